@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
+
+const settings = {
+  fetch: z.enum(['http', 'browser']).optional(),
+  concurrency: z.int().min(1).max(256).optional(),
+  requests_per_second: z.number().positive().max(10_000).optional(),
+  hosts: z.array(z.string().min(1)).optional(),
+  allow_private: z.boolean().optional(),
+};
+
+const market = z.object(settings).catchall(address);
+const file = z.record(z.string().regex(/^mkt[a-z]$/), z.union([address.transform((origin) => ({ '': origin })), market]));
+
+/** Where one market's pages come from and how gently they are asked for. */
+export interface MarketOrigins {
+  /** Scheme, host and port by region; '' for a market of one origin. */
+  addresses: ReadonlyMap<string, string>;
+  fetch: 'http' | 'browser' | undefined;
+  /** Requests under way at once per origin. */
+  concurrency: number | undefined;
+  requestsPerSecond: number | undefined;
+  /** Hosts that submitted URLs may name; undefined: whatever the market knows. */
+  hosts: readonly string[] | undefined;
+  /** Stores on private addresses may be read (mktf). */
+  allowPrivate: boolean;
+}
+
+/** Origins of every market (decisions, `GLEANER_ORIGINS`). A market that is absent fails its units. */
+export type Origins = ReadonlyMap<string, MarketOrigins>;
+
+/** Reads the text of an origins file. Throws an Error that names the key and what is wrong. */
+export function parseOrigins(text: string): Origins {
+  const parsed = file.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  return new Map(
+    Object.entries(parsed.data).map(([name, entry]) => {
+      const addresses = Object.entries(entry).filter(([key]) => !(key in settings)) as [string, string][];
+      const given = entry as z.infer<z.ZodObject<typeof settings>>;
+      return [
+        name,
+        {
+          addresses: new Map(addresses),
+          fetch: given.fetch,
+          concurrency: given.concurrency,
+          requestsPerSecond: given.requests_per_second,
+          hosts: given.hosts,
+          allowPrivate: given.allow_private ?? false,
+        },
+      ];
+    }),
+  );
+}

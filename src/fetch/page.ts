@@ -1,0 +1,28 @@
+/** What a reader asks an origin for. The origin itself comes from configuration, never from here. */
+export interface PageRequest {
+  method?: 'GET' | 'POST';
+  /** Path and query on the origin: "/api/v4/pdp/get_pc?item_id=1". */
+  path: string;
+  /** Lower-case names. Credentials and internal headers never go in here. */
+  headers?: Record<string, string>;
+  body?: string;
+  /** For markets whose stores are named by the caller (mktf): scheme, host and port of the store.
+   *  Checked against private addresses at connect time. */
+  origin?: string;
+}
+
+/** What came back, whole. Everything in it is untrusted. */
+export interface PageAnswer {
+  status: number;
+  /** Lower-case names; a repeated header's values are joined with ", ". */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Address that answered, after redirects. */
+  url: string;
+  /** When the answer was complete: milliseconds since the epoch. */
+  at: number;
+}
+
+/** Gets one page. Faults: `network`, `page_timeout`, `page_too_large`, `origin_missing`,
+ *  `address_refused`; a status is never a fault here: readers judge answers. */
+export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;

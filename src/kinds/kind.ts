@@ -1,0 +1,114 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { JsonObject } from '../base/json.ts';
+import type { ListSummary, Market, PageName } from '../markets/market.ts';
+import type { Batch, BatchSummary, Counts, Job, Lane, Outcome, StoredFile, Unit } from '../store/documents.ts';
+
+/** Units of one region, in the order submitted. */
+export interface PlannedGroup {
+  region: string;
+  units: Unit[];
+}
+
+/** What a request comes to: its units and what else the kind keeps of it. */
+export interface Plan {
+  groups: PlannedGroup[];
+  /** Region of the whole job; '' where units have their own. */
+  region: string;
+  params: JsonObject;
+}
+
+/** How a job's or a batch's merged file is written: `head`, one `unit` after the other, `tail`. */
+export interface FilePack {
+  /** File name inside the job's folder. */
+  name(job: Job, batch?: Batch): string;
+  contentType(job: Job): string;
+  gzip: boolean;
+  head(job: Job): string;
+  /** The unit's bytes in the file; null leaves it out. `payload` is there for a successful unit. */
+  unit(unit: Unit, outcome: Outcome, payload: Uint8Array | undefined, place: UnitPlace): (string | Uint8Array)[] | null;
+  tail(job: Job): string;
+}
+
+/** Where a unit stands in a file. */
+export interface UnitPlace {
+  job: Job;
+  region: string;
+  /** No unit has been written before it. */
+  first: boolean;
+}
+
+/** How the result of one listing unit is written, streamed: `head`, entries by list, `tail`. */
+export interface UnitFilePack {
+  name(job: Job, batch: Batch): string;
+  contentType: string;
+  /** Text before the first list: an open JSON object or array. */
+  head(unit: Unit, place: UnitFilePlace): string;
+  /** Text before the entries of a list and after them. */
+  openList(list: string, first: boolean): string;
+  closeList: string;
+  /** The lists that the file always has, in order; those that no page yielded are written empty. */
+  lists: readonly string[];
+  /** Text after the last list. `entries` counts what was written, over all lists and by list. */
+  tail(unit: Unit, summary: ListSummary, place: UnitFilePlace & { entries: number; pages: number }): string;
+}
+
+/** What a unit's file may name. */
+export interface UnitFilePlace {
+  job: Job;
+  batch: Batch;
+  /** Unix time in seconds, when the reading began. */
+  collectedAt: number;
+}
+
+/** What a view is told of a job. Parts it did not ask for are absent. */
+export interface JobSnapshot {
+  job: Job;
+  counts?: Counts;
+  batches?: BatchSummary[];
+  /** Every unit with its batch, in order. */
+  units?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; index: number }[];
+  /** The one unit asked for. */
+  unit?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; payload: string | null };
+  /** Makes a signed link to a file. `bearer`: the link also needs the owner's Bearer token. */
+  link(file: StoredFile, options?: { bearer: boolean }): Promise<string>;
+  /** Token of a unit for the data path. */
+  itemToken(batch: Batch, index: number): string;
+}
+
+/** What a view needs beside the job. `unit`: the one whose key the request's field names. */
+export type ViewNeed = 'counts' | 'batches' | 'units' | { unit: string };
+
+/** One way a job is shown: the plain object of the RPC's response message. */
+export interface View {
+  needs: readonly ViewNeed[];
+  show(snapshot: JobSnapshot): Promise<JsonObject> | JsonObject;
+}
+
+/** One kind of work: how a job is planned, priced, packed and shown. Pure; it knows no market. */
+export interface Kind {
+  /** Folder name: "variant_sold". */
+  readonly name: string;
+  /** The sort of page that its units are read from. */
+  readonly page: PageName;
+  readonly lane: Lane;
+  /** Units per batch. */
+  readonly batchSize: number;
+  /** Waits for an operator's approval where approval is on. */
+  readonly approval: boolean;
+  /** Its work is dispatched during working hours only (endpoints marked W). */
+  readonly workingHours: boolean;
+  /** When credits are taken; `approval` means at submit where approval is off. */
+  readonly charge: 'submit' | 'approval';
+  /** What a submit does when the queue does not answer: refund the batches, or refuse with 502. */
+  readonly unqueued: 'refund' | 'refuse';
+  /** Jobs are known to clients by an integer, drawn from this sequence. */
+  readonly sequence?: string;
+  /** Makes units of a validated request. Faults: `invalid` for what no option can say. */
+  plan(request: Message, description: DescMessage, market: Market): Plan | Promise<Plan>;
+  /** Credits per unit where configuration names no other, by market. */
+  price(market: string): number;
+  readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
+  /** The answer to a submit. `refunded`: credits given back at once. */
+  submitted(snapshot: JobSnapshot): JsonObject | Promise<JsonObject>;
+  readonly views: Readonly<Record<string, View>>;
+}

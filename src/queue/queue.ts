@@ -1,0 +1,31 @@
+import type { BatchReference, Lane } from '../store/documents.ts';
+
+/**
+ * The queue port: moves work, holds no truth. A message may come late, twice or never; the store
+ * decides what it means. Faults: `unavailable` when the engine does not answer.
+ */
+export interface Queue {
+  /** Name of the engine, for people: "in process", "NATS JetStream". */
+  readonly engine: string;
+  /** Resolves when the message is kept by the engine; rejects with `unavailable`. */
+  publish(message: BatchReference): Promise<void>;
+  /**
+   * Hands messages of a lane and market to `handle`, at most `concurrency` at once over all
+   * processes together. A message is acknowledged when `handle` resolves and comes again when it
+   * rejects. `extend` tells the engine that the work goes on.
+   */
+  consume(
+    lane: Lane, market: string, concurrency: number,
+    handle: (message: BatchReference, extend: () => void) => Promise<void>,
+  ): Promise<Consumer>;
+  /** Resolves when the engine answers; rejects with `unavailable`. */
+  ping(): Promise<void>;
+  /** Stops consumers, waits for their running handlers, and closes connections. */
+  close(): Promise<void>;
+}
+
+/** A running consumer. */
+export interface Consumer {
+  /** Takes no further messages and resolves when the running handlers have ended. */
+  stop(): Promise<void>;
+}

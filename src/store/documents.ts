@@ -1,0 +1,197 @@
+import type { FaultCode } from '../base/fault.ts';
+import type { JsonObject } from '../base/json.ts';
+
+/**
+ * What the store keeps. Times are milliseconds since the epoch; `null` is "not yet" or "none".
+ * Adapters store these shapes and give them back unchanged.
+ */
+
+/** Who may do what: a key of one role never works for the other's calls. */
+export type Role = 'user' | 'operator';
+
+/** A user or an operator. `balance` is always the sum of the account's ledger. */
+export interface User {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  balance: number;
+  createdAt: number;
+}
+
+/** An API key, stored by its hash only. */
+export interface ApiKey {
+  id: string;
+  userId: string;
+  role: Role;
+  name: string;
+  /** SHA-256 of the key, hexadecimal. */
+  hash: string;
+  /** First characters of the key, to know it by. */
+  prefix: string;
+  createdAt: number;
+  expiresAt: number | null;
+  revokedAt: number | null;
+}
+
+/** One entry of the ledger. The key makes it happen once: `charge:<job>`, `refund:<job>`, `grant:<id>`. */
+export interface LedgerEntry {
+  key: string;
+  userId: string;
+  /** Positive adds to the balance, negative takes from it. Never 0. */
+  amount: number;
+  type: 'grant' | 'charge' | 'refund';
+  jobId: string | null;
+  note: string;
+  createdAt: number;
+}
+
+/**
+ * Where a job stands, inside. `submitted`: written, not yet charged or answered. `approving`: an
+ * operator said yes, the charge is under way. `approved`: paid, not dispatched yet. `settling`: no
+ * unit is outstanding, refunds and file are being made. The last five are terminal.
+ */
+export type JobState =
+  | 'submitted'
+  | 'awaiting_approval'
+  | 'approving'
+  | 'approved'
+  | 'processing'
+  | 'settling'
+  | 'completed'
+  | 'partial_complete'
+  | 'failed'
+  | 'rejected'
+  | 'terminated';
+
+/** A file in the blob store. */
+export interface StoredFile {
+  /** Path inside the blob store: `<job id>/full_<job id>.json`. */
+  path: string;
+  contentType: string;
+  /** Records inside. */
+  items: number;
+  bytes: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+/** One submission. */
+export interface Job {
+  id: string;
+  /** Integer id, for the kinds whose clients know the job by one; unique where not null. */
+  number: number | null;
+  userId: string;
+  market: string;
+  kind: string;
+  /** Region of the whole job, or '' where units have their own. */
+  region: string;
+  lane: Lane;
+  state: JobState;
+  /** When `state` was last written: how the sweep knows what got stuck. */
+  stateSince: number;
+  /** What the kind keeps of the request beside its units. */
+  params: JsonObject;
+  unitPrice: number;
+  cost: number;
+  /** Credits given back so far. */
+  refunded: number;
+  totalUnits: number;
+  totalBatches: number;
+  createdAt: number;
+  /** End of the wait for approval. */
+  decideBy: number | null;
+  /** Id of the operator who decided. */
+  decidedBy: string | null;
+  reason: string;
+  startedAt: number | null;
+  finishedAt: number | null;
+  /** The merged file, once written. */
+  file: StoredFile | null;
+}
+
+/** Single tasks do not queue behind bulk work. */
+export type Lane = 'single' | 'bulk';
+
+/** What the caller lists and pays for. */
+export interface Unit {
+  /** What the unit is found by inside its job: an item id, a URL. Not unique. */
+  key: string;
+  /** The unit as submitted: what the market's reader reads. */
+  input: JsonObject;
+}
+
+/** What became of a unit. Absent while it is outstanding. */
+export type Outcome =
+  | {
+      status: 'SUCCESS';
+      /** Attempt under which its payload was written. */
+      attempt: number;
+      /** The unit's own result file, for kinds that have one. */
+      file?: StoredFile;
+    }
+  | { status: 'FAILED'; code: FaultCode; message: string };
+
+/**
+ * Where a batch stands. `waiting`: not published. `queued`: published. `claimed`: a worker has it.
+ * `done`: no unit outstanding.
+ */
+export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
+
+/** Up to 50 units that go to a worker as one message. */
+export interface Batch {
+  id: string;
+  jobId: string;
+  /** Place in the job, from 0; units of batch n precede those of n + 1 in the order submitted. */
+  seq: number;
+  market: string;
+  region: string;
+  lane: Lane;
+  units: Unit[];
+  /** By the unit's index in `units`. */
+  outcomes: Record<number, Outcome>;
+  /** Derived from the outcomes in the same write: units with a result, units that failed. */
+  success: number;
+  failed: number;
+  state: BatchState;
+  /** Raised by every claim; writes name it, so a late worker's write matches nothing. */
+  attempt: number;
+  queuedAt: number | null;
+  /** End of the claim unless renewed. */
+  leaseUntil: number | null;
+  /** Not to be published again before. */
+  notBefore: number | null;
+  /** The batch's own result file, for kinds that have one. */
+  file: StoredFile | null;
+}
+
+/** A batch without what is large: how progress is shown. */
+export type BatchSummary = Omit<Batch, 'units' | 'outcomes'> & { total: number };
+
+/** Units of a job by what became of them, and batches likewise. */
+export interface Counts {
+  units: { total: number; success: number; failed: number };
+  /** `success`: done with at least one result; `failed`: done with none. */
+  batches: { total: number; success: number; failed: number };
+}
+
+/** Points at a batch: what a queue message says. */
+export interface BatchReference {
+  jobId: string;
+  batchId: string;
+  market: string;
+  lane: Lane;
+  attempt: number;
+}
+
+/** The record of one submit under an idempotency key. */
+export interface Submission {
+  userId: string;
+  idempotencyKey: string;
+  /** SHA-256 of the request. */
+  bodyHash: string;
+  jobId: string;
+  createdAt: number;
+  /** The first answer as JSON; null while the first submit is under way. */
+  response: string | null;
+}

@@ -1,0 +1,198 @@
+import type {
+  ApiKey, Batch, BatchReference, BatchSummary, Counts, Job, JobState, Lane, LedgerEntry, Outcome, Role, StoredFile,
+  Submission, User,
+} from './documents.ts';
+
+/**
+ * The store port: intents, each one atomic step. In SQLite a step is a transaction; in MongoDB it is
+ * one update on one document, or an order of them that any later call with the same arguments
+ * resumes (DESIGN, "Truth, queue, and what happens once"). Faults: `unavailable` when the engine
+ * does not answer.
+ */
+export interface Store extends AccountStore, LedgerStore, JobStore, BatchStore, OriginStore {
+  /** Name of the engine, for people: "SQLite", "MongoDB". */
+  readonly engine: string;
+  /** Resolves when the engine answers; rejects with `unavailable`. */
+  ping(): Promise<void>;
+  /** Releases connections and files. */
+  close(): Promise<void>;
+}
+
+/** A page of a list, newest first. `next` continues it; null on the last page. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+/** Which page of a list is wanted. `after` is the `next` of the page before. */
+export interface PageRequest {
+  limit: number;
+  after?: string | null;
+}
+
+/** Users and keys. */
+export interface AccountStore {
+  /** Keeps a new user; false when the id is taken: nothing is changed then. */
+  createUser(user: User): Promise<boolean>;
+  getUser(id: string): Promise<User | null>;
+  /** Users of a role, newest first. */
+  listUsers(role: Role, page: PageRequest): Promise<Page<User>>;
+  /** Keeps a new key; false when its hash is taken: nothing is changed then. */
+  createApiKey(key: ApiKey): Promise<boolean>;
+  /** The key with this hash, whatever its condition. */
+  findApiKey(hash: string): Promise<ApiKey | null>;
+  /** Marks a key revoked and gives it back; a revoked key stays as it was. Null when there is none
+   *  with this id, or, with `userId`, none of this user. */
+  revokeApiKey(id: string, at: number, userId?: string): Promise<ApiKey | null>;
+  /** Keys of a user, newest first. */
+  listApiKeys(userId: string): Promise<ApiKey[]>;
+}
+
+/** What posting an entry came to. `posted: false` when credits are short; nothing is changed then. */
+export type Posting = { posted: true; balance: number } | { posted: false; balance: number };
+
+/** Balances and their ledger. */
+export interface LedgerStore {
+  /**
+   * Enters `entry` in the ledger and the balance, once per key whatever crashes: a second call with
+   * the same key changes nothing and says `posted`. A negative amount that the balance does not
+   * cover is refused. Fault `not_found` when the user does not exist.
+   */
+  postLedgerEntry(entry: LedgerEntry): Promise<Posting>;
+  /** The entry with this key, if it counts in the balance. */
+  getLedgerEntry(key: string): Promise<LedgerEntry | null>;
+  /** Entries of a user that count in the balance, newest first. */
+  listLedgerEntries(userId: string, page: PageRequest): Promise<Page<LedgerEntry>>;
+  /** Finishes or drops entries that a crash left half posted before `before`; gives their number. */
+  repairLedger(before: number): Promise<number>;
+  /** Every account with its balance and the sum of its entries: equal, or something is wrong. */
+  auditAccounts(): AsyncIterable<{ userId: string; balance: number; sum: number; entries: number }>;
+}
+
+/** What a transition may write beside the state. */
+export type JobPatch = Partial<
+  Pick<Job, 'decideBy' | 'decidedBy' | 'reason' | 'startedAt' | 'finishedAt' | 'file' | 'refunded'>
+>;
+
+/** Which jobs a list holds. */
+export interface JobFilter {
+  userId?: string;
+  kind?: string;
+  market?: string;
+  states?: readonly JobState[];
+}
+
+/** Jobs. */
+export interface JobStore {
+  /**
+   * Keeps a job and its batches, batches first, so that a job that can be read is whole. A second
+   * call with the same job id changes nothing. The iterable is consumed as it is written.
+   */
+  createJob(job: Job, batches: Iterable<Batch>): Promise<void>;
+  /** Removes a job that is still `submitted`, with its batches; false when it is not. */
+  discardJob(jobId: string): Promise<boolean>;
+  getJob(jobId: string): Promise<Job | null>;
+  getJobByNumber(number: number): Promise<Job | null>;
+  /** Newest first. */
+  listJobs(filter: JobFilter, page: PageRequest): Promise<Page<Job>>;
+  /**
+   * Moves a job from one of `from` to `to`, sets `stateSince` to `at` and writes the patch; null
+   * when the job is in none of them (someone else moved it). Gives the job after the move.
+   */
+  moveJob(jobId: string, from: readonly JobState[], to: JobState, at: number, patch?: JobPatch): Promise<Job | null>;
+  /** Jobs that have been in one of `states` since before `since`, oldest first. */
+  findJobs(states: readonly JobState[], since: number, limit: number): Promise<Job[]>;
+  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, oldest first. */
+  findExpired(now: number, limit: number): Promise<Job[]>;
+  /** Removes batches whose job was never written, made before `before`; gives their number. */
+  removeOrphans(before: number): Promise<number>;
+  /** Next integer of a named sequence, from 1; every caller gets another. */
+  nextNumber(sequence: string): Promise<number>;
+  /**
+   * Takes an idempotency key. Null when it was free (or its record is from before `expiredBefore`)
+   * and is now the caller's; else the record that holds it.
+   */
+  takeSubmission(submission: Submission, expiredBefore: number): Promise<Submission | null>;
+  /** Keeps the first answer under its idempotency key. */
+  answerSubmission(userId: string, idempotencyKey: string, response: string): Promise<void>;
+  /** Frees an idempotency key whose submit came to nothing. */
+  dropSubmission(userId: string, idempotencyKey: string): Promise<void>;
+}
+
+/** Payload of a unit: JSON bytes that are not re-encoded on their way to a file. */
+export interface Payload {
+  index: number;
+  body: Uint8Array;
+}
+
+/** Batches and what their units came to. Writes that name an attempt match that attempt only. */
+export interface BatchStore {
+  /** Moves up to `limit` waiting batches of a job to `queued`, lowest `seq` first. */
+  queueBatches(jobId: string, limit: number, now: number): Promise<BatchReference[]>;
+  /** Batches of a job that are queued or claimed. */
+  countInFlight(jobId: string): Promise<number>;
+  /**
+   * Claims a queued batch by raising its attempt. Null unless the batch is outstanding and either
+   * its attempt is `attempt` and it is not claimed, or its claim ended before `now`.
+   */
+  claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<Batch | null>;
+  /** Extends a claim; false when it is not this attempt's any more. */
+  renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
+  /** Writes outcomes and payloads of some units; false when the claim is not this attempt's any more. */
+  recordOutcomes(
+    batchId: string, attempt: number, outcomes: Record<number, Outcome>, payloads: readonly Payload[],
+  ): Promise<boolean>;
+  /**
+   * As recordOutcomes, and ends the batch: every unit must have an outcome by then. False when the
+   * claim is not this attempt's any more.
+   */
+  finishBatch(
+    batchId: string, attempt: number, outcomes: Record<number, Outcome>, payloads: readonly Payload[],
+    file: StoredFile | null,
+  ): Promise<boolean>;
+  /** Gives a claimed batch back as `queued`, not to be published before `notBefore`. */
+  releaseBatch(batchId: string, attempt: number, notBefore: number): Promise<boolean>;
+  /**
+   * Ends every outstanding unit of the job's batches that are in one of `states` with `outcome`;
+   * gives the number of units ended. A worker's later write to such a batch matches nothing.
+   */
+  failBatches(jobId: string, states: readonly OutstandingState[], outcome: Outcome): Promise<number>;
+  /** Whether any batch of the job is not done. */
+  hasPending(jobId: string): Promise<boolean>;
+  /** Counts derived from the batches. */
+  countJob(jobId: string): Promise<Counts>;
+  /** Every batch of a job by `seq`, without units. */
+  listBatches(jobId: string): Promise<BatchSummary[]>;
+  /** Every batch of a job by `seq`, whole, read a few at a time. */
+  readBatches(jobId: string): AsyncIterable<Batch>;
+  /** The batch and index of the first unit of the job with this key. */
+  findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
+  /** Payloads of the batch's successful units, by index. */
+  readPayloads(batch: Batch): Promise<Map<number, Uint8Array>>;
+  /** Payload of one successful unit. */
+  readPayload(batch: Batch, index: number): Promise<Uint8Array | null>;
+  /**
+   * Takes up to `limit` outstanding batches that stand still: queued since before `queuedBefore`
+   * and allowed by `notBefore`, or claimed with a lease that ended before `now`. Sets them `queued`
+   * as of `now`; each is given to one caller only.
+   */
+  takeStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
+  /** Queued batches by market and lane, and claimed ones: what operators see of the backlog. */
+  countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
+}
+
+/** States that failBatches can end. */
+export type OutstandingState = 'waiting' | 'queued' | 'claimed';
+
+/** Politeness that holds over all workers together. */
+export interface OriginStore {
+  /**
+   * Takes `slots` request slots of an origin, `intervalMs` apart, none before `now`; gives the time
+   * of the first. Slots of different callers never overlap.
+   */
+  reserveOrigin(origin: string, slots: number, intervalMs: number, now: number): Promise<number>;
+  /** Leaves an origin alone until a time: no slot is given before it. A later pause wins. */
+  pauseOrigin(origin: string, until: number, reason: string): Promise<void>;
+  /** Origins that are paused beyond `now`. */
+  listPauses(now: number): Promise<{ origin: string; until: number; reason: string }[]>;
+}
