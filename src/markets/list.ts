@@ -1,0 +1,5 @@
+import type { Market } from './market.ts';
+import { mkta } from './mkta/index.ts';
+
+/** Every market that work can be submitted for: one line each. */
+export const markets: readonly Market[] = [mkta];

@@ -1,0 +1,5 @@
+import { mkta } from './mkta.ts';
+import type { Origin } from './origin.ts';
+
+/** Every fake marketplace there is: what test/origins/main.ts, the demo and the benchmarks start. */
+export const origins: readonly Origin[] = [mkta];
