@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util';
+import { systemClock } from '../../src/base/clock.ts';
+import { markets } from '../../src/markets/list.ts';
+import { readManifest } from './manifest.ts';
+import { runFolder } from './run.ts';
+
+const { values, positionals } = parseArgs({
+  options: { market: { type: 'string' }, page: { type: 'string' } },
+  allowPositionals: true,
+});
+const folder = positionals[0];
+if (folder === undefined || positionals.length > 1) {
+  console.error(
+    'usage: npm run test:samples -- <folder with manifest.json> [--market mkta] [--page product]',
+  );
+  process.exit(2);
+}
+const entries = (await readManifest(folder)).filter(
+  ({ market, page }) => market === (values.market ?? market) && page === (values.page ?? page),
+);
+const skipped = new Map<string, number>();
+const counts = await runFolder(folder, entries, markets, systemClock.now(), (entry, verdict) => {
+  if (verdict.verdict === 'skipped') skipped.set(verdict.why, (skipped.get(verdict.why) ?? 0) + 1);
+  if (verdict.verdict !== 'missed') return;
+  const element = entry.index === undefined ? '' : ` [${entry.index}]`;
+  console.log(`${entry.file}${element} (${entry.market} ${entry.page})`);
+  for (const { path, expected, got } of verdict.misses) {
+    console.log(`  ${path === '' ? 'outcome' : path}\n    expected ${expected}\n    got      ${got}`);
+  }
+});
+for (const [why, count] of skipped) console.log(`${count} skipped: ${why}`);
+console.log(`${counts.held} held, ${counts.missed} missed`);
+if (counts.missed > 0 || counts.held === 0) process.exitCode = 1;

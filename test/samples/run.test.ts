@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { Fault, type FaultCode } from '../../src/base/fault.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Market } from '../../src/markets/market.ts';
+import { bodyOf, type Sample } from './manifest.ts';
+import { runSample } from './run.ts';
+
+function market(extract: (body: string) => JsonObject): Market {
+  return {
+    name: 'mktb',
+    regions: ['id'],
+    readers: {
+      product: {
+        sort: 'record',
+        read: async () => ({}),
+        extract: (answer) => extract(answer.body.toString()),
+      },
+      merchant: {
+        sort: 'list',
+        // biome-ignore lint/correctness/useYield: only extract is asked for here
+        read: async function* () {
+          return {};
+        },
+        extract: (answer) => [extract(answer.body.toString())],
+      },
+    },
+  };
+}
+
+const entry: Sample = {
+  file: 'a.json',
+  market: 'mktb',
+  region: 'id',
+  page: 'product',
+  content_type: 'application/json',
+  request: {},
+  outcome: 'record',
+  optional: false,
+};
+
+function failing(code: FaultCode) {
+  return [
+    market(() => {
+      throw new Fault(code, 'no');
+    }),
+  ];
+}
+
+function run(sample: Partial<Sample>, markets: readonly Market[], body = '{"a":1}') {
+  return runSample({ ...entry, ...sample } as Sample, Buffer.from(body), markets, 0).verdict;
+}
+
+describe('bodies', () => {
+  test('are the file, one of its elements, or that element wrapped', () => {
+    const bytes = Buffer.from('[{"a": 1}, {"b": "$&"}]');
+    expect(bodyOf({ file: 'f' }, bytes)).toBe(bytes);
+    expect(bodyOf({ file: 'f', index: 1 }, bytes).toString()).toBe('{"b":"$&"}');
+    expect(bodyOf({ file: 'f', index: 1, wrap: '{"data":$body}' }, bytes).toString()).toBe(
+      '{"data":{"b":"$&"}}',
+    );
+    expect(() => bodyOf({ file: 'f', index: 2 }, bytes)).toThrow('f: no element 2');
+  });
+});
+
+describe('verdicts', () => {
+  test('a record is compared as the JSON that a client would get', () => {
+    const markets = [market((body) => ({ ...JSON.parse(body), gone: undefined }))];
+    expect(run({ expect: { a: 1 }, absent: ['gone'] }, markets)).toBe('held');
+    expect(run({ expect: { a: 2 } }, markets)).toBe('missed');
+  });
+
+  test('a list stands under the name of its result file', () => {
+    const markets = [market((body) => JSON.parse(body))];
+    expect(run({ page: 'shop', outcome: 'list', expect: { 'products.0.a': 1 } }, markets)).toBe('held');
+  });
+
+  test('a fault must be the one that is wanted', () => {
+    expect(run({ outcome: 'fault', fault: 'blocked' }, failing('page_blocked'))).toBe('held');
+    expect(run({ outcome: 'fault', fault: 'not_found' }, failing('page_blocked'))).toBe('missed');
+    expect(run({ outcome: 'fault', fault: 'blocked' }, failing('internal'))).toBe('missed');
+    expect(run({ outcome: 'fault', fault: 'blocked' }, [market(() => ({}))])).toBe('missed');
+    expect(run({}, failing('page_blocked'))).toBe('missed');
+  });
+
+  test('an older form may be unreadable, but not blocked', () => {
+    expect(run({ optional: true }, failing('page_unreadable'))).toBe('skipped');
+    expect(run({ optional: true }, failing('page_blocked'))).toBe('missed');
+  });
+
+  test('a market or reader that does not exist is skipped', () => {
+    expect(run({}, [])).toBe('skipped');
+    expect(run({ page: 'search' }, [market(() => ({}))])).toBe('skipped');
+  });
+
+  test('anything else that is thrown is an error of the reader', () => {
+    const markets = [
+      market(() => {
+        throw new TypeError('x');
+      }),
+    ];
+    expect(() => run({}, markets)).toThrow('a.json (product)');
+  });
+});

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault, type FaultCode } from '../../src/base/fault.ts';
+import type { Json, JsonObject } from '../../src/base/json.ts';
+import type { PageAnswer } from '../../src/fetch/page.ts';
+import type { Market, PageName, Reader } from '../../src/markets/market.ts';
+import { type Miss, misses } from './compare.ts';
+import { bodyOf, type Sample } from './manifest.ts';
+
+/** What became of one case. `skipped`: there is no such market or reader, or the page is an older
+ *  form that the reader may refuse and does. */
+export type Verdict =
+  | { verdict: 'held' }
+  | { verdict: 'missed'; misses: Miss[] }
+  | { verdict: 'skipped'; why: string };
+
+const readers: Record<Sample['page'], PageName> = {
+  product: 'product',
+  variants: 'variants',
+  search: 'search',
+  shop: 'merchant',
+  catalogue: 'search',
+};
+
+const names: Partial<Record<FaultCode, NonNullable<Sample['fault']>>> = {
+  page_blocked: 'blocked',
+  page_throttled: 'blocked',
+  page_not_found: 'not_found',
+  page_unreadable: 'unreadable',
+  page_mismatch: 'unreadable',
+  page_failed: 'unreadable',
+};
+
+function extract(reader: Reader, answer: PageAnswer, entry: Sample): Json {
+  const input = entry.request as JsonObject;
+  if (reader.sort === 'record') return reader.extract(answer, input, entry.region);
+  const list = entry.market === 'mkta' ? 'items' : 'products';
+  return { [list]: reader.extract(answer, input, entry.region) };
+}
+
+/** What goes to a client: JSON, without keys that are undefined. */
+function asJson(value: Json): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}
+
+function judgeFault(fault: Fault, entry: Sample): Verdict {
+  const name = names[fault.code];
+  const got = `fault ${fault.code}: ${fault.message}`;
+  if (entry.outcome === 'fault' && name === entry.fault) return { verdict: 'held' };
+  if (entry.optional && name === 'unreadable') return { verdict: 'skipped', why: `older form, ${got}` };
+  const expected = entry.outcome === 'fault' ? `fault ${entry.fault}` : `a ${entry.outcome}`;
+  return { verdict: 'missed', misses: [{ path: '', expected, got }] };
+}
+
+/** Runs one case: the page's bytes through the market's reader, and its expectations over the result. */
+export function runSample(entry: Sample, bytes: Buffer, markets: readonly Market[], now: number): Verdict {
+  const market = markets.find(({ name }) => name === entry.market);
+  if (!market) return { verdict: 'skipped', why: `no market ${entry.market}` };
+  const reader = market.readers[readers[entry.page]];
+  if (!reader) return { verdict: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
+  const answer: PageAnswer = {
+    status: 200,
+    headers: { 'content-type': entry.content_type },
+    body: bodyOf(entry, bytes),
+    url: `http://samples.invalid/${entry.file}`,
+    at: now,
+  };
+  let root: Json;
+  try {
+    root = asJson(extract(reader, answer, entry));
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw new Error(`${entry.file} (${entry.page})`, { cause: thrown });
+    return judgeFault(thrown, entry);
+  }
+  if (entry.outcome === 'fault') {
+    const got = JSON.stringify(root).slice(0, 200);
+    return { verdict: 'missed', misses: [{ path: '', expected: `fault ${entry.fault}`, got }] };
+  }
+  const missed = misses(root, entry);
+  return missed.length === 0 ? { verdict: 'held' } : { verdict: 'missed', misses: missed };
+}
+
+/** Runs every case of a folder in order, giving each to `report`; gives the counts. */
+export async function runFolder(
+  folder: string,
+  entries: readonly Sample[],
+  markets: readonly Market[],
+  now: number,
+  report: (entry: Sample, verdict: Verdict) => void,
+): Promise<Record<Verdict['verdict'], number>> {
+  const counts = { held: 0, missed: 0, skipped: 0 };
+  for (const entry of entries) {
+    const verdict = runSample(entry, await readFile(join(folder, entry.file)), markets, now);
+    counts[verdict.verdict] += 1;
+    report(entry, verdict);
+  }
+  return counts;
+}
