@@ -1,8 +1,11 @@
 import type { Market } from '../market.ts';
+import { product } from './product.ts';
+import { regions } from './regions.ts';
+import { variants } from './variants.ts';
 
 /** Marketplace A. */
 export const mkta: Market = {
   name: 'mkta',
-  regions: ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'],
-  readers: {},
+  regions: Object.keys(regions),
+  readers: { product, variants },
 };

@@ -1,0 +1,91 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+
+/** Parts of a product page's answer. A part that the answer lacks is an empty object. */
+export interface ItemPage {
+  item: JsonObject;
+  price: JsonObject;
+  review: JsonObject;
+  images: JsonObject;
+  meta: JsonObject;
+  description: JsonObject;
+}
+
+function part(parent: JsonObject, name: string): JsonObject {
+  const value = parent[name];
+  return isObject(value) ? value : {};
+}
+
+/** Id of an item or shop as decimal text, under its newer or older name; null when there is none. */
+export function idOf(record: JsonObject, ...names: string[]): string | null {
+  for (const name of names) {
+    const id = record[name];
+    if (typeof id === 'number' && id > 0) return String(id);
+    if (typeof id === 'string' && /^[1-9]\d*$/.test(id)) return id;
+  }
+  return null;
+}
+
+/** Finds the product in an answer of any generation: `data.item` with its sister parts, the item as
+ *  `data` itself, or a top-level `item`. Fault `page_unreadable` when there is none. */
+export function itemPage(body: JsonObject): ItemPage {
+  const data = part(body, 'data');
+  const item = [data.item, data, body.item].find(
+    (value): value is JsonObject => isObject(value) && idOf(value, 'item_id', 'itemid') !== null,
+  );
+  if (!item) throw new Fault('page_unreadable', 'the answer holds no product');
+  return {
+    item,
+    price: part(data, 'product_price'),
+    review: part(data, 'product_review'),
+    images: part(data, 'product_images'),
+    meta: part(data, 'product_meta'),
+    description: part(data, 'product_description'),
+  };
+}
+
+const removed: readonly (Json | undefined)[] = ['banned', 'deleted', 'sip_deleted', 'sip_banned'];
+
+/** Longest that a page's times may lie ahead of ours, in seconds. */
+const clockSlack = 86_400;
+
+function positive(value: unknown): number | null {
+  return typeof value === 'number' && value > 0 ? value : null;
+}
+
+/** Says what is impossible about an item's values, if anything: made-up answers give themselves away. */
+export function impossibility(item: JsonObject, at: number): string | null {
+  const price = positive(item.price);
+  const least = positive(item.price_min);
+  const most = positive(item.price_max);
+  if (price !== null && least !== null && price < least) return 'its price is below its lowest price';
+  if (price !== null && most !== null && price > most) return 'its price is above its highest price';
+  if (least !== null && most !== null && least > most) return 'its lowest price is above its highest';
+  const created = positive(item.ctime);
+  if (created !== null && created > at / 1000 + clockSlack) return 'it was created in the future';
+  return null;
+}
+
+/**
+ * Makes sure that the page is about the item asked for and that it can be true. Faults:
+ * `page_mismatch` for another item or shop, or impossible values; `page_not_found` for an item that
+ * was removed (decisions, "identity").
+ */
+export function checkItem(item: JsonObject, asked: JsonObject, at: number): void {
+  const itemId = idOf(item, 'item_id', 'itemid');
+  if (itemId !== String(asked.item_id)) {
+    throw new Fault('page_mismatch', `asked for item ${asked.item_id}, the answer is about item ${itemId}`);
+  }
+  const shopId = idOf(item, 'shop_id', 'shopid');
+  if (shopId !== null && asked.shop_id !== undefined && shopId !== String(asked.shop_id)) {
+    throw new Fault(
+      'page_mismatch',
+      `item ${itemId} belongs to shop ${shopId}, not to shop ${asked.shop_id}`,
+    );
+  }
+  if (removed.includes(item.item_status)) {
+    throw new Fault('page_not_found', `the item was removed from the site (${item.item_status})`);
+  }
+  const impossible = impossibility(item, at);
+  if (impossible !== null) throw new Fault('page_mismatch', `the answer cannot be true: ${impossible}`);
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { ReadContext, RecordReader } from '../market.ts';
+import { judged } from './faults.ts';
+import { checkItem, type ItemPage, itemPage } from './item.ts';
+import { regions, requestHeaders } from './regions.ts';
+import { withoutVisitors } from './visitors.ts';
+
+/** The request for an item's product page; `input` holds `item_id` and `shop_id`. */
+export function productRequest(input: JsonObject, region: string): PageRequest {
+  const query = new URLSearchParams({
+    item_id: String(input.item_id),
+    shop_id: String(input.shop_id),
+    tz_offset_minutes: String(regions[region]?.offsetMinutes ?? 480),
+    detail_level: '0',
+  });
+  return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region) };
+}
+
+/** A product page's answer once it is known to be about the item asked for: the answer without
+ *  visitors' data, and its parts. Faults as `judged`, `itemPage` and `checkItem`. */
+export function readProduct(answer: PageAnswer, input: JsonObject): { body: JsonObject; page: ItemPage } {
+  const body = withoutVisitors(judged(answer));
+  const page = itemPage(body);
+  checkItem(page.item, input, answer.at);
+  return { body, page };
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject {
+  const { body } = readProduct(answer, input);
+  const { bff_meta = null, error = null, error_msg = null, ...rest } = body;
+  return { collected_at: Math.floor(answer.at / 1000), bff_meta, error, error_msg, ...rest };
+}
+
+/** Reads the get_pc result: the site's answer as it is, prices scaled by 100000, without visitors'
+ *  data, plus `collected_at` in Unix seconds (interface, "Product page task"). */
+export const product: RecordReader = {
+  sort: 'record',
+  read: async (input: JsonObject, { region, fetch }: ReadContext) =>
+    extract(await fetch(productRequest(input, region)), input),
+  extract: (answer: PageAnswer, input: JsonObject) => extract(answer, input),
+};

@@ -1,0 +1,139 @@
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import type { RecordReader } from '../market.ts';
+import { type ItemPage, idOf } from './item.ts';
+import { discountPercent, unscaled } from './prices.ts';
+import { productRequest, readProduct } from './product.ts';
+import { soldCount } from './sold.ts';
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function texts(value: Json | undefined): string[] {
+  return Array.isArray(value)
+    ? value.filter((element): element is string => typeof element === 'string' && element !== '')
+    : [];
+}
+
+/** Text, or null for none. */
+function text(value: Json | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function number(...values: (Json | undefined)[]): number | null {
+  return values.find((value): value is number => typeof value === 'number') ?? null;
+}
+
+/** Stock as far as the page tells it. A visitor without a session is shown a capped figure beside a
+ *  null `normal_stock`: only "none left" can be believed then. */
+function stockOf(model: JsonObject, item: JsonObject): number | null {
+  if (item.is_hide_stock === true) return null;
+  const stock = number(model.stock, model.normal_stock);
+  const capped = model.normal_stock === null && model.price === null;
+  return stock === null || stock < 0 || (capped && stock > 0) ? null : stock;
+}
+
+function modelOf(model: JsonObject, item: JsonObject): JsonObject {
+  const extended = isObject(model.extinfo) ? model.extinfo : {};
+  const tierIndex = [extended.tier_index, model.tier_index].find(Array.isArray) ?? [];
+  return {
+    modelId: idOf(model, 'model_id', 'modelid'),
+    name: typeof model.name === 'string' ? model.name : null,
+    price: unscaled(model.price),
+    stock: stockOf(model, item),
+    sold: soldCount(model.sold),
+    tierIndex,
+  };
+}
+
+function displayPrice({ item, price }: ItemPage): JsonObject {
+  const shown = isObject(price.price) ? price.price : {};
+  const mask = text(shown.price_mask) ?? text(item.hidden_price_display);
+  const lowest =
+    [shown.single_value, shown.range_min, item.price, item.price_min].map(unscaled).find(Boolean) ?? null;
+  const known = mask === null && price.hide_price !== true ? lowest : null;
+  const translated = isObject(price.discount_text) ? price.discount_text : {};
+  const buyer = isObject(translated.buyer_translated_text) ? translated.buyer_translated_text : {};
+  return {
+    currency: text(item.currency),
+    discount: discountPercent(price.discount) ?? (known === null ? null : discountPercent(item.raw_discount)),
+    discountPrice: known === null ? null : String(known),
+    discountText: {
+      text: text(price.discount_text) ?? text(translated.text),
+      buyerTranslatedText: {
+        source: text(buyer.source),
+        translatedLanguage: text(buyer.translated_language),
+        translatedText: text(buyer.translated_text),
+      },
+    },
+    displayFinalPriceIcon:
+      typeof price.show_final_price_indicator === 'boolean' ? price.show_final_price_indicator : null,
+    priceMask: mask,
+  };
+}
+
+function imagesOf({ item, images }: ItemPage): string[] {
+  return (
+    [texts(images.images), texts(item.images), texts([item.image ?? null])].find(
+      ({ length }) => length > 0,
+    ) ?? []
+  );
+}
+
+function categoriesOf(item: JsonObject): number[] {
+  const ids = objects(item.categories).map(({ catid }) => catid);
+  const known = ids.filter((id): id is number => typeof id === 'number');
+  if (known.length > 0) return known;
+  const own = number(item.cat_id, item.catid);
+  return own === null ? [] : [own];
+}
+
+function descriptionOf({ item, description }: ItemPage): string | null {
+  const paragraphs = objects(description.paragraphs).flatMap((paragraph) => texts([paragraph.text ?? null]));
+  return text(item.description) ?? (paragraphs.length > 0 ? paragraphs.join('\n') : null);
+}
+
+function historicalSold({ item, review, meta }: ItemPage): number | null {
+  const given = review.historical_sold ?? item.historical_sold;
+  const sold = soldCount(given, review.historical_sold_text, item.historical_sold_text);
+  return meta.hide_sold_count === true && sold === 0 ? null : sold;
+}
+
+function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+  const { page } = readProduct(answer, input);
+  const { item, review } = page;
+  const rating = isObject(item.item_rating) ? item.item_rating : {};
+  return {
+    collected_at: Math.floor(answer.at / 1000),
+    cbOption: number(item.cb_option),
+    cmtCount: number(review.cmt_count, item.cmt_count),
+    condition: number(item.condition),
+    createTime: number(item.ctime),
+    currency: text(item.currency),
+    description: descriptionOf(page),
+    flag: number(item.flag),
+    globalBrandId: number(item.brand_id, item.global_brand_id),
+    images: imagesOf(page),
+    itemCardV2: { displayPrice: displayPrice(page) },
+    itemId: String(input.item_id),
+    likedCount: number(review.liked_count, item.liked_count),
+    localBrand: text(item.brand),
+    localCatIds: categoriesOf(item),
+    shopId: idOf(item, 'shop_id', 'shopid') ?? String(input.shop_id),
+    country: region,
+    title: text(item.title) ?? text(item.name),
+    historicalSold: historicalSold(page),
+    rating: number(review.rating_star, rating.rating_star),
+    models: objects(item.models).map((model) => modelOf(model, item)),
+  };
+}
+
+/** Reads the variant-sold record of an item from its product page (interface, "Variant-sold result
+ *  record"; decisions, "Records"). Money in currency units; null for what the page hides. */
+export const variants: RecordReader = {
+  sort: 'record',
+  read: async (input, { region, fetch }) =>
+    extract(await fetch(productRequest(input, region)), input, region),
+  extract,
+};
