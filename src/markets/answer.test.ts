@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../base/fault.ts';
+import type { PageAnswer } from '../fetch/page.ts';
+import { errorWords, jsonOf } from './answer.ts';
+
+function answer(status: number, body: string, headers: Record<string, string> = {}): PageAnswer {
+  return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
+}
+
+function faultOf(page: PageAnswer): Fault {
+  try {
+    jsonOf(page);
+  } catch (thrown) {
+    return thrown as Fault;
+  }
+  throw new Error('no fault');
+}
+
+describe('jsonOf', () => {
+  it('reads JSON whatever its content type says, with a byte order mark too', () => {
+    expect(jsonOf(answer(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' }))).toEqual({ a: 1 });
+  });
+
+  it.each([
+    [404, '{"errors":"Not Found"}', 'page_not_found', /404: Not Found/],
+    [410, '', 'page_not_found', /410/],
+    [400, '{"message":"product NOT_FOUND"}', 'page_not_found', /product NOT_FOUND/],
+    [400, '{"message":"bad page"}', 'page_failed', /bad page/],
+    [403, '<html><title>Access Denied</title></html>', 'page_blocked', /403: Access Denied/],
+    [401, '', 'page_blocked', /401/],
+    [430, '', 'page_blocked', /430/],
+    [429, '', 'page_throttled', /429/],
+    [503, 'busy', 'page_throttled', /503/],
+    [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
+    [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
+  ])('answers %d with %j: %s', (status, body, code, message) => {
+    const fault = faultOf(answer(status, body));
+    expect(fault.code).toBe(code);
+    expect(fault.message).toMatch(message);
+  });
+
+  it.each([
+    ['<html><head><title>Just a moment...</title></head></html>', 'page_blocked'],
+    ['<html><body>please solve this captcha</body></html>', 'page_blocked'],
+    ['{"sec-cp-challenge": "true", "provider": "crypto"}', 'page_blocked'],
+    ['{"url": "https://geo.captcha-delivery.com/captcha/"}', 'page_blocked'],
+    ['<!DOCTYPE html><title>Our shop</title><p>Welcome', 'page_unreadable'],
+    [`<html><title>Shop</title>${'x'.repeat(40_000)}captcha`, 'page_unreadable'],
+    ['', 'page_unreadable'],
+    ['{"products": [{"id": 1', 'page_unreadable'],
+  ])('answers 200 with %.60s: %s', (body, code) => expect(faultOf(answer(200, body)).code).toBe(code));
+
+  it('passes on the wait that a throttled answer asks for', () => {
+    const fault = faultOf(answer(429, '', { 'retry-after': '7' }));
+    expect(fault.retryAfterMs).toBe(7000);
+    expect(fault.message).toContain('7 s');
+  });
+});
+
+describe('errorWords', () => {
+  it.each([
+    [[{ errors: [{ message: 'one' }, { message: 'two' }] }], 'one; two'],
+    [{ errors: { sku: ['BLANK'] } }, '{"sku":["BLANK"]}'],
+    [{ errors: ['gone'] }, '["gone"]'],
+    [{ data: null }, null],
+    ['words', null],
+  ])('of %j are %j', (value, words) => expect(errorWords(value)).toBe(words));
+});

@@ -1,0 +1,138 @@
+import { Fault } from '../base/fault.ts';
+import { isObject, type Json } from '../base/json.ts';
+import type { PageAnswer } from '../fetch/page.ts';
+import { retryAfterMs } from '../fetch/retry-after.ts';
+import { object, objects, text } from './fields.ts';
+
+/** Signs of a check page by their own names, wherever they stand. */
+const checkMarks =
+  /_cf_chl_opt|cf-chl-|_incapsula_resource|captcha-delivery\.com|px-captcha|errors\.edgesuite\.net|sec-if-cpt-container|enable javascript and cookies to continue/i;
+/** Titles of check and refusal pages. */
+const checkTitles =
+  /just a moment|attention required|access denied|access to this page|captcha|robot check|(?:not|are you) a robot|security check|verify(?:ing)? (?:you|that)|pardon our interruption|are you (?:a )?human|checking your browser|forbidden|request blocked|been blocked/i;
+/** Words that make a short page a check; a long page may hold them in a form's script. */
+const checkWords = /captcha|are you a robot|unusual traffic|access denied/i;
+const shortPage = 30_000;
+
+const missing =
+  /not[ _-]?found|does(?:n't| not) exist|no longer (?:available|exists)|tidak (?:ditemukan|tersedia lagi)/i;
+
+function brief(words: string): string {
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+}
+
+function parsed(body: string): { value: Json } | { reason: string } {
+  try {
+    return { value: JSON.parse(body) as Json };
+  } catch (thrown) {
+    return { reason: brief(thrown instanceof Error ? thrown.message : String(thrown)) };
+  }
+}
+
+/** The site's own words for an error in a JSON answer: its message, error or errors. Null without. */
+export function errorWords(value: Json | undefined): string | null {
+  const root = object(Array.isArray(value) ? value[0] : value);
+  for (const member of [root.message, root.error_description, root.error, root.errors, root.detail]) {
+    const words =
+      text(member) ??
+      text(object(member).message) ??
+      text(
+        objects(member)
+          .map(({ message }) => text(message))
+          .filter((message) => message !== null)
+          .join('; '),
+      ) ??
+      (isObject(member) && Object.keys(member).length > 0 ? JSON.stringify(member) : null) ??
+      (Array.isArray(member) && member.length > 0 ? JSON.stringify(member) : null);
+    if (words !== null) return brief(words);
+  }
+  return null;
+}
+
+/** Tells whether words of the site say that something is not there. */
+export function saysMissing(words: string | null): boolean {
+  return words !== null && missing.test(words);
+}
+
+function titleOf(html: string): string | null {
+  return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
+}
+
+function isCheck(html: string): boolean {
+  const title = titleOf(html);
+  if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) return true;
+  return html.length < shortPage && checkWords.test(html);
+}
+
+/** Bot managers that speak JSON: a challenge to solve, or where the captcha is. */
+function isCheckJson(value: Json): boolean {
+  if (!isObject(value)) return false;
+  if ('sec-cp-challenge' in value || 'cpr_chlge' in value) return true;
+  return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
+}
+
+function statusFault(answer: PageAnswer, words: string | null): Fault {
+  const { status } = answer;
+  const wait = retryAfterMs(answer.headers, answer.at);
+  const details = wait === undefined ? {} : { retryAfterMs: wait };
+  const said = words === null ? '' : `: ${words}`;
+  if (status === 404 || status === 410)
+    return new Fault('page_not_found', `the site answered ${status}${said}`);
+  if (status === 429 || status === 503) {
+    const seconds = wait === undefined ? '' : `, and asks to wait ${Math.ceil(wait / 1000)} s`;
+    return new Fault(
+      'page_throttled',
+      `the site answered ${status}: too many requests${seconds}${said}`,
+      details,
+    );
+  }
+  // 428 and 430 are what two bot managers answer with.
+  if ([401, 403, 428, 430].includes(status)) {
+    return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
+  }
+  if (status >= 300 && status < 400) {
+    const target = answer.headers.location ?? '';
+    return new Fault(
+      'page_failed',
+      `the site answered ${status} and points to ${brief(target) || 'no page'}`,
+    );
+  }
+  if (status < 500 && saysMissing(words)) {
+    return new Fault('page_not_found', `the site answered ${status}${said}`);
+  }
+  return new Fault('page_failed', `the site answered ${status}${said}`, details);
+}
+
+/**
+ * The JSON of an answer, for sites that answer in JSON. Faults: `page_blocked` for refusals by status
+ * and for check pages in HTML or JSON, `page_throttled` for 429 and 503 with the wait asked for,
+ * `page_not_found` for 404, 410 and a 4xx that says so, `page_failed` for any other status, and
+ * `page_unreadable` for what is no JSON. Messages carry the status and the site's own words.
+ */
+export function jsonOf(answer: PageAnswer): Json {
+  const body = answer.body
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+  const result = parsed(body);
+  const html = body.startsWith('<');
+  const words = 'value' in result ? errorWords(result.value) : html ? titleOf(body) : null;
+  if (answer.status < 200 || answer.status > 299) {
+    // A shop's own 404 page may hold a captcha for its forms: the status counts before the words.
+    throw statusFault(answer, words);
+  }
+  if ('value' in result) {
+    if (isCheckJson(result.value))
+      throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
+    return result.value;
+  }
+  const titled = words === null ? '' : ` titled "${words}"`;
+  if (html && isCheck(body)) {
+    throw new Fault('page_blocked', `the site sent a robot check or refusal page${titled} instead of data`);
+  }
+  if (html) throw new Fault('page_unreadable', `the site sent a web page${titled} instead of data`);
+  if (body === '') throw new Fault('page_unreadable', 'the site sent an empty answer');
+  const place = `${answer.body.length} bytes of ${brief(answer.headers['content-type'] ?? 'no content type')}`;
+  throw new Fault('page_unreadable', `the site sent broken JSON (${place}): ${result.reason}`);
+}

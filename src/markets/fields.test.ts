@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import {
+  count,
+  integer,
+  list,
+  number,
+  object,
+  objects,
+  percent,
+  positive,
+  rupiah,
+  text,
+  without,
+} from './fields.ts';
+
+const oddities = [undefined, null, true, {}, [], [1], Number.NaN, Number.POSITIVE_INFINITY, '', ' ', 'abc'];
+
+describe('coercions', () => {
+  it('make null of what holds no value', () => {
+    for (const odd of oddities) {
+      for (const coerce of [number, integer, positive, rupiah, percent, count])
+        expect(coerce(odd)).toBeNull();
+    }
+    for (const odd of oddities.slice(0, -1)) expect(text(odd)).toBeNull();
+  });
+
+  it('lead into missing objects and lists without throwing', () => {
+    expect(object(null)).toEqual({});
+    expect(list('x')).toEqual([]);
+    expect(objects([1, { a: 1 }, null])).toEqual([{ a: 1 }]);
+  });
+
+  it('text keeps what came and writes numbers out', () => {
+    expect(text(' a ')).toBe(' a ');
+    expect(text(0)).toBe('0');
+  });
+
+  it.each([
+    ['4.9', 4.9],
+    ['4,9', 4.9],
+    [8000.0, 8000],
+    ['-1', -1],
+  ])('number(%j) is %d', (value, expected) => expect(number(value)).toBe(expected));
+
+  it('integer refuses fractions and what a double cannot hold', () => {
+    expect(integer('12')).toBe(12);
+    expect(integer('4.9')).toBeNull();
+    expect(integer(1.5)).toBeNull();
+    expect(integer('9007199254740993')).toBeNull();
+  });
+
+  it.each([
+    ['Rp1.234.000', 1234000],
+    ['Rp 4.000 - Rp 8.000', 4000],
+    ['IDR 12.500,00', 12500],
+    ['Rp500', 500],
+    [20784.0, 20784],
+    ['Rp0', null],
+    [0, null],
+    [-1, null],
+  ])('rupiah(%j) is %j', (value, expected) => expect(rupiah(value)).toBe(expected));
+
+  it.each([
+    ['20%', 20],
+    ['-7%', 7],
+    [15, 15],
+    ['0', 0],
+  ])('percent(%j) is %d', (value, expected) => expect(percent(value)).toBe(expected));
+
+  it.each([
+    ['548', 548],
+    ['1.234', 1234],
+    ['2rb+ terjual', 2000],
+    ['1,4 rb', 1400],
+    ['2,1 k', 2100],
+    ['5 k', 5000],
+    ['30k+', 30000],
+    ['Terjual 10RB+', 10000],
+    ['1,2 jt', 1200000],
+    ['100+ terjual', 100],
+    ['7 karung', 7],
+    [52, 52],
+  ])('count(%j) is %d', (value, expected) => expect(count(value)).toBe(expected));
+
+  it('without drops names at every depth and leaves the value as it was', () => {
+    const value = { keep: 1, user: 2, deep: [{ user: 3, keep: 4 }] };
+    expect(without(value, new Set(['user']))).toEqual({ keep: 1, deep: [{ keep: 4 }] });
+    expect(value.deep[0]).toEqual({ user: 3, keep: 4 });
+  });
+});
