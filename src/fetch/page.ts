@@ -9,6 +9,9 @@ export interface PageRequest {
   /** For markets whose stores are named by the caller (mktf): scheme, host and port of the store.
    *  Checked against private addresses at connect time. */
   origin?: string;
+  /** Redirects to follow, up to three: those that stay on the origin, or, for a store named by the
+   *  caller, any. Without it, and for any other redirect, the redirect itself is the answer. */
+  redirects?: 'same_origin' | 'anywhere';
 }
 
 /** What came back, whole. Everything in it is untrusted. */

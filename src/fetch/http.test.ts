@@ -1,0 +1,242 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import zlib from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../base/log.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
+import type { PageRequest } from './page.ts';
+
+const text = 'x'.repeat(100_000);
+const seen: http.IncomingMessage[] = [];
+const clock = { now: () => 1234, sleep: async () => {} };
+
+/** A server that answers by the path alone. */
+const server = http.createServer((request, response) => {
+  seen.push(request);
+  const url = new URL(request.url!, 'http://here');
+  const send = (body: Buffer | string, headers: Record<string, string> = {}) =>
+    response.writeHead(200, headers).end(body);
+  switch (url.pathname) {
+    case '/gzip':
+      return send(zlib.gzipSync(text), { 'content-encoding': 'gzip' });
+    case '/br':
+      return send(zlib.brotliCompressSync(text), { 'content-encoding': 'br' });
+    case '/zstd':
+      return send(zlib.zstdCompressSync(text), { 'content-encoding': 'zstd' });
+    case '/deflate':
+      return send(zlib.deflateSync(text), { 'content-encoding': 'deflate' });
+    case '/deflate-raw':
+      return send(zlib.deflateRawSync(text), { 'content-encoding': 'deflate' });
+    case '/twice':
+      return send(zlib.brotliCompressSync(zlib.gzipSync(text)), { 'content-encoding': 'gzip, br' });
+    case '/gzip-cut':
+      return send(zlib.gzipSync(text).subarray(0, 60), { 'content-encoding': 'gzip' });
+    case '/odd':
+      return send('x', { 'content-encoding': 'rot13' });
+    case '/large':
+      return send(text);
+    case '/bomb':
+      return send(zlib.gzipSync(Buffer.alloc(5_000_000)), { 'content-encoding': 'gzip' });
+    case '/stall':
+      return void response.writeHead(200).write('begin');
+    case '/silent':
+      return undefined;
+    case '/drop':
+      return void request.socket.destroy();
+    case '/reset':
+      return void request.socket.resetAndDestroy();
+    case '/cut': {
+      response.writeHead(200, { 'content-length': '1000' });
+      return void response.write('short', () => request.socket.destroy());
+    }
+    case '/cut-chunked':
+      return void response.writeHead(200).write('short', () => request.socket.destroy());
+    case '/garbage':
+      return void request.socket.end('this is not HTTP\r\n\r\n');
+    case '/refused':
+      return void response.writeHead(403, { 'x-many': ['a', 'b'] }).end('no');
+    case '/to': {
+      const status = Number(url.searchParams.get('status') ?? 302);
+      return void response.writeHead(status, { location: url.searchParams.get('url')! }).end();
+    }
+    case '/loop':
+      return void response.writeHead(302, { location: '/loop' }).end();
+    default:
+      return send(`${request.method} ${request.url}`);
+  }
+});
+
+let address: string;
+const fetchers: Fetcher[] = [];
+
+function fetcher(limits: Partial<FetchLimits> = {}, allowPrivate = true): Fetcher {
+  const made = createHttpFetcher({
+    origins: parseOrigins(
+      JSON.stringify({
+        mkta: { sg: address, id: 'http://127.0.0.1:1' },
+        mktf: { allow_private: allowPrivate },
+      }),
+    ),
+    clock,
+    log: createLog('silent', 'test'),
+    userAgent: 'Gleaner/test',
+    limits,
+    resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  fetchers.push(made);
+  return made;
+}
+
+const get = (path: string, limits: Partial<FetchLimits> = {}) => fetcher(limits).for('mkta', 'sg')({ path });
+
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  await Promise.all(fetchers.map((one) => one.close()));
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+});
+
+describe('an answer', () => {
+  test('comes whole, with lower-case headers, time and address, whatever its status', async () => {
+    expect(await get('/refused?a=1')).toMatchObject({
+      status: 403,
+      headers: { 'x-many': 'a, b' },
+      body: Buffer.from('no'),
+      url: `${address}/refused?a=1`,
+      at: 1234,
+    });
+  });
+
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'deflate-raw', 'twice'])(
+    'is decompressed: %s',
+    async (encoding) => {
+      expect((await get(`/${encoding}`)).body.toString()).toBe(text);
+    },
+  );
+
+  test('is asked for with method, body, own headers and an honest User-Agent, without cookies', async () => {
+    const answer = await fetcher().for(
+      'mkta',
+      'sg',
+    )({ path: '/echo', method: 'POST', body: '{}', headers: { 'x-a': 'b' } });
+    expect(answer.body.toString()).toBe('POST /echo');
+    const { headers } = seen.findLast(({ url }) => url === '/echo')!;
+    expect(headers).toMatchObject({ 'user-agent': 'Gleaner/test', 'x-a': 'b', 'content-length': '2' });
+    expect(headers).not.toHaveProperty('cookie');
+  });
+});
+
+describe('what goes wrong gets one of our names', () => {
+  test.each([
+    ['/drop', 'network'],
+    ['/reset', 'network'],
+    ['/cut', 'network'],
+    ['/cut-chunked', 'network'],
+    ['/gzip-cut', 'network'],
+    ['/odd', 'network'],
+    ['/garbage', 'network'],
+  ])('%s is %s', async (path, code) => {
+    await expect(get(path)).rejects.toMatchObject({ code });
+  });
+
+  test('a page over a limit, on the wire or decompressed, is too large', async () => {
+    await expect(get('/large', { wireBytes: 99_999 })).rejects.toMatchObject({ code: 'page_too_large' });
+    await expect(get('/bomb', { bytes: 1_000_000 })).rejects.toMatchObject({ code: 'page_too_large' });
+    expect((await get('/large', { wireBytes: 100_000 })).body).toHaveLength(100_000);
+  });
+
+  test.each(['/stall', '/silent'])('%s ends with the idle limit or the limit for all', async (path) => {
+    await expect(get(path, { idleMs: 60 })).rejects.toMatchObject({ code: 'page_timeout' });
+    await expect(get(path, { totalMs: 60 })).rejects.toMatchObject({
+      code: 'page_timeout',
+      message: expect.stringContaining('60 ms'),
+    });
+  });
+
+  test('a refused connection and a missing origin say where', async () => {
+    await expect(fetcher().for('mkta', 'id')({ path: '/' })).rejects.toMatchObject({
+      code: 'network',
+      message: 'mkta/id: the connection was refused',
+    });
+    await expect(fetcher().for('mkta', 'th')({ path: '/' })).rejects.toMatchObject({
+      code: 'origin_missing',
+      message: 'no origin is configured for mkta/th',
+    });
+  });
+
+  test('an aborted signal rejects with its reason, before and during the request', async () => {
+    const reason = new Error('stopping');
+    const controller = new AbortController();
+    const page = fetcher().for('mkta', 'sg', controller.signal);
+    const pending = page({ path: '/silent' });
+    controller.abort(reason);
+    await expect(pending).rejects.toBe(reason);
+    await expect(page({ path: '/' })).rejects.toBe(reason);
+  });
+});
+
+describe('redirects', () => {
+  const to = (url: string, status = 302) => `/to?status=${status}&url=${encodeURIComponent(url)}`;
+
+  test('are the answer unless the request asks to follow them', async () => {
+    expect(await get(to('/end'))).toMatchObject({ status: 302, headers: { location: '/end' } });
+  });
+
+  test('are followed on the same origin, three at most', async () => {
+    const page = fetcher().for('mkta', 'sg');
+    expect(await page({ path: to(to('/end?x=1')), redirects: 'same_origin' })).toMatchObject({
+      status: 200,
+      body: Buffer.from('GET /end?x=1'),
+      url: `${address}/end?x=1`,
+    });
+    expect(await page({ path: '/loop', redirects: 'same_origin' })).toMatchObject({ status: 302 });
+  });
+
+  test('keep method and body only where they must', async () => {
+    const page = fetcher().for('mkta', 'sg');
+    const post: PageRequest = { path: '', method: 'POST', body: 'b', redirects: 'same_origin' };
+    expect((await page({ ...post, path: to('/end', 307) })).body.toString()).toBe('POST /end');
+    expect((await page({ ...post, path: to('/end', 303) })).body.toString()).toBe('GET /end');
+  });
+
+  test('never leave a configured origin', async () => {
+    const away = to('http://localhost:1/');
+    expect(await fetcher().for('mkta', 'sg')({ path: away, redirects: 'anywhere' })).toMatchObject({
+      status: 302,
+    });
+  });
+
+  test('lead a store to another host where the request allows it', async () => {
+    const page = fetcher().for('mktf', '');
+    const other = `${address.replace('127.0.0.1', 'localhost')}/moved`;
+    const answer = await page({ origin: address, path: to(other), redirects: 'anywhere' });
+    expect(answer).toMatchObject({ status: 200, url: other });
+    expect(await page({ origin: address, path: to(other), redirects: 'same_origin' })).toMatchObject({
+      status: 302,
+    });
+  });
+});
+
+describe('stores named by callers', () => {
+  test('are refused on private addresses, by number and by name', async () => {
+    const page = fetcher({}, false).for('mktf', '');
+    const { port } = new URL(address);
+    for (const origin of [
+      address,
+      `http://2130706433:${port}`,
+      `http://[::1]:${port}`,
+      `http://shop.example:${port}`,
+    ]) {
+      await expect(page({ origin, path: '/' })).rejects.toMatchObject({ code: 'address_refused' });
+    }
+  });
+
+  test('are read from private addresses where that is allowed', async () => {
+    expect(await fetcher().for('mktf', '')({ origin: address, path: '/ok' })).toMatchObject({ status: 200 });
+  });
+});

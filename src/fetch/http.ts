@@ -1,0 +1,193 @@
+import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
+import type { Origins } from '../base/origins.ts';
+import { guardedLookup, type ResolveName, storeOrigin } from './address.ts';
+import { acceptedEncodings, decoded } from './encoding.ts';
+import { networkFault } from './network-fault.ts';
+import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+
+/** How large a page may be and how long it may take. */
+export interface FetchLimits {
+  /** Bytes of a body as it comes over the wire. */
+  wireBytes: number;
+  /** Bytes of a body once decompressed. */
+  bytes: number;
+  /** Milliseconds for one page, redirects included. */
+  totalMs: number;
+  /** Milliseconds without a sign of life. */
+  idleMs: number;
+  connectMs: number;
+}
+
+/** What holds where nothing else is set. */
+export const defaultLimits: FetchLimits = {
+  wireBytes: 16 * 1024 * 1024,
+  bytes: 16 * 1024 * 1024,
+  totalMs: 20_000,
+  idleMs: 10_000,
+  connectMs: 5_000,
+};
+
+/** What the fetcher is made of. */
+export interface HttpFetcherOptions {
+  origins: Origins;
+  clock: Clock;
+  log: Log;
+  userAgent: string;
+  limits?: Partial<FetchLimits>;
+  /** Resolves the names of stores named by callers; `dns.lookup` when absent. */
+  resolve?: ResolveName;
+}
+
+/** Gets pages of every market. */
+export interface Fetcher {
+  /** A fetch for one market and region. An aborted signal rejects with its reason. */
+  for(market: string, region: string, signal?: AbortSignal): FetchPage;
+  /** Scheme, host and port that a request goes to. Faults: `origin_missing`, `address_refused`. */
+  originOf(market: string, region: string, request: Pick<PageRequest, 'origin'>): string;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+const maxRedirects = 3;
+
+function lowerCase(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return joined;
+}
+
+async function collected(body: Dispatcher.ResponseData['body'], limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) {
+      body.destroy();
+      throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+}
+
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
+
+/** The request that a redirect leads to, or null where the redirect itself is the answer. */
+function redirected(request: PageRequest, answer: PageAnswer): PageRequest | null {
+  const { location } = answer.headers;
+  if (!request.redirects || !redirects.includes(answer.status) || location === undefined) return null;
+  if (!URL.canParse(location, answer.url)) return null;
+  const here = new URL(answer.url);
+  const target = new URL(location, here);
+  const anywhere = request.redirects === 'anywhere' && request.origin !== undefined;
+  if (target.origin !== here.origin && !anywhere) return null;
+  const next: PageRequest = { ...request, path: target.pathname + target.search };
+  if (request.origin !== undefined) next.origin = `${target.protocol}//${target.host}`;
+  if (answer.status <= 303) {
+    delete next.body;
+    delete next.method;
+  }
+  return next;
+}
+
+/**
+ * Makes the fetcher that speaks HTTP: pooled connections that are kept, bodies decompressed within
+ * limits, no cookies, no credentials, an honest User-Agent. Redirects are followed only as a request
+ * asks. Stores named by callers are judged when the connection is made, after every redirect too.
+ */
+export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
+  const { origins, clock, log, userAgent } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const pool = {
+    connectTimeout: limits.connectMs,
+    headersTimeout: limits.idleMs,
+    bodyTimeout: limits.idleMs,
+    maxHeaderSize: 64 * 1024,
+    allowH2: false,
+  };
+  const configured = new Agent(pool);
+  const guarded = new Agent({
+    ...pool,
+    connect: { lookup: guardedLookup(options.resolve), timeout: limits.connectMs },
+  });
+
+  const originOf: Fetcher['originOf'] = (market, region, request) => {
+    const settings = origins.get(market);
+    if (request.origin !== undefined) return storeOrigin(request.origin, settings?.allowPrivate ?? false);
+    const address = settings?.addresses.get(region);
+    if (address === undefined) {
+      const place = region === '' ? market : `${market}/${region}`;
+      throw new Fault('origin_missing', `no origin is configured for ${place}`);
+    }
+    return address;
+  };
+
+  async function once(
+    agent: Agent,
+    origin: string,
+    request: PageRequest,
+    signal: AbortSignal,
+  ): Promise<PageAnswer> {
+    const answer = await agent.request({
+      origin,
+      path: request.path,
+      method: request.method ?? 'GET',
+      headers: { 'user-agent': userAgent, 'accept-encoding': acceptedEncodings, ...request.headers },
+      body: request.body ?? null,
+      signal,
+    });
+    const wire = await collected(answer.body, limits.wireBytes);
+    const headers = lowerCase(answer.headers);
+    const body = await decoded(wire, headers['content-encoding'], limits.bytes);
+    return { status: answer.statusCode, headers, body, url: origin + request.path, at: clock.now() };
+  }
+
+  async function follow(
+    market: string,
+    region: string,
+    first: PageRequest,
+    signal: AbortSignal,
+  ): Promise<PageAnswer> {
+    let request = first;
+    for (let followed = 0; ; followed += 1) {
+      const origin = originOf(market, region, request);
+      const open = request.origin === undefined || origins.get(market)?.allowPrivate === true;
+      const answer = await once(open ? configured : guarded, origin, request, signal);
+      const next = followed < maxRedirects ? redirected(request, answer) : null;
+      if (!next) return answer;
+      request = next;
+    }
+  }
+
+  return {
+    originOf,
+    for: (market, region, signal) => async (request) => {
+      if (signal?.aborted) throw signal.reason;
+      const controller = new AbortController();
+      const late = new Fault('page_timeout', `the page took longer than ${limits.totalMs} ms`);
+      const timer = setTimeout(() => controller.abort(late), limits.totalMs);
+      const stop = () => controller.abort(signal!.reason);
+      signal?.addEventListener('abort', stop, { once: true });
+      try {
+        return await follow(market, region, request, controller.signal);
+      } catch (error) {
+        if (controller.signal.aborted) throw controller.signal.reason;
+        const fault = networkFault(error, request.origin ?? `${market}${region === '' ? '' : `/${region}`}`);
+        log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
+        throw fault;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+      }
+    },
+    close: async () => {
+      await Promise.all([configured.destroy(), guarded.destroy()]);
+    },
+  };
+}
