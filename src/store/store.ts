@@ -1,6 +1,18 @@
 import type {
-  ApiKey, Batch, BatchReference, BatchSummary, Counts, Job, JobState, Lane, LedgerEntry, Outcome, Role, StoredFile,
-  Submission, User,
+  ApiKey,
+  Batch,
+  BatchReference,
+  BatchSummary,
+  Counts,
+  Job,
+  JobState,
+  Lane,
+  LedgerEntry,
+  Outcome,
+  Role,
+  StoredFile,
+  Submission,
+  User,
 } from './documents.ts';
 
 /**
@@ -99,7 +111,13 @@ export interface JobStore {
    * Moves a job from one of `from` to `to`, sets `stateSince` to `at` and writes the patch; null
    * when the job is in none of them (someone else moved it). Gives the job after the move.
    */
-  moveJob(jobId: string, from: readonly JobState[], to: JobState, at: number, patch?: JobPatch): Promise<Job | null>;
+  moveJob(
+    jobId: string,
+    from: readonly JobState[],
+    to: JobState,
+    at: number,
+    patch?: JobPatch,
+  ): Promise<Job | null>;
   /** Jobs that have been in one of `states` since before `since`, oldest first. */
   findJobs(states: readonly JobState[], since: number, limit: number): Promise<Job[]>;
   /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, oldest first. */
@@ -138,16 +156,25 @@ export interface BatchStore {
   claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<Batch | null>;
   /** Extends a claim; false when it is not this attempt's any more. */
   renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
-  /** Writes outcomes and payloads of some units; false when the claim is not this attempt's any more. */
+  /**
+   * Writes outcomes and payloads of some units; false when the claim is not this attempt's any more.
+   * A unit keeps its first outcome: a write that is repeated counts nothing twice.
+   */
   recordOutcomes(
-    batchId: string, attempt: number, outcomes: Record<number, Outcome>, payloads: readonly Payload[],
+    batchId: string,
+    attempt: number,
+    outcomes: Record<number, Outcome>,
+    payloads: readonly Payload[],
   ): Promise<boolean>;
   /**
    * As recordOutcomes, and ends the batch: every unit must have an outcome by then. False when the
-   * claim is not this attempt's any more.
+   * claim is not this attempt's any more; true, and nothing changes, when this very attempt ended it.
    */
   finishBatch(
-    batchId: string, attempt: number, outcomes: Record<number, Outcome>, payloads: readonly Payload[],
+    batchId: string,
+    attempt: number,
+    outcomes: Record<number, Outcome>,
+    payloads: readonly Payload[],
     file: StoredFile | null,
   ): Promise<boolean>;
   /** Gives a claimed batch back as `queued`, not to be published before `notBefore`. */

@@ -1,0 +1,29 @@
+import { describe } from 'vitest';
+import { accountContract } from './contract/accounts.ts';
+import { claimContract } from './contract/claims.ts';
+import { createContract } from './contract/create.ts';
+import { jobContract } from './contract/jobs.ts';
+import { ledgerContract } from './contract/ledger.ts';
+import { originContract } from './contract/origins.ts';
+import { outcomeContract } from './contract/outcomes.ts';
+import { progressContract } from './contract/progress.ts';
+import { stalledContract } from './contract/stalled.ts';
+import type { OpenStores } from './contract/stores.ts';
+import { submissionContract } from './contract/submissions.ts';
+
+/**
+ * The promises of the store port as tests. Every adapter's test file calls this with a function that
+ * opens empty stores; each part gets its own, so that intents over all jobs see only their part's.
+ */
+export function storeContract(open: OpenStores): void {
+  describe('accounts', () => accountContract(open));
+  describe('ledger', () => ledgerContract(open));
+  describe('creating jobs', () => createContract(open));
+  describe('jobs', () => jobContract(open));
+  describe('submissions', () => submissionContract(open));
+  describe('claims', () => claimContract(open));
+  describe('outcomes', () => outcomeContract(open));
+  describe('progress', () => progressContract(open));
+  describe('stalled batches', () => stalledContract(open));
+  describe('origins', () => originContract(open));
+}

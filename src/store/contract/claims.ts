@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import { aFailure, aSuccess, aTime, keepClaimed, keepJob } from './samples.ts';
+import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+
+/** Queueing, claiming, renewing and giving back. */
+export function claimContract(open: OpenStores): void {
+  const stores = openedFor(open);
+
+  test('waiting batches are queued lowest first, up to the limit', async () => {
+    const { job, batches } = await keepJob(stores.store, 5, { market: 'mktb', lane: 'single' });
+    const references = await stores.store.queueBatches(job.id, 2, aTime);
+    expect(references).toEqual(
+      batches
+        .slice(0, 2)
+        .map(({ id }) => ({ jobId: job.id, batchId: id, market: 'mktb', lane: 'single', attempt: 0 })),
+    );
+    const listed = await stores.store.listBatches(job.id);
+    expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
+      ['queued', aTime],
+      ['queued', aTime],
+      ['waiting', null],
+      ['waiting', null],
+      ['waiting', null],
+    ]);
+    expect(await stores.store.countInFlight(job.id)).toBe(2);
+    expect(await stores.store.queueBatches(job.id, 0, aTime)).toEqual([]);
+    expect(await stores.store.queueBatches(job.id, 10, aTime)).toHaveLength(3);
+    expect(await stores.store.queueBatches(job.id, 10, aTime)).toEqual([]);
+    expect(await stores.store.queueBatches(newId(), 10, aTime)).toEqual([]);
+  });
+
+  test('callers that queue at once get different batches', async () => {
+    const { job, batches } = await keepJob(stores.store, 30);
+    const given = (await atOnce(8, stores, (store) => store.queueBatches(job.id, 5, aTime))).flat();
+    expect(new Set(given.map(({ batchId }) => batchId)).size).toBe(given.length);
+    const rest = await stores.store.queueBatches(job.id, 100, aTime);
+    const all = [...given, ...rest].map(({ batchId }) => batchId);
+    expect(all.toSorted()).toEqual(batches.map(({ id }) => id).toSorted());
+  });
+
+  test('a claim raises the attempt and gives the batch whole', async () => {
+    const { job, batches } = await keepJob(stores.store, 1);
+    await stores.store.queueBatches(job.id, 1, aTime);
+    const claimed = await stores.other.claimBatch(batches[0]!.id, 0, aTime, aTime + 500);
+    const expected = {
+      ...batches[0],
+      state: 'claimed',
+      attempt: 1,
+      queuedAt: aTime,
+      leaseUntil: aTime + 500,
+    };
+    expect(claimed).toEqual(expected);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual([expected]);
+    expect(await stores.store.countInFlight(job.id)).toBe(1);
+    expect(await stores.store.claimBatch(newId(), 0, aTime, aTime + 1)).toBeNull();
+  });
+
+  test('of many that claim a batch at once one gets it', async () => {
+    const { job, batches } = await keepJob(stores.store, 1);
+    await stores.store.queueBatches(job.id, 1, aTime);
+    const claims = await atOnce(50, stores, (store) =>
+      store.claimBatch(batches[0]!.id, 0, aTime, aTime + 500),
+    );
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+  });
+
+  test('a claim that lasts is left alone; one that ended is taken over by one of many', async () => {
+    const batch = await keepClaimed(stores.store, 2);
+    expect(await stores.store.claimBatch(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
+    const claims = await atOnce(20, stores, (store) =>
+      store.claimBatch(batch.id, 0, aTime + 60_001, aTime + 120_000),
+    );
+    const won = claims.filter((claim) => claim !== null);
+    expect(won).toHaveLength(1);
+    expect(won[0]).toMatchObject({ attempt: 2, leaseUntil: aTime + 120_000 });
+  });
+
+  test('a message of another attempt claims nothing', async () => {
+    const batch = await keepClaimed(stores.store, 2);
+    await stores.store.releaseBatch(batch.id, 1, aTime);
+    expect(await stores.store.claimBatch(batch.id, 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.claimBatch(batch.id, 2, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
+  });
+
+  test('a batch that is done is not claimed', async () => {
+    const batch = await keepClaimed(stores.store, 1);
+    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, [], null);
+    expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
+  });
+
+  test('a claim is renewed by its own attempt only', async () => {
+    const batch = await keepClaimed(stores.store, 2);
+    expect(await stores.other.renewBatch(batch.id, 1, aTime + 90_000)).toBe(true);
+    expect(await stores.store.renewBatch(batch.id, 0, aTime + 99_000)).toBe(false);
+    expect((await stores.store.listBatches(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
+    await stores.store.releaseBatch(batch.id, 1, aTime);
+    expect(await stores.store.renewBatch(batch.id, 1, aTime + 99_000)).toBe(false);
+  });
+
+  test('a batch given back is queued, keeps its outcomes and waits until it may go on', async () => {
+    const batch = await keepClaimed(stores.store, 2);
+    await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, []);
+    expect(await stores.store.releaseBatch(batch.id, 0, aTime + 5)).toBe(false);
+    expect(await stores.other.releaseBatch(batch.id, 1, aTime + 5)).toBe(true);
+    expect(await stores.store.releaseBatch(batch.id, 1, aTime + 6)).toBe(false);
+    expect((await collect(stores.store.readBatches(batch.jobId)))[0]).toEqual({
+      ...batch,
+      state: 'queued',
+      leaseUntil: null,
+      notBefore: aTime + 5,
+      outcomes: { 1: aSuccess() },
+      success: 1,
+    });
+    const claimed = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
+    expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });
+  });
+}

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import type { Batch, Job, Unit } from '../documents.ts';
+import { aBatch, aJob, aTime, keepJob, someBatches, units } from './samples.ts';
+import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+
+/** Batches, then a failure of the process. */
+function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
+  yield* batches.slice(0, count);
+  throw new Error('the process died');
+}
+
+/** createJob, discardJob and removeOrphans. */
+export function createContract(open: OpenStores): void {
+  const stores = openedFor(open);
+
+  test('a job and its batches come back as they were kept', async () => {
+    const file = { path: 'a/b', contentType: 'text/plain', items: 1, bytes: 2, sha256: 'ff' };
+    const job = aJob({
+      number: 4_100_000,
+      region: '',
+      reason: '“because” $',
+      decidedBy: newId(),
+      decideBy: aTime,
+      startedAt: aTime,
+      finishedAt: aTime,
+      file,
+      params: { $where: '1', 'a.b': { '': [null, true, 1.5, { $set: {} }] }, 雪: '☃' },
+    });
+    const strange: Unit[] = [
+      {
+        key: 'https://x.example/a?b=$c.d#\u00e9',
+        input: { 'a.b': 1, $inc: { x: [] }, '': null, __proto: 'p' },
+      },
+      { key: '', input: JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "0": "\\u0000"}') },
+    ];
+    const batches = [aBatch(job, 0, strange, { region: 'th' }), aBatch(job, 1)];
+    await stores.store.createJob(job, batches);
+    expect(await stores.other.getJob(job.id)).toEqual(job);
+    expect(await stores.store.getJobByNumber(4_100_000)).toEqual(job);
+    const read = await collect(stores.store.readBatches(job.id));
+    expect(read).toEqual(batches);
+    // Equal also in what toEqual passes over, such as an own key `__proto__`.
+    const inputs = (those: Batch[]) => JSON.stringify(those.flatMap((batch) => batch.units));
+    expect(inputs(read)).toBe(inputs(batches));
+  });
+
+  test('a second call changes nothing, also under other batch ids and after the job went on', async () => {
+    const { job, batches } = await keepJob(stores.store, 3);
+    await stores.store.queueBatches(job.id, 1, aTime);
+    await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
+    const before = await collect(stores.store.readBatches(job.id));
+    await stores.store.createJob(job, batches);
+    await stores.other.createJob({ ...job, cost: 1 }, someBatches(job, 3));
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(before);
+    expect(await stores.store.getJob(job.id)).toEqual({ ...job, state: 'processing', stateSince: aTime + 1 });
+  });
+
+  test('calls for the same job at once leave it whole', async () => {
+    const job = aJob({ totalBatches: 120, totalUnits: 240 });
+    const batches = someBatches(job, 120);
+    await atOnce(4, stores, (store) => store.createJob(job, batches));
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('a job whose writing broke off cannot be seen until a second call made it whole', async () => {
+    const job = aJob({ totalBatches: 150, totalUnits: 300, number: 4_100_001 });
+    const batches = someBatches(job, 150);
+    const broken = stores.store.createJob(job, breakingAfter(130, batches));
+    await expect(broken).rejects.toThrow('the process died');
+    expect(await stores.other.getJob(job.id)).toBeNull();
+    expect(await stores.other.getJobByNumber(4_100_001)).toBeNull();
+    expect((await stores.store.listJobs({ userId: job.userId }, { limit: 5 })).items).toEqual([]);
+    expect(await stores.store.discardJob(job.id)).toBe(false);
+    expect(await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime)).toBeNull();
+    await stores.other.createJob(job, batches);
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('orphans are removed, whole jobs and young ones are not, and the job can be written again', async () => {
+    const { job: whole } = await keepJob(stores.store, 2, { createdAt: aTime - 1_000 });
+    const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
+    const batches = someBatches(job, 150);
+    await expect(stores.store.createJob(job, breakingAfter(149, batches))).rejects.toThrow();
+    expect(await stores.store.removeOrphans(aTime - 1_000)).toBe(0);
+    const removed = await stores.store.removeOrphans(aTime - 999);
+    expect(removed).toBeGreaterThanOrEqual(100);
+    expect(removed).toBeLessThan(150);
+    expect(await stores.store.removeOrphans(aTime - 999)).toBe(0);
+    expect((await stores.store.countJob(job.id)).units.total).toBe(0);
+    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
+    expect((await stores.store.countJob(whole.id)).units.total).toBe(4);
+    await stores.store.createJob(job, batches);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('a writer that is overtaken by the removal of orphans fails and leaves no job', async () => {
+    const job = aJob({ createdAt: aTime - 5_000, totalBatches: 400, totalUnits: 800 });
+    let removal: Promise<number> | undefined;
+    function* overtaken(): Generator<Batch> {
+      for (const batch of someBatches(job, 400)) {
+        if (batch.seq === 250) removal = stores.other.removeOrphans(aTime - 4_999);
+        yield batch;
+      }
+    }
+    const writing = stores.store.createJob(job, overtaken()).then(
+      () => 'written',
+      (thrown) => thrown.code,
+    );
+    const outcome = await writing;
+    await removal;
+    // The removal may come a moment late: then the job is whole. It is never written in part.
+    const seen = await stores.store.getJob(job.id);
+    const { batches } = await stores.store.countJob(job.id);
+    const possible = [
+      ['unavailable', null, 0],
+      ['written', job, 400],
+    ];
+    expect(possible).toContainEqual([outcome, seen, batches.total]);
+  });
+
+  test('a discarded job is gone with its batches; one that went on is not discarded', async () => {
+    const { job } = await keepJob(stores.store, 3);
+    expect(await stores.other.discardJob(job.id)).toBe(true);
+    expect(await stores.store.getJob(job.id)).toBeNull();
+    expect(await stores.store.listBatches(job.id)).toEqual([]);
+    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
+    expect(await stores.store.discardJob(job.id)).toBe(false);
+    const { job: kept } = await keepJob(stores.store, 1, { state: 'awaiting_approval' });
+    expect(await stores.store.discardJob(kept.id)).toBe(false);
+    expect(await stores.store.getJob(kept.id)).toEqual(kept);
+  });
+
+  test('a number that another job has is a conflict', async () => {
+    const first: Job = aJob({ number: 4_100_002 });
+    await stores.store.createJob(first, someBatches(first, 1));
+    const second: Job = aJob({ number: 4_100_002 });
+    const keeping = stores.store.createJob(second, someBatches(second, 1));
+    await expect(keeping).rejects.toMatchObject({ code: 'conflict' });
+    expect(await stores.store.getJobByNumber(4_100_002)).toEqual(first);
+    expect(await stores.store.getJob(second.id)).toBeNull();
+  });
+
+  test('50,000 units are consumed as they are written, while others get their turn', async () => {
+    const job = aJob({ totalBatches: 1_000, totalUnits: 50_000 });
+    let made = 0;
+    function* source(): Generator<Batch> {
+      for (let seq = 0; seq < 1_000; seq += 1) {
+        made += 1;
+        yield aBatch(job, seq, units(50, `${seq}/`));
+      }
+    }
+    const seenByOthers = new Set<number>();
+    let writing = true;
+    const look = () => {
+      seenByOthers.add(made);
+      if (writing) setImmediate(look);
+    };
+    look();
+    await stores.store.createJob(job, source());
+    writing = false;
+    expect(seenByOthers.size).toBeGreaterThanOrEqual(8);
+    const counts = await stores.store.countJob(job.id);
+    expect(counts.units).toEqual({ total: 50_000, success: 0, failed: 0 });
+    expect(counts.batches.total).toBe(1_000);
+    const found = await stores.store.findUnit(job.id, '777/49');
+    expect([found?.batch.seq, found?.index]).toEqual([777, 49]);
+  });
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import type { Job } from '../documents.ts';
+import { aTime, keepJob } from './samples.ts';
+import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
+
+/** Listings and transitions of jobs. */
+export function jobContract(open: OpenStores): void {
+  const stores = openedFor(open);
+  const keep = async (fields: Partial<Job>) => (await keepJob(stores.store, 1, fields)).job;
+
+  test('a job that does not exist is null', async () => {
+    expect(await stores.store.getJob(newId())).toBeNull();
+    expect(await stores.store.getJobByNumber(99_999_999)).toBeNull();
+    expect(await stores.store.moveJob(newId(), ['submitted'], 'failed', aTime)).toBeNull();
+  });
+
+  test('jobs are listed newest first, page after page, by every filter', async () => {
+    const userId = newId();
+    const all: Job[] = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      all.push(
+        await keep({
+          id: `${turn}-${newId()}`,
+          userId,
+          createdAt: aTime + Math.floor(turn / 3),
+          kind: turn % 2 ? 'odd' : 'even',
+          market: turn < 4 ? 'mkta' : 'mktb',
+          state: turn === 7 ? 'failed' : 'processing',
+        }),
+      );
+    }
+    const list = (filter: object, limit: number) =>
+      allPages(limit, (page) => stores.store.listJobs({ userId, ...filter }, page));
+    const newestFirst = all.toReversed();
+    expect(await list({}, 3)).toEqual(newestFirst);
+    expect(await list({ kind: 'odd' }, 1)).toEqual(newestFirst.filter(({ kind }) => kind === 'odd'));
+    expect(await list({ market: 'mktb', states: ['processing', 'settling'] }, 2)).toEqual([
+      all[6],
+      all[5],
+      all[4],
+    ]);
+    expect(await list({ states: [] }, 2)).toEqual([]);
+    const everyone = await allPages(3, (page) => stores.store.listJobs({}, page));
+    expect(everyone).toEqual(expect.arrayContaining(all));
+  });
+
+  test('a move writes state, time and patch', async () => {
+    const job = await keep({ state: 'processing' });
+    const file = { path: 'x/y', contentType: 'application/json', items: 3, bytes: 4, sha256: 'aa' };
+    const moved = await stores.store.moveJob(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
+      file,
+      refunded: 10,
+      reason: 'a.$b',
+      decidedBy: 'op',
+      decideBy: 5,
+      startedAt: 6,
+      finishedAt: 7,
+    });
+    const expected: Job = {
+      ...job,
+      state: 'settling',
+      stateSince: aTime + 9,
+      file,
+      refunded: 10,
+      reason: 'a.$b',
+      decidedBy: 'op',
+      decideBy: 5,
+      startedAt: 6,
+      finishedAt: 7,
+    };
+    expect(moved).toEqual(expected);
+    expect(await stores.other.getJob(job.id)).toEqual(expected);
+    const again = await stores.store.moveJob(job.id, ['settling'], 'settling', aTime + 10, { file: null });
+    expect(again).toEqual({ ...expected, stateSince: aTime + 10, file: null });
+  });
+
+  test('a move from a state that the job is not in changes nothing', async () => {
+    const job = await keep({ state: 'processing' });
+    expect(
+      await stores.store.moveJob(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
+    ).toBeNull();
+    expect(await stores.store.moveJob(job.id, [], 'failed', aTime + 1)).toBeNull();
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+  });
+
+  test('of many that move a job at once one succeeds', async () => {
+    const job = await keep({ state: 'awaiting_approval' });
+    const moves = await atOnce(30, stores, (store, turn) =>
+      store.moveJob(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
+    );
+    const won = moves.filter((moved) => moved !== null);
+    expect(won).toHaveLength(1);
+    expect(await stores.store.getJob(job.id)).toEqual(won[0]);
+  });
+
+  test('jobs that stand in a state since before a time are found, oldest first', async () => {
+    const since = (stateSince: number, state: Job['state']) => keep({ state, stateSince });
+    const late = await since(30, 'approving');
+    const early = await since(10, 'settling');
+    const between = await since(20, 'approving');
+    await since(15, 'completed');
+    const found = await stores.store.findJobs(['approving', 'settling'], 31, 10);
+    expect(found).toEqual([early, between, late]);
+    expect(await stores.store.findJobs(['approving', 'settling'], 30, 10)).toEqual([early, between]);
+    expect(await stores.store.findJobs(['approving', 'settling'], 31, 1)).toEqual([early]);
+    expect(await stores.store.findJobs(['approving'], 31, 0)).toEqual([]);
+  });
+
+  test('jobs whose wait for approval ended are found, oldest first', async () => {
+    const second = await keep({ state: 'awaiting_approval', decideBy: 200 });
+    const first = await keep({ state: 'awaiting_approval', decideBy: 100 });
+    await keep({ state: 'processing', decideBy: 50 });
+    await keep({ state: 'awaiting_approval', decideBy: 201 });
+    await keep({ state: 'awaiting_approval', decideBy: null });
+    expect(await stores.store.findExpired(200, 10)).toEqual([first, second]);
+    expect(await stores.store.findExpired(200, 1)).toEqual([first]);
+    expect(await stores.store.findExpired(99, 10)).toEqual([]);
+  });
+}

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import type { LedgerEntry } from '../documents.ts';
+import type { Store } from '../store.ts';
+import { anEntry, aTime, aUser } from './samples.ts';
+import { allPages, atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+
+/** Balances and their ledger. */
+export function ledgerContract(open: OpenStores): void {
+  const stores = openedFor(open);
+  const userWith = async (credits: number): Promise<string> => {
+    const user = aUser();
+    await stores.store.createUser(user);
+    if (credits > 0) await stores.store.postLedgerEntry(anEntry(user.id, credits));
+    return user.id;
+  };
+  const charge = (userId: string, amount: number, fields: Partial<LedgerEntry> = {}) =>
+    anEntry(userId, -amount, { key: `charge:${newId()}`, type: 'charge', jobId: newId(), ...fields });
+
+  test('an entry changes the balance by its amount and is listed', async () => {
+    const userId = await userWith(0);
+    const grant = anEntry(userId, 100, { note: 'wel$come. ☃' });
+    expect(await stores.store.postLedgerEntry(grant)).toEqual({ posted: true, balance: 100 });
+    const paid = charge(userId, 30, { createdAt: aTime + 1 });
+    expect(await stores.other.postLedgerEntry(paid)).toEqual({ posted: true, balance: 70 });
+    expect((await stores.store.getUser(userId))?.balance).toBe(70);
+    expect(await stores.store.getLedgerEntry(paid.key)).toEqual(paid);
+    expect((await stores.store.listLedgerEntries(userId, { limit: 10 })).items).toEqual([paid, grant]);
+  });
+
+  test('a second call with the same key changes nothing and says posted', async () => {
+    const userId = await userWith(10);
+    const paid = charge(userId, 10);
+    await stores.store.postLedgerEntry(paid);
+    expect(await stores.other.postLedgerEntry(paid)).toEqual({ posted: true, balance: 0 });
+    expect(await stores.store.postLedgerEntry({ ...paid, amount: -500 })).toEqual({
+      posted: true,
+      balance: 0,
+    });
+    expect(await stores.store.getLedgerEntry(paid.key)).toEqual(paid);
+  });
+
+  test('a charge that the balance does not cover changes nothing, and can be posted once it is covered', async () => {
+    const userId = await userWith(9);
+    const short = charge(userId, 10);
+    expect(await stores.store.postLedgerEntry(short)).toEqual({ posted: false, balance: 9 });
+    expect(await stores.store.getLedgerEntry(short.key)).toBeNull();
+    expect((await stores.store.listLedgerEntries(userId, { limit: 10 })).items).toHaveLength(1);
+    await stores.store.postLedgerEntry(anEntry(userId, 1, { createdAt: aTime + 5 }));
+    const again = { ...short, createdAt: aTime + 10 };
+    expect(await stores.store.postLedgerEntry(again)).toEqual({ posted: true, balance: 0 });
+    expect((await stores.store.listLedgerEntries(userId, { limit: 1 })).items).toEqual([again]);
+  });
+
+  test('a refused charge leaves its key free for another amount', async () => {
+    const userId = await userWith(9);
+    const short = charge(userId, 10);
+    await stores.store.postLedgerEntry(short);
+    const less = { ...short, amount: -4 };
+    expect(await stores.store.postLedgerEntry(less)).toEqual({ posted: true, balance: 5 });
+    expect(await stores.store.getLedgerEntry(short.key)).toEqual(less);
+  });
+
+  test('a user that does not exist is not found', async () => {
+    const entry = anEntry(newId(), 5);
+    await expect(stores.store.postLedgerEntry(entry)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await stores.store.getLedgerEntry(entry.key)).toBeNull();
+  });
+
+  test('200 posts of the same key at once count once', async () => {
+    const userId = await userWith(0);
+    const grant = anEntry(userId, 7);
+    const results = await atOnce(200, stores, (store) => store.postLedgerEntry(grant));
+    expect(new Set(results.map(({ posted, balance }) => `${posted} ${balance}`))).toEqual(
+      new Set(['true 7']),
+    );
+    expect((await stores.store.getUser(userId))?.balance).toBe(7);
+  });
+
+  test('200 posts of different keys at once all count', async () => {
+    const userId = await userWith(0);
+    await atOnce(200, stores, (store, turn) => store.postLedgerEntry(anEntry(userId, turn + 1)));
+    expect((await stores.store.getUser(userId))?.balance).toBe(20_100);
+    expect(await allPages(64, (page) => stores.store.listLedgerEntries(userId, page))).toHaveLength(200);
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('charges at once never take more than there is', async () => {
+    const userId = await userWith(100);
+    const results = await atOnce(50, stores, (store) => store.postLedgerEntry(charge(userId, 10)));
+    expect(results.filter(({ posted }) => posted)).toHaveLength(10);
+    expect((await stores.store.getUser(userId))?.balance).toBe(0);
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('keys posted long ago are still known', async () => {
+    const userId = await userWith(0);
+    const entries = Array.from({ length: 150 }, () => anEntry(userId, 1));
+    for (const entry of entries) await stores.store.postLedgerEntry(entry);
+    for (const entry of entries.slice(0, 20)) await stores.other.postLedgerEntry(entry);
+    expect((await stores.store.getUser(userId))?.balance).toBe(150);
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('repair beside posts loses nothing and counts nothing twice', async () => {
+    const userId = await userWith(50);
+    const entries = Array.from({ length: 60 }, (_, turn) =>
+      turn % 3 === 0 ? charge(userId, 9) : anEntry(userId, 2),
+    );
+    const posting = atOnce(180, stores, (store, turn) => store.postLedgerEntry(entries[turn % 60]!));
+    const repairing = atOnce(12, stores, (store) => store.repairLedger(aTime + 1));
+    const [results] = await Promise.all([posting, repairing]);
+    await stores.store.repairLedger(aTime + 1);
+    const posted = entries.filter((_, turn) =>
+      results.some((result, at) => at % 60 === turn && result.posted),
+    );
+    const listed = await allPages(25, (page) => stores.store.listLedgerEntries(userId, page));
+    expect(listed.map(({ key }) => key)).toEqual(expect.arrayContaining(posted.map(({ key }) => key)));
+    expect(listed).toHaveLength(posted.length + 1);
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('entries are listed newest first, of the same time by key, page after page', async () => {
+    const userId = await userWith(0);
+    const entries = Array.from({ length: 9 }, (_, turn) =>
+      anEntry(userId, turn + 1, { key: `grant:${userId}:${turn}`, createdAt: aTime + Math.floor(turn / 4) }),
+    );
+    for (const entry of entries) await stores.store.postLedgerEntry(entry);
+    const listed = await allPages(2, (page) => stores.store.listLedgerEntries(userId, page));
+    expect(listed).toEqual(entries.toReversed());
+  });
+
+  test('the audit shows every account once, with entries and without', async () => {
+    const userId = await userWith(0);
+    const audited = await collect(stores.store.auditAccounts());
+    expect(new Set(audited.map((account) => account.userId)).size).toBe(audited.length);
+    expect(audited.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
+    expect(audited.find((account) => account.userId === userId)).toEqual({
+      userId,
+      balance: 0,
+      sum: 0,
+      entries: 0,
+    });
+  });
+
+  test('the audit shows an account whose balance its entries do not add up to', async () => {
+    const user = aUser({ balance: 5 });
+    await stores.store.createUser(user);
+    const audited = await collect(stores.store.auditAccounts());
+    const found = audited.find(({ userId }) => userId === user.id);
+    expect(found).toEqual({ userId: user.id, balance: 5, sum: 0, entries: 0 });
+  });
+}
+
+async function expectBalanced(store: Store, userId: string): Promise<void> {
+  const entries = await allPages(100, (page) => store.listLedgerEntries(userId, page));
+  const account = (await collect(store.auditAccounts())).find((audited) => audited.userId === userId);
+  const sum = entries.reduce((total, { amount }) => total + amount, 0);
+  expect(account).toEqual({ userId, balance: sum, sum, entries: entries.length });
+}

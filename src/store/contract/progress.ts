@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import { aBatch, aFailure, aJob, aSuccess, aTime, keepJob, units } from './samples.ts';
+import { collect, type OpenStores, openedFor } from './stores.ts';
+
+/** Reads of batches. */
+export function progressContract(open: OpenStores): void {
+  const stores = openedFor(open);
+
+  test('counts follow the batches', async () => {
+    const { job, batches } = await keepJob(stores.store, 4);
+    await stores.store.queueBatches(job.id, 3, aTime);
+    for (const { id } of batches.slice(0, 3)) await stores.store.claimBatch(id, 0, aTime, aTime + 9);
+    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null);
+    await stores.store.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, []);
+    expect(await stores.store.countJob(job.id)).toEqual({
+      units: { total: 8, success: 2, failed: 3 },
+      batches: { total: 4, success: 1, failed: 1 },
+    });
+    expect(await stores.store.hasPending(job.id)).toBe(true);
+    expect(await stores.store.countInFlight(job.id)).toBe(1);
+  });
+
+  test('a job without batches counts nothing', async () => {
+    const none = { total: 0, success: 0, failed: 0 };
+    expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
+    expect(await stores.store.hasPending(newId())).toBe(false);
+    expect(await stores.store.countInFlight(newId())).toBe(0);
+    expect(await stores.store.listBatches(newId())).toEqual([]);
+    expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
+  });
+
+  test('batches are listed by their place, without units', async () => {
+    const job = aJob({ totalBatches: 45, totalUnits: 90 });
+    const batches = Array.from({ length: 45 }, (_, seq) => aBatch(job, seq));
+    await stores.store.createJob(job, batches.toReversed());
+    const listed = await stores.store.listBatches(job.id);
+    expect(listed).toEqual(
+      batches.map(({ units: its, outcomes: _, ...rest }) => ({ ...rest, total: its.length })),
+    );
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('reading batches can be broken off', async () => {
+    const { job } = await keepJob(stores.store, 45);
+    for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
+    expect(await stores.store.hasPending(job.id)).toBe(true);
+  });
+
+  test('a unit is found at its first place', async () => {
+    const job = aJob({ totalBatches: 2, totalUnits: 5 });
+    const key = 'https://x.example/$a.b?é=1';
+    const first = aBatch(job, 0, units(2));
+    const second = aBatch(job, 1, [...units(1, 'y'), { key, input: { at: 1 } }, { key, input: { at: 2 } }]);
+    const third = aBatch(job, 2, [{ key, input: { at: 3 } }]);
+    await stores.store.createJob(job, [third, second, first]);
+    expect(await stores.store.findUnit(job.id, key)).toEqual({ batch: second, index: 1 });
+    expect(await stores.store.findUnit(job.id, 'unit 1')).toEqual({ batch: first, index: 1 });
+    expect(await stores.store.findUnit(job.id, 'unit 2')).toBeNull();
+    expect(await stores.store.findUnit(newId(), key)).toBeNull();
+  });
+
+  test('the backlog is counted by market and lane', async () => {
+    const before = await stores.store.countBacklog();
+    expect(before.filter(({ market }) => market === 'mktx')).toEqual([]);
+    const { job, batches } = await keepJob(stores.store, 4, { market: 'mktx' });
+    await keepJob(stores.store, 1, { market: 'mkty' });
+    const { job: single } = await keepJob(stores.store, 1, { market: 'mktx', lane: 'single' });
+    await stores.store.queueBatches(job.id, 3, aTime);
+    await stores.store.queueBatches(single.id, 1, aTime);
+    await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
+    await stores.store.claimBatch(batches[1]!.id, 0, aTime, aTime + 9);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null);
+    const after = await stores.store.countBacklog();
+    expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
+      { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },
+      { market: 'mktx', lane: 'single', queued: 1, claimed: 0 },
+    ]);
+  });
+}

@@ -1,0 +1,160 @@
+import { newId } from '../../base/id.ts';
+import type { ApiKey, Batch, Job, LedgerEntry, Outcome, Unit, User } from '../documents.ts';
+import type { Payload, Store } from '../store.ts';
+
+/** When the tests' things were made, unless they say otherwise. */
+export const aTime = 1_750_000_000_000;
+
+/** A user without credits. */
+export function aUser(fields: Partial<User> = {}): User {
+  const id = newId();
+  return {
+    id,
+    name: 'Ana',
+    email: `${id}@example.org`,
+    role: 'user',
+    balance: 0,
+    createdAt: aTime,
+    ...fields,
+  };
+}
+
+/** An API key. */
+export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
+  return {
+    id: newId(),
+    userId: newId(),
+    role: 'user',
+    name: 'laptop',
+    hash: newId(),
+    prefix: 'gl_abc',
+    createdAt: aTime,
+    expiresAt: null,
+    revokedAt: null,
+    ...fields,
+  };
+}
+
+/** A grant, unless the fields say otherwise. */
+export function anEntry(userId: string, amount: number, fields: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    key: `grant:${newId()}`,
+    userId,
+    amount,
+    type: 'grant',
+    jobId: null,
+    note: '',
+    createdAt: aTime,
+    ...fields,
+  };
+}
+
+/** A job just submitted. */
+export function aJob(fields: Partial<Job> = {}): Job {
+  return {
+    id: newId(),
+    number: null,
+    userId: newId(),
+    market: 'mkta',
+    kind: 'variant_sold',
+    region: 'id',
+    lane: 'bulk',
+    state: 'submitted',
+    stateSince: aTime,
+    params: {},
+    unitPrice: 10,
+    cost: 20,
+    refunded: 0,
+    totalUnits: 2,
+    totalBatches: 1,
+    createdAt: aTime,
+    decideBy: null,
+    decidedBy: null,
+    reason: '',
+    startedAt: null,
+    finishedAt: null,
+    file: null,
+    ...fields,
+  };
+}
+
+/** Units `<prefix>0` to `<prefix><count - 1>`. */
+export function units(count: number, prefix = 'unit '): Unit[] {
+  return Array.from({ length: count }, (_, index) => ({ key: `${prefix}${index}`, input: { index } }));
+}
+
+/** A batch that waits. */
+export function aBatch(
+  job: Job,
+  seq: number,
+  its: Unit[] = units(2, `${seq}/`),
+  fields: Partial<Batch> = {},
+): Batch {
+  return {
+    id: newId(),
+    jobId: job.id,
+    seq,
+    market: job.market,
+    region: job.region,
+    lane: job.lane,
+    units: its,
+    outcomes: {},
+    success: 0,
+    failed: 0,
+    state: 'waiting',
+    attempt: 0,
+    queuedAt: null,
+    leaseUntil: null,
+    notBefore: null,
+    file: null,
+    ...fields,
+  };
+}
+
+/** Batches of two units each. */
+export function someBatches(job: Job, count: number): Batch[] {
+  return Array.from({ length: count }, (_, seq) => aBatch(job, seq));
+}
+
+/** Keeps a job of `count` batches of two units each. */
+export async function keepJob(
+  store: Store,
+  count: number,
+  fields: Partial<Job> = {},
+): Promise<{ job: Job; batches: Batch[] }> {
+  const job = aJob({ totalBatches: count, totalUnits: 2 * count, ...fields });
+  const batches = someBatches(job, count);
+  await store.createJob(job, batches);
+  return { job, batches };
+}
+
+/** Keeps a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
+export async function keepClaimed(store: Store, count: number): Promise<Batch> {
+  const job = aJob({ totalBatches: 1, totalUnits: count });
+  await store.createJob(job, [aBatch(job, 0, units(count))]);
+  const [reference] = await store.queueBatches(job.id, 1, aTime);
+  const claimed = await store.claimBatch(reference!.batchId, 0, aTime, aTime + 60_000);
+  return claimed!;
+}
+
+/** A result written under an attempt. */
+export function aSuccess(attempt = 1): Outcome {
+  return { status: 'SUCCESS', attempt };
+}
+
+/** A failure. */
+export const aFailure: Outcome = {
+  status: 'FAILED',
+  code: 'page_not_found',
+  message: 'the item is gone: “$x.y” ☃',
+};
+
+/** Payload of a unit. */
+export function aPayload(index: number, text: string): Payload {
+  return { index, body: Buffer.from(text) };
+}
+
+/** Text of a payload, as it was given to aPayload. */
+export function textOf(body: Uint8Array | null | undefined): string | null {
+  return body ? Buffer.from(body).toString() : null;
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { aFailure, aTime, keepJob } from './samples.ts';
+import { atOnce, type OpenStores, openedFor } from './stores.ts';
+
+/** takeStalled. Each test works at times of its own, so that it sees no batch of another. */
+export function stalledContract(open: OpenStores): void {
+  const stores = openedFor(open);
+
+  test('batches that were queued before a time are taken once, as of now', async () => {
+    const now = aTime;
+    const { job, batches } = await keepJob(stores.store, 3, { lane: 'single' });
+    await stores.store.queueBatches(job.id, 1, now - 100);
+    await stores.store.queueBatches(job.id, 1, now - 50);
+    const expected = [{ jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'single', attempt: 0 }];
+    expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual(expected);
+    expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual([]);
+    const listed = await stores.store.listBatches(job.id);
+    expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
+      ['queued', now],
+      ['queued', now - 50],
+      ['waiting', null],
+    ]);
+    await stores.store.failBatches(job.id, ['queued', 'waiting'], aFailure);
+  });
+
+  test('a claim that ended is taken, and its worker is late', async () => {
+    const now = aTime + 10_000;
+    const { job, batches } = await keepJob(stores.store, 2);
+    await stores.store.queueBatches(job.id, 2, now);
+    await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
+    await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
+    const taken = await stores.store.takeStalled(now + 11, 0, 10);
+    expect(taken).toEqual([
+      { jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'bulk', attempt: 1 },
+    ]);
+    const late = { 0: aFailure, 1: aFailure };
+    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, [], null)).toBe(false);
+    expect(await stores.store.claimBatch(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
+    await stores.store.failBatches(job.id, ['claimed'], aFailure);
+  });
+
+  test('a batch that was given back is left alone until it may go on', async () => {
+    const now = aTime + 20_000;
+    const { job, batches } = await keepJob(stores.store, 1);
+    await stores.store.queueBatches(job.id, 1, now);
+    await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
+    await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
+    expect(await stores.store.takeStalled(now + 499, now + 400, 10)).toEqual([]);
+    expect(await stores.store.takeStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    await stores.store.failBatches(job.id, ['queued'], aFailure);
+  });
+
+  test('callers at once never get the same batch, and the limit holds', async () => {
+    const now = aTime + 30_000;
+    const { job } = await keepJob(stores.store, 40);
+    await stores.store.queueBatches(job.id, 40, now - 10);
+    const given = await atOnce(6, stores, (store) => store.takeStalled(now, now, 9));
+    expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
+    const ids = given.flat().map(({ batchId }) => batchId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const rest = await stores.store.takeStalled(now, now, 100);
+    expect(new Set([...ids, ...rest.map(({ batchId }) => batchId)]).size).toBe(40);
+    expect(ids.length + rest.length).toBe(40);
+    expect(await stores.store.takeStalled(now, now, 0)).toEqual([]);
+  });
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import type { Submission } from '../documents.ts';
+import { aTime } from './samples.ts';
+import { atOnce, type OpenStores, openedFor } from './stores.ts';
+
+/** Sequences and idempotency keys. */
+export function submissionContract(open: OpenStores): void {
+  const stores = openedFor(open);
+  const aSubmission = (fields: Partial<Submission> = {}): Submission => ({
+    userId: newId(),
+    idempotencyKey: 'order.$7 ☃',
+    bodyHash: 'ab',
+    jobId: newId(),
+    createdAt: aTime,
+    response: null,
+    ...fields,
+  });
+
+  test('a sequence counts from 1, apart from other sequences', async () => {
+    expect(await stores.store.nextNumber('one')).toBe(1);
+    expect(await stores.other.nextNumber('one')).toBe(2);
+    expect(await stores.store.nextNumber('two')).toBe(1);
+  });
+
+  test('every caller gets another number', async () => {
+    const numbers = await atOnce(100, stores, (store) => store.nextNumber('crowded'));
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 100 }, (_, at) => at + 1),
+    );
+  });
+
+  test('a free key is taken, a held one shows its record', async () => {
+    const first = aSubmission();
+    expect(await stores.store.takeSubmission(first, 0)).toBeNull();
+    const second = aSubmission({ userId: first.userId });
+    expect(await stores.other.takeSubmission(second, 0)).toEqual(first);
+    await stores.store.answerSubmission(first.userId, first.idempotencyKey, '{"job":"…"}');
+    const answered = { ...first, response: '{"job":"…"}' };
+    expect(await stores.store.takeSubmission(second, aTime)).toEqual(answered);
+  });
+
+  test('keys of different users are different keys', async () => {
+    expect(
+      await stores.store.takeSubmission(aSubmission({ userId: 'a', idempotencyKey: 'b:c' }), 0),
+    ).toBeNull();
+    expect(
+      await stores.store.takeSubmission(aSubmission({ userId: 'a:b', idempotencyKey: 'c' }), 0),
+    ).toBeNull();
+    expect(
+      await stores.store.takeSubmission(aSubmission({ userId: 'b', idempotencyKey: 'b:c' }), 0),
+    ).toBeNull();
+  });
+
+  test('of many that take a key at once one gets it, the others see its record', async () => {
+    const userId = newId();
+    const taken = await atOnce(40, stores, (store) => store.takeSubmission(aSubmission({ userId }), 0));
+    expect(taken.filter((holder) => holder === null)).toHaveLength(1);
+    expect(new Set(taken.flatMap((holder) => holder?.jobId ?? [])).size).toBe(1);
+  });
+
+  test('a key from before the limit is free again, for one of many that take it at once', async () => {
+    const old = aSubmission();
+    await stores.store.takeSubmission(old, 0);
+    await stores.store.answerSubmission(old.userId, old.idempotencyKey, 'old');
+    const taken = await atOnce(20, stores, (store) =>
+      store.takeSubmission(aSubmission({ userId: old.userId, createdAt: aTime + 100 }), aTime + 1),
+    );
+    expect(taken.filter((holder) => holder === null)).toHaveLength(1);
+    expect(taken.flatMap((holder) => holder?.response ?? [])).toEqual([]);
+  });
+
+  test('a dropped key is free; an answered one is not dropped', async () => {
+    const submission = aSubmission();
+    await stores.store.takeSubmission(submission, 0);
+    await stores.other.dropSubmission(submission.userId, submission.idempotencyKey);
+    expect(await stores.store.takeSubmission(submission, 0)).toBeNull();
+    await stores.store.answerSubmission(submission.userId, submission.idempotencyKey, 'first');
+    await stores.store.answerSubmission(submission.userId, submission.idempotencyKey, 'second');
+    await stores.store.dropSubmission(submission.userId, submission.idempotencyKey);
+    expect(await stores.store.takeSubmission(submission, 0)).toMatchObject({ response: 'first' });
+  });
+}

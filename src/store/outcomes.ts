@@ -1,0 +1,56 @@
+import { Fault } from '../base/fault.ts';
+import type { Outcome, StoredFile } from './documents.ts';
+import type { Payload } from './store.ts';
+
+/** Outcomes of a batch by the unit's index. */
+export type Outcomes = Record<number, Outcome>;
+
+/** A worker's write to a claimed batch. */
+export interface OutcomeWrite {
+  outcomes: Outcomes;
+  payloads: readonly Payload[];
+  /** Present when the write ends the batch, with the batch's own file or null. */
+  end?: { file: StoredFile | null };
+}
+
+/** What a write adds to a batch: outcomes of units that had none, their payloads, counts after it. */
+export interface Addition {
+  fresh: Outcomes;
+  payloads: Payload[];
+  success: number;
+  failed: number;
+}
+
+/**
+ * Works out what a write adds to a batch of `total` units that has `known` outcomes. A unit keeps
+ * its first outcome, so that a write that is repeated counts nothing twice. Fault `internal` for a
+ * unit that is not in the batch, and for an end that leaves a unit outstanding.
+ */
+export function addOutcomes(batchId: string, total: number, known: Outcomes, write: OutcomeWrite): Addition {
+  const fresh: Outcomes = {};
+  for (const [key, outcome] of Object.entries(write.outcomes)) {
+    const index = Number(key);
+    if (!(index >= 0 && index < total)) throw new Fault('internal', `batch ${batchId} has no unit ${key}`);
+    if (!known[index]) fresh[index] = outcome;
+  }
+  const { success, failed } = countOutcomes(known, fresh);
+  if (write.end && success + failed < total) {
+    throw new Fault(
+      'internal',
+      `batch ${batchId} cannot end: ${total - success - failed} units are outstanding`,
+    );
+  }
+  return { fresh, payloads: write.payloads.filter(({ index }) => fresh[index]), success, failed };
+}
+
+/** Counts results and failures over sets of outcomes that share no unit. */
+export function countOutcomes(...sets: Outcomes[]): { success: number; failed: number } {
+  const all = sets.flatMap((set) => Object.values(set));
+  const success = all.filter(({ status }) => status === 'SUCCESS').length;
+  return { success, failed: all.length - success };
+}
+
+/** The outcomes of a batch of `total` units with `outcome` for each that had none. */
+export function endOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
+  return Object.fromEntries(Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]));
+}

@@ -1,0 +1,160 @@
+import type { BatchReference, BatchState, Outcome } from '../documents.ts';
+import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import type { BatchStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { progressStore, wholeBatch } from './progress.ts';
+import { batches } from './shapes.ts';
+
+const reference = 'seq, job_id AS jobId, id AS batchId, market, lane, attempt';
+
+/** Batches in SQLite. What only reads is in progress.ts. */
+export function batchStore(engine: Engine): BatchStore {
+  return {
+    ...progressStore(engine),
+
+    queueBatches: async (jobId, limit, now) =>
+      toReferences(
+        engine.all(
+          `UPDATE batches SET state = 'queued', queued_at = ? WHERE id IN (
+             SELECT id FROM batches WHERE job_id = ? AND state = 'waiting' AND state <> 'done' ORDER BY seq LIMIT ?
+           ) RETURNING ${reference}`,
+          now,
+          jobId,
+          Math.max(0, limit),
+        ),
+      ),
+
+    claimBatch: async (batchId, attempt, now, leaseUntil) =>
+      engine.write(() => {
+        const row = engine.get<object>(
+          `UPDATE batches SET state = 'claimed', attempt = attempt + 1, lease_until = ?, not_before = NULL
+           WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
+           RETURNING ${batches.select}`,
+          leaseUntil,
+          batchId,
+          attempt,
+          now,
+        );
+        return row && wholeBatch(engine, batches.read(row));
+      }),
+
+    renewBatch: async (batchId, attempt, leaseUntil) =>
+      engine.run(
+        `UPDATE batches SET lease_until = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
+        leaseUntil,
+        batchId,
+        attempt,
+      ) === 1,
+
+    recordOutcomes: async (batchId, attempt, outcomes, payloads) =>
+      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads })),
+
+    finishBatch: async (batchId, attempt, outcomes, payloads, file) =>
+      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads, end: { file } })),
+
+    releaseBatch: async (batchId, attempt, notBefore) =>
+      engine.run(
+        `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?
+         WHERE id = ? AND attempt = ? AND state = 'claimed'`,
+        notBefore,
+        batchId,
+        attempt,
+      ) === 1,
+
+    failBatches: async (jobId, states, outcome) =>
+      engine.write(() => failBatches(engine, jobId, states, outcome)),
+
+    takeStalled: async (now, queuedBefore, limit) =>
+      toReferences(
+        engine.all(
+          `UPDATE batches SET state = 'queued', queued_at = ?1, lease_until = NULL, not_before = NULL WHERE id IN (
+             SELECT id FROM (
+               SELECT id, queued_at AS since FROM batches
+                 WHERE state = 'queued' AND queued_at < ?2 AND (not_before IS NULL OR not_before <= ?1)
+               UNION ALL
+               SELECT id, lease_until AS since FROM batches WHERE state = 'claimed' AND lease_until < ?1
+             ) ORDER BY since LIMIT ?3
+           ) RETURNING ${reference}`,
+          now,
+          queuedBefore,
+          Math.max(0, limit),
+        ),
+      ),
+  };
+}
+
+/** What a write of outcomes needs to know of a batch. */
+interface Condition {
+  total: number;
+  state: BatchState;
+  known: string;
+}
+
+/** Adds outcomes to a claimed batch, and ends it where the write says so. Part of a transaction. */
+function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: OutcomeWrite): boolean {
+  const batch = engine.get<Condition>(
+    'SELECT total, state, outcomes AS known FROM batches WHERE id = ? AND attempt = ?',
+    batchId,
+    attempt,
+  );
+  // The same end once more: its first answer was lost on the way.
+  if (batch?.state === 'done') return write.end !== undefined;
+  if (batch?.state !== 'claimed') return false;
+  const known = JSON.parse(batch.known);
+  const { fresh, payloads, success, failed } = addOutcomes(batchId, batch.total, known, write);
+  for (const { index, body } of payloads) {
+    engine.run(
+      'INSERT INTO payloads (batch_id, unit, attempt, body) VALUES (?, ?, ?, ?)',
+      batchId,
+      index,
+      attempt,
+      body,
+    );
+  }
+  engine.run(
+    'UPDATE batches SET outcomes = ?, success = ?, failed = ? WHERE id = ?',
+    JSON.stringify({ ...known, ...fresh }),
+    success,
+    failed,
+    batchId,
+  );
+  if (write.end) {
+    engine.run(
+      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, file = ? WHERE id = ?`,
+      write.end.file && JSON.stringify(write.end.file),
+      batchId,
+    );
+  }
+  return true;
+}
+
+/** Ends the batches and raises their attempt, so that a worker that still has one is late. */
+function failBatches(engine: Engine, jobId: string, states: readonly BatchState[], outcome: Outcome): number {
+  const rows = engine.all<Condition & { id: string }>(
+    `SELECT id, total, state, outcomes AS known FROM batches
+     WHERE job_id = ? AND state <> 'done' AND state IN (SELECT value FROM json_each(?))`,
+    jobId,
+    JSON.stringify(states),
+  );
+  let ended = 0;
+  for (const { id, total, known } of rows) {
+    const before = JSON.parse(known);
+    const outcomes = endOutstanding(total, before, outcome);
+    const { success, failed } = countOutcomes(outcomes);
+    engine.run(
+      `UPDATE batches SET state = 'done', attempt = attempt + 1, outcomes = ?, success = ?, failed = ?,
+         lease_until = NULL, not_before = NULL WHERE id = ?`,
+      JSON.stringify(outcomes),
+      success,
+      failed,
+      id,
+    );
+    ended += total - Object.keys(before).length;
+  }
+  return ended;
+}
+
+/** RETURNING promises no order. */
+function toReferences(rows: (BatchReference & { seq: number })[]): BatchReference[] {
+  return rows.sort((one, other) => one.seq - other.seq).map(({ seq: _, ...row }) => row);
+}

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anEntry, aUser } from '../contract/samples.ts';
+import { openSqliteStore } from './open.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-sqlite-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('data is there when the file is opened again, and the folder is made', async () => {
+  const path = join(folder, 'new', 'folder', 'store.sqlite');
+  const first = openSqliteStore({ path });
+  const user = aUser();
+  await first.createUser(user);
+  await first.close();
+  await first.close();
+  const second = openSqliteStore({ path });
+  expect(await second.getUser(user.id)).toEqual(user);
+  await second.ping();
+  await second.close();
+});
+
+test('a closed store and a folder that is a file are unavailable', async () => {
+  const store = openSqliteStore({ path: join(folder, 'closed.sqlite') });
+  await store.close();
+  await expect(store.ping()).rejects.toMatchObject({ code: 'unavailable' });
+  const entry = anEntry('someone', 1);
+  await expect(store.postLedgerEntry(entry)).rejects.toMatchObject({ code: 'unavailable' });
+  await writeFile(join(folder, 'file'), '');
+  const inside = join(folder, 'file', 'store.sqlite');
+  expect(() => openSqliteStore({ path: inside })).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+test('a file that is no database, and one of a newer program, are refused in words', async () => {
+  const text = join(folder, 'text.sqlite');
+  await writeFile(text, 'a letter to a friend, long enough to be looked at by the engine'.repeat(20));
+  expect(() => openSqliteStore({ path: text })).toThrow(/text\.sqlite: file is not a database/);
+  const path = join(folder, 'newer.sqlite');
+  const newer = new DatabaseSync(path);
+  newer.exec('PRAGMA user_version = 99');
+  newer.close();
+  expect(() => openSqliteStore({ path })).toThrow(/version 99; this program knows up to 1/);
+});
+
+test('what another process wrote before it was killed is kept, and what it had not ended is not', async () => {
+  const path = join(folder, 'shared.sqlite');
+  const store = openSqliteStore({ path });
+  const user = aUser();
+  await store.createUser(user);
+  const program = `
+    const { openSqliteStore } = await import(${JSON.stringify(new URL('./open.ts', import.meta.url).href)});
+    const { DatabaseSync } = await import('node:sqlite');
+    const path = ${JSON.stringify(path)};
+    const store = openSqliteStore({ path });
+    await store.postLedgerEntry(${JSON.stringify(anEntry(user.id, 5))});
+    const raw = new DatabaseSync(path);
+    raw.exec("BEGIN IMMEDIATE; UPDATE users SET balance = 1000");
+    process.stdout.write('written');
+    setInterval(() => {}, 1000);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  // Readers are not held up by the other process's open transaction.
+  expect((await store.getUser(user.id))?.balance).toBe(5);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await store.postLedgerEntry(anEntry(user.id, 2))).toEqual({ posted: true, balance: 7 });
+  await store.close();
+});

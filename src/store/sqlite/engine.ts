@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Fault } from '../../base/fault.ts';
+import { migrate } from './schema.ts';
+
+/** A value that goes into a statement or comes out of a row. */
+export type Value = SQLInputValue;
+
+/** One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. */
+export interface Engine {
+  /** All rows of a statement, also of one that writes and returns. */
+  all<T>(sql: string, ...values: Value[]): T[];
+  /** The first row, or null. */
+  get<T>(sql: string, ...values: Value[]): T | null;
+  /** Runs a statement; gives the number of rows it changed. */
+  run(sql: string, ...values: Value[]): number;
+  /** Runs a step as one transaction: all of it happens, or, when it throws, nothing. */
+  write<T>(step: () => T): T;
+  close(): void;
+}
+
+/** How long a statement waits for another process's transaction, in milliseconds. */
+const busyTimeoutMs = 5_000;
+
+/** Primary result codes with which SQLite says "not now": busy, locked, read-only, I/O, full, cannot open. */
+const passing = new Set([5, 6, 8, 10, 13, 14]);
+
+/** Opens the data file at `path`, making it and its folder where they are missing, and its tables current. */
+export function openEngine(path: string): Engine {
+  const database = guarded(path, () => {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    return new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  });
+  try {
+    guarded(path, () => {
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000');
+      migrate(database);
+    });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+
+  const statements = new Map<string, StatementSync>();
+  const prepare = (sql: string) => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const statement = database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  return {
+    all: <T>(sql: string, ...values: Value[]) => guarded(path, () => prepare(sql).all(...values) as T[]),
+    get: <T>(sql: string, ...values: Value[]) =>
+      guarded(path, () => (prepare(sql).get(...values) as T | undefined) ?? null),
+    run: (sql, ...values) => guarded(path, () => Number(prepare(sql).run(...values).changes)),
+    write: (step) => {
+      guarded(path, () => prepare('BEGIN IMMEDIATE').run());
+      try {
+        const result = step();
+        guarded(path, () => prepare('COMMIT').run());
+        return result;
+      } catch (thrown) {
+        // A full disk ends the transaction by itself; there is nothing to roll back then.
+        if (database.isTransaction) prepare('ROLLBACK').run();
+        throw thrown;
+      }
+    },
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Runs a call to the driver and renames its errors into ours. */
+function guarded<T>(path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
+    const { code, errcode, message } = thrown as Error & { code?: string; errcode?: number };
+    // ERR_INVALID_STATE: the file was closed. Errors of the folder have a code of the system's and no errcode.
+    const notNow =
+      errcode === undefined
+        ? code !== undefined && !code.startsWith('ERR_INVALID_ARG')
+        : passing.has(errcode & 0xff);
+    const words = `SQLite file ${path}: ${message}`;
+    throw new Fault(notNow ? 'unavailable' : 'internal', words, { cause: thrown });
+  }
+}
+
+/** Whether an error is SQLite's refusal of a second row with the same unique value. */
+export function isDuplicate(thrown: unknown): boolean {
+  const cause = thrown instanceof Fault ? thrown.cause : thrown;
+  const errcode = (cause as { errcode?: number } | undefined)?.errcode;
+  return errcode === 2067 || errcode === 1555;
+}

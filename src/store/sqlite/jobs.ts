@@ -1,0 +1,182 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fault } from '../../base/fault.ts';
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { Batch, Job } from '../documents.ts';
+import type { JobStore } from '../store.ts';
+import { type Engine, isDuplicate, type Value } from './engine.ts';
+import { batches, columnOf, jobs, toColumn } from './shapes.ts';
+import { submissionStore } from './submissions.ts';
+
+/** Batches written in one transaction: some ten milliseconds during which nothing else runs. */
+const chunkSize = 50;
+
+/**
+ * Jobs in SQLite. A job that is being written has a row in the state `writing`, which no reader sees:
+ * so batches always have a job to belong to, and what a crash left can be found without a search.
+ */
+export function jobStore(engine: Engine): JobStore {
+  const one = (row: object | null): Job | null => row && jobs.read(row);
+  const stateOf = (jobId: string) =>
+    engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
+
+  return {
+    ...submissionStore(engine),
+
+    createJob: async (job, source) => {
+      if (!openDraft(engine, job)) return;
+      for (const chunk of inChunks(source)) {
+        const writing = engine.write(() => {
+          if (stateOf(job.id) !== 'writing') return false;
+          for (const batch of chunk) insertBatch(engine, batch);
+          return true;
+        });
+        if (!writing) break;
+        await nextTurn();
+      }
+      const columns = jobs.columns.split(', ').map((column) => `${column} = ?`);
+      engine.write(() => {
+        const written = engine.run(
+          `UPDATE jobs SET ${columns.join(', ')} WHERE id = ? AND state = 'writing'`,
+          ...jobs.values(job),
+          job.id,
+        );
+        if (written === 0 && !stateOf(job.id)) {
+          throw new Fault('unavailable', `job ${job.id} was removed as abandoned while it was being written`);
+        }
+      });
+    },
+
+    discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'submitted') !== null),
+
+    getJob: async (jobId) =>
+      one(engine.get(`SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`, jobId)),
+
+    getJobByNumber: async (number) =>
+      one(engine.get(`SELECT ${jobs.select} FROM jobs WHERE number = ? AND state <> 'writing'`, number)),
+
+    listJobs: async (filter, page) => {
+      const after = readCursor(page);
+      const { userId, kind, market, states } = filter;
+      const terms: [string, Value | undefined][] = [
+        ['user_id = ?', userId],
+        ['kind = ?', kind],
+        ['market = ?', market],
+        ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
+      ];
+      const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
+      const rows = engine.all<object>(
+        `SELECT ${jobs.select} FROM jobs WHERE ${given.map(([sql]) => `${sql} AND `).join('')}
+         state <> 'writing' AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
+        ...given.map(([, value]) => value),
+        after.at,
+        after.id,
+        rowsToRead(page),
+      );
+      return toPage(rows.map(jobs.read), page, (job) => ({ at: job.createdAt, id: job.id }));
+    },
+
+    moveJob: async (jobId, from, to, at, patch = {}) => {
+      const fields = Object.entries({ ...patch, state: to, stateSince: at });
+      return one(
+        engine.get(
+          `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
+           WHERE id = ? AND state IN (SELECT value FROM json_each(?)) RETURNING ${jobs.select}`,
+          ...fields.map(([, value]) => toColumn(value)),
+          jobId,
+          JSON.stringify(from),
+        ),
+      );
+    },
+
+    findJobs: async (states, since, limit) =>
+      engine
+        .all<object>(
+          `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
+           ORDER BY state_since, id LIMIT ?`,
+          JSON.stringify(states),
+          since,
+          Math.max(0, limit),
+        )
+        .map(jobs.read),
+
+    findExpired: async (now, limit) =>
+      engine
+        .all<object>(
+          `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
+           ORDER BY decide_by, id LIMIT ?`,
+          now,
+          Math.max(0, limit),
+        )
+        .map(jobs.read),
+
+    removeOrphans: async (before) => {
+      const drafts = engine.all<{ id: string }>(
+        `SELECT id FROM jobs WHERE state = 'writing' AND created_at < ?`,
+        before,
+      );
+      let removed = 0;
+      for (const { id } of drafts) {
+        removed += engine.write(() => removeJob(engine, id, 'writing') ?? 0);
+        await nextTurn();
+      }
+      return removed;
+    },
+  };
+}
+
+/** Makes the row that batches belong to; false when the job is written already. */
+function openDraft(engine: Engine, job: Job): boolean {
+  return engine.write(() => {
+    const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
+    if (known) return known.state === 'writing';
+    const values = jobs.values({ ...job, state: 'writing' as Job['state'] });
+    try {
+      engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
+    } catch (thrown) {
+      if (isDuplicate(thrown)) throw new Fault('conflict', `another job has the number ${job.number}`);
+      throw thrown;
+    }
+    return true;
+  });
+}
+
+/** Keeps a batch, unless one with its id or its place in the job is kept. */
+function insertBatch(engine: Engine, batch: Batch): void {
+  const { units, ...row } = batch;
+  const inserted = engine.run(
+    `INSERT INTO batches (${batches.columns}) VALUES (${batches.marks}) ON CONFLICT DO NOTHING`,
+    ...batches.values({ ...row, total: units.length }),
+  );
+  if (inserted === 0) return;
+  engine.run('INSERT INTO batch_units (batch_id, units) VALUES (?, ?)', batch.id, JSON.stringify(units));
+  for (const { key } of units) {
+    engine.run(
+      'INSERT INTO unit_keys (job_id, key, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      batch.jobId,
+      key,
+      batch.seq,
+    );
+  }
+}
+
+/** Removes a job in a state with all that belongs to it; gives the number of its batches, null when there is none. */
+function removeJob(engine: Engine, jobId: string, state: string): number | null {
+  const { count } = engine.get<{ count: number }>(
+    'SELECT count(*) AS count FROM batches WHERE job_id = ?',
+    jobId,
+  )!;
+  if (engine.run('DELETE FROM jobs WHERE id = ? AND state = ?', jobId, state) === 0) return null;
+  engine.run('DELETE FROM unit_keys WHERE job_id = ?', jobId);
+  return count;
+}
+
+function* inChunks(source: Iterable<Batch>): Iterable<Batch[]> {
+  let chunk: Batch[] = [];
+  for (const batch of source) {
+    chunk.push(batch);
+    if (chunk.length < chunkSize) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

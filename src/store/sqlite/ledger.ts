@@ -1,0 +1,67 @@
+import { Fault } from '../../base/fault.ts';
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { LedgerStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { ledger } from './shapes.ts';
+
+/** Accounts that an audit reads at once. */
+const auditChunk = 200;
+
+/** Balances and their ledger in SQLite: entry and balance change in one transaction. */
+export function ledgerStore(engine: Engine): LedgerStore {
+  const balanceOf = (userId: string) =>
+    engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
+
+  return {
+    postLedgerEntry: async (entry) =>
+      engine.write(() => {
+        const balance = balanceOf(entry.userId);
+        if (balance === undefined) throw new Fault('not_found', `there is no user ${entry.userId}`);
+        if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
+        if (entry.amount < 0 && balance + entry.amount < 0) return { posted: false, balance };
+        engine.run(
+          `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
+          ...ledger.values(entry),
+        );
+        engine.run('UPDATE users SET balance = balance + ? WHERE id = ?', entry.amount, entry.userId);
+        return { posted: true, balance: balance + entry.amount };
+      }),
+
+    getLedgerEntry: async (key) => {
+      const row = engine.get<object>(`SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
+      return row && ledger.read(row);
+    },
+
+    listLedgerEntries: async (userId, page) => {
+      const after = readCursor(page);
+      const rows = engine.all<object>(
+        `SELECT ${ledger.select} FROM ledger WHERE user_id = ? AND (created_at, key) < (?, ?)
+         ORDER BY created_at DESC, key DESC LIMIT ?`,
+        userId,
+        after.at,
+        after.id,
+        rowsToRead(page),
+      );
+      return toPage(rows.map(ledger.read), page, (entry) => ({ at: entry.createdAt, id: entry.key }));
+    },
+
+    // A transaction leaves nothing half posted.
+    repairLedger: async () => 0,
+
+    auditAccounts: async function* () {
+      let after = '';
+      for (;;) {
+        const accounts = engine.all<{ userId: string; balance: number; sum: number; entries: number }>(
+          `SELECT u.id AS userId, u.balance, coalesce(sum(l.amount), 0) AS sum, count(l.key) AS entries
+           FROM (SELECT id, balance FROM users WHERE id > ? ORDER BY id LIMIT ${auditChunk}) AS u
+           LEFT JOIN ledger AS l ON l.user_id = u.id GROUP BY u.id ORDER BY u.id`,
+          after,
+        );
+        for (const account of accounts) yield { ...account };
+        const last = accounts.at(-1);
+        if (!last) return;
+        after = last.userId;
+      }
+    },
+  };
+}

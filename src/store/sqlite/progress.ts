@@ -1,0 +1,130 @@
+import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
+import type { BatchStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { type BatchRow, batches, summaries } from './shapes.ts';
+
+/** Batches with units and outcomes that are held in memory at once. */
+const readChunk = 20;
+
+/** What only reads batches. */
+export type ProgressStore = Pick<
+  BatchStore,
+  | 'countInFlight'
+  | 'hasPending'
+  | 'countJob'
+  | 'listBatches'
+  | 'readBatches'
+  | 'findUnit'
+  | 'readPayloads'
+  | 'readPayload'
+  | 'countBacklog'
+>;
+
+/** Reads of batches in SQLite. */
+export function progressStore(engine: Engine): ProgressStore {
+  return {
+    countInFlight: async (jobId) =>
+      engine.get<{ count: number }>(
+        `SELECT count(*) AS count FROM batches WHERE job_id = ? AND state <> 'done' AND state IN ('queued', 'claimed')`,
+        jobId,
+      )!.count,
+
+    hasPending: async (jobId) =>
+      engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
+
+    countJob: async (jobId): Promise<Counts> => {
+      const row = engine.get<Record<string, number>>(
+        `SELECT coalesce(sum(total), 0) AS units, coalesce(sum(success), 0) AS success,
+           coalesce(sum(failed), 0) AS failed, count(*) AS batches,
+           count(*) FILTER (WHERE state = 'done' AND success > 0) AS good,
+           count(*) FILTER (WHERE state = 'done' AND success = 0) AS bad
+         FROM batches WHERE job_id = ?`,
+        jobId,
+      )!;
+      return {
+        units: { total: row.units!, success: row.success!, failed: row.failed! },
+        batches: { total: row.batches!, success: row.good!, failed: row.bad! },
+      };
+    },
+
+    listBatches: async (jobId): Promise<BatchSummary[]> =>
+      engine
+        .all<object>(`SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`, jobId)
+        .map(summaries.read),
+
+    readBatches: async function* (jobId) {
+      let after = -1;
+      for (;;) {
+        const chunk = engine
+          .all<object>(
+            `SELECT ${batches.select} FROM batches WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
+            jobId,
+            after,
+          )
+          .map((row) => wholeBatch(engine, batches.read(row)));
+        yield* chunk;
+        const last = chunk.at(-1);
+        if (!last) return;
+        after = last.seq;
+      }
+    },
+
+    findUnit: async (jobId, key) => {
+      const row = engine.get<object>(
+        `SELECT ${batches.select} FROM batches WHERE job_id = ?1 AND seq = (
+           SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2)`,
+        jobId,
+        key,
+      );
+      if (!row) return null;
+      const batch = wholeBatch(engine, batches.read(row));
+      return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
+    },
+
+    readPayloads: async (batch) => {
+      const rows = engine.all<{ unit: number; attempt: number; body: Uint8Array }>(
+        'SELECT unit, attempt, body FROM payloads WHERE batch_id = ? ORDER BY unit',
+        batch.id,
+      );
+      const current = rows.filter(({ unit, attempt }) => attempt === attemptOf(batch, unit));
+      return new Map(current.map(({ unit, body }) => [unit, body]));
+    },
+
+    readPayload: async (batch, index) => {
+      const row = engine.get<{ body: Uint8Array }>(
+        'SELECT body FROM payloads WHERE batch_id = ? AND unit = ? AND attempt = ?',
+        batch.id,
+        index,
+        attemptOf(batch, index),
+      );
+      return row?.body ?? null;
+    },
+
+    countBacklog: async () =>
+      engine
+        .all<{ market: string; lane: Lane; queued: number; claimed: number }>(
+          `SELECT market, lane, count(*) FILTER (WHERE state = 'queued') AS queued,
+             count(*) FILTER (WHERE state = 'claimed') AS claimed
+           FROM (SELECT market, lane, state FROM batches WHERE state = 'queued'
+             UNION ALL SELECT market, lane, state FROM batches WHERE state = 'claimed')
+           GROUP BY market, lane ORDER BY market, lane`,
+        )
+        .map((row) => ({ ...row })),
+  };
+}
+
+/** A batch with its units. */
+export function wholeBatch(engine: Engine, row: BatchRow): Batch {
+  const { total: _, ...batch } = row;
+  const { units } = engine.get<{ units: string }>(
+    'SELECT units FROM batch_units WHERE batch_id = ?',
+    row.id,
+  )!;
+  return { ...batch, units: JSON.parse(units) as Unit[] };
+}
+
+/** Attempt under which a unit's payload was written; null, which no row equals, where it has none. */
+function attemptOf(batch: Batch, index: number): number | null {
+  const outcome = batch.outcomes[index];
+  return outcome?.status === 'SUCCESS' ? outcome.attempt : null;
+}

@@ -1,0 +1,96 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { Fault } from '../../base/fault.ts';
+
+/**
+ * The steps from an empty file to today's tables, in order; `user_version` says how many were made.
+ * A step that was released is never edited: a change is a new step. Times are REAL so that a
+ * fraction of a millisecond is no error. What is large stands last or in a table of its own, so that
+ * counting and claiming do not read it.
+ */
+const steps = [
+  `CREATE TABLE users (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, role TEXT NOT NULL,
+    balance INTEGER NOT NULL, created_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX users_by_role ON users (role, created_at, id);
+
+  CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL,
+    created_at REAL NOT NULL, expires_at REAL, revoked_at REAL
+  ) STRICT;
+  CREATE INDEX api_keys_by_user ON api_keys (user_id, created_at, id);
+
+  CREATE TABLE ledger (
+    key TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES users (id), amount INTEGER NOT NULL,
+    type TEXT NOT NULL, job_id TEXT, note TEXT NOT NULL, created_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX ledger_by_user ON ledger (user_id, created_at, key);
+
+  CREATE TABLE jobs (
+    id TEXT PRIMARY KEY, number INTEGER UNIQUE, user_id TEXT NOT NULL, market TEXT NOT NULL, kind TEXT NOT NULL,
+    region TEXT NOT NULL, lane TEXT NOT NULL, state TEXT NOT NULL, state_since REAL NOT NULL,
+    unit_price INTEGER NOT NULL, cost INTEGER NOT NULL, refunded INTEGER NOT NULL,
+    total_units INTEGER NOT NULL, total_batches INTEGER NOT NULL, created_at REAL NOT NULL,
+    decide_by REAL, decided_by TEXT, reason TEXT NOT NULL, started_at REAL, finished_at REAL,
+    file TEXT, params TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX jobs_by_time ON jobs (created_at, id);
+  CREATE INDEX jobs_by_user ON jobs (user_id, created_at, id);
+  CREATE INDEX jobs_by_state ON jobs (state, state_since);
+  CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval';
+
+  CREATE TABLE batches (
+    id TEXT PRIMARY KEY, job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, seq INTEGER NOT NULL,
+    market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
+    success INTEGER NOT NULL, failed INTEGER NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
+    queued_at REAL, lease_until REAL, not_before REAL, file TEXT, outcomes TEXT NOT NULL,
+    UNIQUE (job_id, seq)
+  ) STRICT;
+  CREATE INDEX batches_pending ON batches (job_id, state, seq) WHERE state <> 'done';
+  CREATE INDEX batches_queued ON batches (queued_at) WHERE state = 'queued';
+  CREATE INDEX batches_claimed ON batches (lease_until) WHERE state = 'claimed';
+
+  CREATE TABLE batch_units (
+    batch_id TEXT PRIMARY KEY REFERENCES batches (id) ON DELETE CASCADE, units TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE unit_keys (
+    job_id TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (job_id, key, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE payloads (
+    batch_id TEXT NOT NULL REFERENCES batches (id) ON DELETE CASCADE, unit INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    body BLOB NOT NULL, PRIMARY KEY (batch_id, unit, attempt)
+  ) STRICT;
+
+  CREATE TABLE sequences (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+  CREATE TABLE submissions (
+    user_id TEXT NOT NULL, idempotency_key TEXT NOT NULL, body_hash TEXT NOT NULL, job_id TEXT NOT NULL,
+    created_at REAL NOT NULL, response TEXT, PRIMARY KEY (user_id, idempotency_key)
+  ) STRICT;
+  CREATE INDEX submissions_by_time ON submissions (created_at);
+  CREATE TABLE origins (
+    origin TEXT PRIMARY KEY, next_free REAL NOT NULL, paused_until REAL NOT NULL, reason TEXT NOT NULL
+  ) STRICT;`,
+];
+
+/** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */
+export function migrate(database: DatabaseSync): void {
+  const version = () => Number(database.prepare('PRAGMA user_version').get()!.user_version);
+  if (version() < steps.length) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      // Read again: another process may have made the steps while we waited for the lock.
+      for (const step of steps.slice(version())) database.exec(step);
+      database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
+    } catch (thrown) {
+      database.exec('ROLLBACK');
+      throw thrown;
+    }
+  }
+  if (version() > steps.length) {
+    throw new Fault(
+      'internal',
+      `the data file has version ${version()}; this program knows up to ${steps.length}`,
+    );
+  }
+}

@@ -1,0 +1,151 @@
+import type { ApiKey, Batch, Job, LedgerEntry, Submission, User } from '../documents.ts';
+import type { Value } from './engine.ts';
+
+/** How a table keeps a document: a column per field, in the order of `fields`. */
+export interface Shape<T> {
+  /** `a, b`: the columns, for INSERT. */
+  readonly columns: string;
+  /** `?, ?`: as many as columns. */
+  readonly marks: string;
+  /** `a_b AS aB, c`: the columns under the fields' names, for SELECT and RETURNING. */
+  readonly select: string;
+  /** The document's values in the order of `columns`. */
+  values(document: T): Value[];
+  /** The document in a row that `select` gave. */
+  read(row: object): T;
+}
+
+/** The column of a field: `stateSince` is kept in `state_since`. */
+export function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A field's value as a column holds it. */
+export function toColumn(value: unknown): Value {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : ((value ?? null) as Value);
+}
+
+function shape<T extends object>(
+  fields: readonly (keyof T & string)[],
+  json: readonly (keyof T & string)[] = [],
+): Shape<T> {
+  return {
+    columns: fields.map(columnOf).join(', '),
+    marks: fields.map(() => '?').join(', '),
+    select: fields.map((field) => `${columnOf(field)} AS ${field}`).join(', '),
+    values: (document) => fields.map((field) => toColumn(document[field])),
+    read: (row) => {
+      const document = { ...row } as Record<string, unknown>;
+      for (const field of json) {
+        if (document[field] !== null) document[field] = JSON.parse(document[field] as string);
+      }
+      return document as T;
+    },
+  };
+}
+
+/** Table `users`. */
+export const users = shape<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt']);
+
+/** Table `api_keys`. */
+export const apiKeys = shape<ApiKey>([
+  'id',
+  'userId',
+  'role',
+  'name',
+  'hash',
+  'prefix',
+  'createdAt',
+  'expiresAt',
+  'revokedAt',
+]);
+
+/** Table `ledger`. */
+export const ledger = shape<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);
+
+/** Table `jobs`. */
+export const jobs = shape<Job>(
+  [
+    'id',
+    'number',
+    'userId',
+    'market',
+    'kind',
+    'region',
+    'lane',
+    'state',
+    'stateSince',
+    'unitPrice',
+    'cost',
+    'refunded',
+    'totalUnits',
+    'totalBatches',
+    'createdAt',
+    'decideBy',
+    'decidedBy',
+    'reason',
+    'startedAt',
+    'finishedAt',
+    'file',
+    'params',
+  ],
+  ['file', 'params'],
+);
+
+/** A row of `batches`: all of a batch but its units, which stand in `batch_units`. */
+export type BatchRow = Omit<Batch, 'units'> & { total: number };
+
+/** Table `batches`. */
+export const batches = shape<BatchRow>(
+  [
+    'id',
+    'jobId',
+    'seq',
+    'market',
+    'region',
+    'lane',
+    'total',
+    'success',
+    'failed',
+    'state',
+    'attempt',
+    'queuedAt',
+    'leaseUntil',
+    'notBefore',
+    'file',
+    'outcomes',
+  ],
+  ['file', 'outcomes'],
+);
+
+/** Table `batches` without outcomes: how progress is shown. */
+export const summaries = shape<Omit<BatchRow, 'outcomes'>>(
+  [
+    'id',
+    'jobId',
+    'seq',
+    'market',
+    'region',
+    'lane',
+    'total',
+    'success',
+    'failed',
+    'state',
+    'attempt',
+    'queuedAt',
+    'leaseUntil',
+    'notBefore',
+    'file',
+  ],
+  ['file'],
+);
+
+/** Table `submissions`. */
+export const submissions = shape<Submission>([
+  'userId',
+  'idempotencyKey',
+  'bodyHash',
+  'jobId',
+  'createdAt',
+  'response',
+]);

@@ -1,0 +1,51 @@
+import type { JobStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { submissions } from './shapes.ts';
+
+/** Sequences and idempotency keys in SQLite. */
+export function submissionStore(
+  engine: Engine,
+): Pick<JobStore, 'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'dropSubmission'> {
+  return {
+    nextNumber: async (sequence) =>
+      engine.get<{ value: number }>(
+        `INSERT INTO sequences (name, value) VALUES (?, 1)
+         ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`,
+        sequence,
+      )!.value,
+
+    takeSubmission: async (submission, expiredBefore) =>
+      engine.write(() => {
+        engine.run('DELETE FROM submissions WHERE created_at < ?', expiredBefore);
+        const holder = engine.get<object>(
+          `SELECT ${submissions.select} FROM submissions WHERE user_id = ? AND idempotency_key = ?`,
+          submission.userId,
+          submission.idempotencyKey,
+        );
+        if (holder) return submissions.read(holder);
+        engine.run(
+          `INSERT INTO submissions (${submissions.columns}) VALUES (${submissions.marks})`,
+          ...submissions.values(submission),
+        );
+        return null;
+      }),
+
+    answerSubmission: async (userId, idempotencyKey, response) => {
+      engine.run(
+        `UPDATE submissions SET response = ?
+         WHERE user_id = ? AND idempotency_key = ? AND response IS NULL`,
+        response,
+        userId,
+        idempotencyKey,
+      );
+    },
+
+    dropSubmission: async (userId, idempotencyKey) => {
+      engine.run(
+        'DELETE FROM submissions WHERE user_id = ? AND idempotency_key = ? AND response IS NULL',
+        userId,
+        idempotencyKey,
+      );
+    },
+  };
+}
