@@ -11,7 +11,10 @@ const settings = {
 };
 
 const market = z.object(settings).catchall(address);
-const file = z.record(z.string().regex(/^mkt[a-z]$/), z.union([address.transform((origin) => ({ '': origin })), market]));
+const file = z.record(
+  z.string().regex(/^mkt[a-z]$/),
+  z.union([address.transform((origin) => ({ '': origin })), market]),
+);
 
 /** Where one market's pages come from and how gently they are asked for. */
 export interface MarketOrigins {

@@ -1,7 +1,16 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { JsonObject } from '../base/json.ts';
-import type { ListSummary, Market, PageName } from '../markets/market.ts';
-import type { Batch, BatchSummary, Counts, Job, Lane, Outcome, StoredFile, Unit } from '../store/documents.ts';
+import type { ListPage, ListSummary, Market, PageName } from '../markets/market.ts';
+import type {
+  Batch,
+  BatchSummary,
+  Counts,
+  Job,
+  Lane,
+  Outcome,
+  StoredFile,
+  Unit,
+} from '../store/documents.ts';
 
 /** Units of one region, in the order submitted. */
 export interface PlannedGroup {
@@ -25,7 +34,12 @@ export interface FilePack {
   gzip: boolean;
   head(job: Job): string;
   /** The unit's bytes in the file; null leaves it out. `payload` is there for a successful unit. */
-  unit(unit: Unit, outcome: Outcome, payload: Uint8Array | undefined, place: UnitPlace): (string | Uint8Array)[] | null;
+  unit(
+    unit: Unit,
+    outcome: Outcome,
+    payload: Uint8Array | undefined,
+    place: UnitPlace,
+  ): (string | Uint8Array)[] | null;
   tail(job: Job): string;
 }
 
@@ -37,26 +51,23 @@ export interface UnitPlace {
   first: boolean;
 }
 
-/** How the result of one listing unit is written, streamed: `head`, entries by list, `tail`. */
+/** How the result of one listing unit is written, streamed as its pages come. */
 export interface UnitFilePack {
   name(job: Job, batch: Batch): string;
   contentType: string;
-  /** Text before the first list: an open JSON object or array. */
-  head(unit: Unit, place: UnitFilePlace): string;
-  /** Text before the entries of a list and after them. */
-  openList(list: string, first: boolean): string;
-  closeList: string;
-  /** The lists that the file always has, in order; those that no page yielded are written empty. */
-  lists: readonly string[];
-  /** Text after the last list. `entries` counts what was written, over all lists and by list. */
-  tail(unit: Unit, summary: ListSummary, place: UnitFilePlace & { entries: number; pages: number }): string;
+  /** The file's text; returns the number of entries written. */
+  chunks(
+    pages: AsyncGenerator<ListPage, ListSummary, void>,
+    unit: Unit,
+    place: UnitFilePlace,
+  ): AsyncGenerator<string, number>;
 }
 
 /** What a unit's file may name. */
 export interface UnitFilePlace {
   job: Job;
   batch: Batch;
-  /** Unix time in seconds, when the reading began. */
+  /** When the reading began: Unix time in seconds. */
   collectedAt: number;
 }
 

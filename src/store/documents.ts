@@ -49,7 +49,8 @@ export interface LedgerEntry {
 /**
  * Where a job stands, inside. `submitted`: written, not yet charged or answered. `approving`: an
  * operator said yes, the charge is under way. `approved`: paid, not dispatched yet. `settling`: no
- * unit is outstanding, refunds and file are being made. The last five are terminal.
+ * unit is outstanding, refunds and file are being made. `rejecting`, `terminating`: on the way to
+ * the state of that name. The last five are terminal.
  */
 export type JobState =
   | 'submitted'
@@ -58,6 +59,8 @@ export type JobState =
   | 'approved'
   | 'processing'
   | 'settling'
+  | 'rejecting'
+  | 'terminating'
   | 'completed'
   | 'partial_complete'
   | 'failed'

@@ -1,0 +1,7 @@
+// Sets up what is missing, then runs a tool of the project: `node deploy/run.mjs tsc --noEmit`.
+
+import { run } from './child.mjs';
+import { setUp } from './setup.mjs';
+
+setUp();
+process.exit(await run(process.argv[2], process.argv.slice(3)));

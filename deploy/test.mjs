@@ -1,0 +1,40 @@
+// Runs the whole suite and ends with one line: "N passed, N failed" (", N skipped").
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runNode } from './child.mjs';
+import { root, setUp } from './setup.mjs';
+
+setUp();
+const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
+const report = join(folder, 'report.json');
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const code = await runNode([
+  vitest,
+  'run',
+  '--root',
+  root,
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
+]);
+let failed = true;
+try {
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numFailedTestSuites, testResults } =
+    JSON.parse(readFileSync(report, 'utf8'));
+  // A file that could not be loaded has no tests to fail: it counts as one.
+  const broken = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  ).length;
+  const failures = numFailedTests + broken;
+  const skipped = numPendingTests + numTodoTests;
+  failed = failures > 0 || numFailedTestSuites > 0;
+  console.log(`${numPassedTests} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+} catch (error) {
+  console.log(`The test run left no report: ${error.message}`);
+  console.log('0 passed, 1 failed');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(code !== 0 ? code : failed ? 1 : 0);

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Origins, parseOrigins } from './origins.ts';
+import { parseWorkingHours, type WorkingHours } from './working-hours.ts';
+
+/** Everything that can be set, with its defaults applied (decisions, "Configuration others rely on"). */
+export interface Config {
+  httpPort: number;
+  grpcPort: number;
+  /** Address to listen on. */
+  host: string;
+  /** What signed links start with; null: made from the HTTP port once it is known. */
+  publicUrl: string | null;
+  /** Absolute path. */
+  dataDir: string;
+  mongoUri: string | null;
+  natsUrl: string | null;
+  s3Url: string | null;
+  /** Key of the first operator; null: generated and printed once. */
+  operatorKey: string | null;
+  origins: Origins;
+  approval: boolean;
+  /** null: always. */
+  workingHours: WorkingHours | null;
+  /** Milliseconds while processing and after completion; null: no cache. */
+  retrieveCache: { processingMs: number; completedMs: number } | null;
+  /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
+  prices: ReadonlyMap<string, number>;
+  /** Requests per second of one API key; null: unlimited. */
+  requestsPerSecond: number | null;
+  /** Batches of one job under way at once. */
+  jobWindow: number;
+  /** How long a page served by `rescrape=false` may be old, in milliseconds. */
+  recentCrawlMs: number;
+  /** User-Agent of every page request. */
+  userAgent: string;
+  /** Remote core for the `gateway` role. */
+  coreUrl: string;
+  logLevel: string;
+  /** Where the command line finds a running service, and whose key it shows. */
+  client: { url: string; operatorKey: string | null; apiKey: string | null };
+}
+
+/** A setting that can't be used: the start stops with this message. */
+export class ConfigError extends Error {}
+
+type Environment = Record<string, string | undefined>;
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** Reads the configuration. Throws ConfigError naming the variable, its value and what is wrong. */
+export function loadConfig(environment: Environment = process.env): Config {
+  const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
+    const text = environment[name];
+    if (text === undefined || text === '') return fallback;
+    try {
+      return parse(text);
+    } catch (error) {
+      throw new ConfigError(`${name}=${text}: ${(error as Error).message}`);
+    }
+  };
+  const mongoUri = read('MONGODB_URI', null, (text) => url(text, /^mongodb(\+srv)?:$/));
+  const natsUrl = read('NATS_URL', null, (text) => text);
+  if ((mongoUri === null) !== (natsUrl === null)) {
+    throw new ConfigError(
+      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+        'Set both for the distributed stack, or neither for the embedded one.',
+    );
+  }
+  return {
+    httpPort: read('GLEANER_HTTP_PORT', 8080, port),
+    grpcPort: read('GLEANER_GRPC_PORT', 9090, port),
+    host: read('GLEANER_HOST', '0.0.0.0', (text) => text),
+    publicUrl: read('GLEANER_PUBLIC_URL', null, (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
+    dataDir: resolve(read('GLEANER_DATA_DIR', '.gleaner', (text) => text)),
+    mongoUri,
+    natsUrl,
+    s3Url: read('GLEANER_S3_URL', null, (text) => url(text, /^https?:$/)),
+    operatorKey: read('GLEANER_OPERATOR_KEY', null, operatorKey),
+    origins: read('GLEANER_ORIGINS', new Map() as Origins, (path) =>
+      parseOrigins(readFileSync(path, 'utf8')),
+    ),
+    approval: read('GLEANER_APPROVAL', true, onOff),
+    workingHours: read('GLEANER_WORKING_HOURS', parseWorkingHours('08:00-18:00+08:00'), (text) =>
+      text === 'off' ? null : parseWorkingHours(text),
+    ),
+    retrieveCache: read(
+      'GLEANER_RETRIEVE_CACHE',
+      { processingMs: 120_000, completedMs: 86_400_000 },
+      retrieveCache,
+    ),
+    prices: read('GLEANER_PRICES', new Map() as Config['prices'], prices),
+    requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', null, positive),
+    jobWindow: read('GLEANER_JOB_WINDOW', 16, (text) => integer(text, 1, 10_000)),
+    recentCrawlMs: read('GLEANER_RECENT_CRAWL', 86_400_000, duration),
+    userAgent: read('GLEANER_USER_AGENT', 'Gleaner/0.1 (self-hosted product-data collector)', (text) => text),
+    coreUrl: read('GLEANER_CORE_URL', 'http://127.0.0.1:9090', (text) => url(text, /^https?:$/)),
+    logLevel: read('GLEANER_LOG_LEVEL', 'info', (text) => {
+      if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
+      return text;
+    }),
+    client: {
+      url: read('GLEANER_URL', 'http://127.0.0.1:8080', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
+      operatorKey: read('GLEANER_OPERATOR_KEY', null, operatorKey),
+      apiKey: read('GLEANER_API_KEY', null, (text) => text),
+    },
+  };
+}
+
+function integer(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new Error(`expected an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+const port = (text: string) => integer(text, 0, 65_535);
+
+function positive(text: string): number | null {
+  if (text === 'off') return null;
+  const value = Number(text);
+  if (!(value > 0)) throw new Error('expected a number above 0, or off');
+  return value;
+}
+
+function url(text: string, protocol: RegExp): string {
+  // A MongoDB address may list several hosts, which URL does not read.
+  const scheme = /^[a-z0-9+]+:/.exec(text)?.[0];
+  if (scheme === undefined || !protocol.test(scheme)) throw new Error('expected an address');
+  return text;
+}
+
+function onOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error('expected on or off');
+  return text === 'on';
+}
+
+function operatorKey(text: string): string {
+  if (!/^[\x21-\x7e]{8,200}$/.test(text)) throw new Error('expected 8 to 200 visible ASCII characters');
+  return text;
+}
+
+function duration(text: string): number {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
+  if (!match) throw new Error('expected a duration such as 120s or 24h');
+  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+}
+
+function retrieveCache(text: string): Config['retrieveCache'] {
+  if (text === 'off') return null;
+  const parts = text.split(',');
+  if (parts.length !== 2) throw new Error('expected two durations such as 120s,24h, or off');
+  return { processingMs: duration(parts[0]!), completedMs: duration(parts[1]!) };
+}
+
+function prices(text: string): Config['prices'] {
+  const parsed: unknown = JSON.parse(text);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new Error('expected a JSON object');
+  return new Map(
+    Object.entries(parsed).map(([name, price]) => {
+      if (!Number.isInteger(price) || price < 0 || price > 10_000) {
+        throw new Error(`${name}: expected an integer from 0 to 10000`);
+      }
+      return [name, price as number];
+    }),
+  );
+}

@@ -1,0 +1,39 @@
+/** A daily window in one time zone: work of kinds marked W is dispatched inside it only. */
+export interface WorkingHours {
+  /** Minutes after midnight, in the zone; the end is exclusive. */
+  startMinute: number;
+  endMinute: number;
+  /** Minutes east of UTC. */
+  offsetMinutes: number;
+}
+
+/** Reads `08:00-18:00+08:00`. Throws an Error that says what was expected. */
+export function parseWorkingHours(text: string): WorkingHours {
+  const match = /^(\d\d):(\d\d)-(\d\d):(\d\d)([+-])(\d\d):(\d\d)$/.exec(text);
+  const [startHour, start, endHour, end, zoneHour, zone] = [1, 2, 3, 4, 6, 7].map((group) =>
+    Number(match?.[group]),
+  );
+  const window = {
+    startMinute: startHour! * 60 + start!,
+    endMinute: endHour! * 60 + end!,
+    offsetMinutes: (zoneHour! * 60 + zone!) * (match?.[5] === '-' ? -1 : 1),
+  };
+  const sane =
+    start! < 60 &&
+    end! < 60 &&
+    zone! < 60 &&
+    window.endMinute <= 1440 &&
+    Math.abs(window.offsetMinutes) <= 840;
+  if (!match || !sane || window.startMinute === window.endMinute) {
+    throw new Error('expected a window such as 08:00-18:00+08:00, or off');
+  }
+  return window;
+}
+
+/** Whether `now` (milliseconds since the epoch) is inside. A window may cross midnight. */
+export function isWithin(hours: WorkingHours, now: number): boolean {
+  const minute = (((Math.floor(now / 60_000) + hours.offsetMinutes) % 1440) + 1440) % 1440;
+  return hours.startMinute < hours.endMinute
+    ? minute >= hours.startMinute && minute < hours.endMinute
+    : minute >= hours.startMinute || minute < hours.endMinute;
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../base/clock.ts';
+import type { Fault } from '../base/fault.ts';
+import type { NewId } from '../base/id.ts';
+import type { Log } from '../base/log.ts';
+import type { WorkingHours } from '../base/working-hours.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { FetchPage } from '../fetch/page.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Job, StoredFile } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
+import type { Offers } from './offers.ts';
+
+/** What every step of a job's life is handed. */
+export interface JobContext {
+  store: Store;
+  queue: Queue;
+  blobs: Blobs;
+  clock: Clock;
+  log: Log;
+  newId: NewId;
+  offers: Offers;
+  settings: JobSettings;
+  links: JobLinks;
+  pages: Pages;
+}
+
+/** Configuration that the steps look at. */
+export interface JobSettings {
+  approval: boolean;
+  /** null: always. */
+  workingHours: WorkingHours | null;
+  /** Batches of one job under way at once. */
+  jobWindow: number;
+  /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
+  prices: ReadonlyMap<string, number>;
+}
+
+/** How results are pointed at. */
+export interface JobLinks {
+  /** A signed link to a file, good for 7 days. `bearer`: it also needs the owner's Bearer token. */
+  file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
+  /** Token of a unit for the data path, and back; null when it is not one of this job. */
+  itemToken(jobId: string, batchId: string, index: number): string;
+  readItemToken(jobId: string, token: string): { batchId: string; index: number } | null;
+}
+
+/** How workers reach the marketplaces: politely, over all workers together. */
+export interface Pages {
+  /** Gets pages from a market's origin of a region. */
+  fetcher(market: string, region: string, signal: AbortSignal): FetchPage;
+  /** Tells that an origin throttled or blocked, so that it is left alone for a while. */
+  note(market: string, region: string, fault: Fault): Promise<void>;
+  /** Pages of one batch to have under way at once. */
+  concurrency(market: string): number;
+}
+
+/** How long an operator has (interface, "Limits": 24 hours). */
+export const approvalWaitMs = 24 * 3_600_000;
+
+/** How long a claim lasts unless renewed. */
+export const leaseMs = 30_000;
+
+/** How long an idempotency key is remembered (decisions, "idempotency"). */
+export const idempotencyMs = 24 * 3_600_000;

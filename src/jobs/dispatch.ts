@@ -1,0 +1,67 @@
+import { Fault } from '../base/fault.ts';
+import { isWithin } from '../base/working-hours.ts';
+import { refundUnqueued } from '../credits/job-credits.ts';
+import type { BatchReference, Job } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+import { settle } from './settle.ts';
+
+/** What a dispatch came to. `closed`: outside working hours. `unqueued`: the queue does not answer. */
+export type Dispatched = 'dispatched' | 'closed' | 'unqueued';
+
+/** Whether work of a job may be dispatched now: kinds marked W wait for working hours (decisions). */
+export function isOpen(context: JobContext, job: Job): boolean {
+  const { workingHours } = context.settings;
+  return (
+    workingHours === null ||
+    !context.offers.of(job).kind.workingHours ||
+    isWithin(workingHours, context.clock.now())
+  );
+}
+
+/**
+ * Queues waiting batches of an approved or running job, as many as its window has room for: a large
+ * job never fills the queue ahead of others. What could not be published stays queued in the store,
+ * where the sweep finds it.
+ */
+export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
+  const { store, clock, settings } = context;
+  if (!isOpen(context, job)) return 'closed';
+  if (job.state === 'approved') {
+    await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
+  }
+  const room = settings.jobWindow - (await store.countInFlight(job.id));
+  if (room <= 0) return 'dispatched';
+  return publish(context, await store.queueBatches(job.id, room, clock.now()));
+}
+
+/** Publishes batches; `unqueued` when any could not be. */
+export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
+  const results = await Promise.allSettled(batches.map((batch) => context.queue.publish(batch)));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return 'dispatched';
+  const count = results.filter((result) => result.status === 'rejected').length;
+  context.log.warn({ error: Fault.from(failed.reason).message, count }, 'batches could not be published');
+  return 'unqueued';
+}
+
+/**
+ * Ends what a submit could not queue, and gives its credits back within the same answer (decisions,
+ * "broker unreachable"); for kinds that refuse instead, takes the whole job back: fault `unavailable`.
+ */
+export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
+  const { store, clock } = context;
+  const { kind } = context.offers.of(job);
+  const failed = await store.failBatches(job.id, ['waiting', 'queued'], {
+    status: 'FAILED',
+    code: 'not_queued',
+    message: 'The work could not be queued: the message broker did not answer.',
+  });
+  await refundUnqueued(store, job, failed * job.unitPrice, clock.now());
+  const moved = await store.moveJob(job.id, ['processing'], 'processing', clock.now(), {
+    refunded: failed * job.unitPrice,
+  });
+  await settle(context, job.id);
+  if (kind.unqueued === 'refuse')
+    throw new Fault('unavailable', 'The task could not be created: the message broker did not answer.');
+  return moved ?? job;
+}

@@ -1,0 +1,99 @@
+import { create, type Message } from '@bufbuild/protobuf';
+import { Fault } from '../base/fault.ts';
+import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
+import type { Job } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+import type { JobMethod, Offer } from './offers.ts';
+
+/** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
+interface Reference {
+  jobId?: string;
+  taskId?: number;
+}
+
+/**
+ * The job that a request names. A job of another owner, of another kind or market, or one whose
+ * submit was not finished is `not_found` (interface, "Authentication", 4).
+ */
+export async function findJob(
+  context: JobContext,
+  offer: Offer,
+  request: Message,
+  userId: string,
+): Promise<Job> {
+  const { jobId, taskId } = request as Reference;
+  const job =
+    taskId === undefined
+      ? await context.store.getJob(jobId!.toLowerCase())
+      : await context.store.getJobByNumber(taskId);
+  const mine = job?.userId === userId && job.kind === offer.kind.name && job.market === offer.market.name;
+  if (!mine || job.state === 'submitted')
+    throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
+  return job;
+}
+
+/** Shows one job through one of its kind's views. Fault `not_found`. */
+export async function read(
+  context: JobContext,
+  { method, offer, view: name }: JobMethod,
+  request: Message,
+  userId: string,
+): Promise<Message> {
+  const job = await findJob(context, offer, request, userId);
+  const view = offer.kind.views[name]!;
+  return create(method.output, await view.show(await snapshotOf(context, job, view.needs, request)));
+}
+
+/** Gathers what a view needs of a job. */
+export async function snapshotOf(
+  context: JobContext,
+  job: Job,
+  needs: readonly ViewNeed[],
+  request: Message | undefined,
+): Promise<JobSnapshot> {
+  const { store, links } = context;
+  const snapshot: JobSnapshot = {
+    job,
+    link: (file, options) => links.file(job, file, options?.bearer ?? false),
+    itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
+  };
+  for (const need of needs) {
+    if (need === 'counts') snapshot.counts = await store.countJob(job.id);
+    else if (need === 'batches') snapshot.batches = await store.listBatches(job.id);
+    else if (need === 'units') snapshot.units = await listUnits(context, job);
+    else
+      snapshot.unit = await findUnit(
+        context,
+        job,
+        (request as unknown as Record<string, string>)[need.unit]!,
+      );
+  }
+  return snapshot;
+}
+
+async function listUnits(context: JobContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
+  const units = [];
+  for await (const batch of context.store.readBatches(job.id)) {
+    for (const [index, unit] of batch.units.entries())
+      units.push({ unit, outcome: batch.outcomes[index], batch, index });
+  }
+  return units;
+}
+
+async function findUnit(
+  context: JobContext,
+  job: Job,
+  key: string,
+): Promise<NonNullable<JobSnapshot['unit']>> {
+  const found = await context.store.findUnit(job.id, key);
+  if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
+  const { batch, index } = found;
+  const outcome = batch.outcomes[index];
+  const payload = outcome?.status === 'SUCCESS' ? await context.store.readPayload(batch, index) : null;
+  return {
+    unit: batch.units[index]!,
+    outcome,
+    batch,
+    payload: payload && Buffer.from(payload).toString('utf8'),
+  };
+}

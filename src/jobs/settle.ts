@@ -1,0 +1,58 @@
+import { refundJob } from '../credits/job-credits.ts';
+import { aggregate } from '../kinds/states.ts';
+import type { Job, JobState, Outcome } from '../store/documents.ts';
+import { compile } from './compile.ts';
+import type { JobContext } from './context.ts';
+
+/** States of a job on its way to its end. */
+const ending = ['settling', 'rejecting', 'terminating'] as const;
+
+/** Outcome of the units of a rejected job. */
+const rejected = (reason: string): Outcome => ({
+  status: 'FAILED',
+  code: 'rejected',
+  message: `The job was rejected. ${reason}`.trim(),
+});
+
+/**
+ * Ends a running job whose last batch is done; one with outstanding batches, or that someone else
+ * is ending, is left alone.
+ */
+export async function settle(context: JobContext, jobId: string): Promise<void> {
+  const { store, clock } = context;
+  if (await store.hasPending(jobId)) return;
+  const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
+  if (job) await finishEnding(context, job);
+}
+
+/**
+ * Takes a job that is `settling`, `rejecting` or `terminating` to its end: refunds first, then the
+ * merged file, then the terminal state, so that a terminal job always has both. Each part happens
+ * once, so a crash anywhere is made good by calling it again: the sweep does.
+ */
+export async function finishEnding(context: JobContext, job: Job): Promise<void> {
+  const { store, clock, log } = context;
+  if (!isEnding(job.state)) return;
+  if (job.state === 'rejecting') await store.failBatches(job.id, ['waiting'], rejected(job.reason));
+  if (await store.hasPending(job.id)) return;
+
+  const { units } = await store.countJob(job.id);
+  const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
+  const file = units.success > 0 ? await compile(context, job) : null;
+  const end = endOf(job.state, units.success, units.failed);
+  const ended = await store.moveJob(job.id, [job.state], end, clock.now(), {
+    refunded,
+    file,
+    finishedAt: clock.now(),
+  });
+  if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+}
+
+function isEnding(state: JobState): state is (typeof ending)[number] {
+  return (ending as readonly JobState[]).includes(state);
+}
+
+function endOf(state: (typeof ending)[number], success: number, failed: number): JobState {
+  if (state === 'rejecting') return 'rejected';
+  return state === 'terminating' ? 'terminated' : aggregate(success, failed);
+}

@@ -1,0 +1,24 @@
+import type { ListPage, ListSummary } from '../markets/market.ts';
+import type { Batch, Job, StoredFile } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+
+/**
+ * Writes the result file of one listing unit as its pages come, so that a listing of any length
+ * takes the memory of a page. A listing that fails half-way leaves no file.
+ */
+export async function writeUnitFile(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+): Promise<StoredFile> {
+  const pack = context.offers.of(job).kind.files.unit;
+  if (!pack) throw new Error(`${job.kind} has no unit file`);
+  const place = { job, batch, collectedAt: Math.floor(context.clock.now() / 1000) };
+  let entries = 0;
+  async function* chunks() {
+    entries = yield* pack!.chunks(pages, batch.units[index]!, place);
+  }
+  return context.blobs.write(`${job.id}/${pack.name(job, batch)}`, pack.contentType, chunks(), () => entries);
+}

@@ -1,0 +1,62 @@
+import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
+
+/** Status words of the interface ("States and transitions"). */
+export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';
+
+/** What an ended job is called by how many of its parts succeeded and failed. */
+export function aggregate(success: number, failed: number): TerminalStatus {
+  if (failed === 0) return 'completed';
+  return success === 0 ? 'failed' : 'partial_complete';
+}
+
+/**
+ * State of an approval-flow job as clients see it. A job without outstanding batches is terminal to
+ * them even while its file is being made (decisions, "States and shapes").
+ */
+export function approvalStatus(job: Job, batches: Counts['batches']): string {
+  switch (job.state) {
+    case 'submitted':
+    case 'awaiting_approval':
+    case 'approving':
+      return 'awaiting_approval';
+    case 'approved':
+      return job.decidedBy === null ? 'initializing' : 'processing';
+    case 'rejecting':
+      return 'rejected';
+    case 'processing':
+    case 'settling':
+    case 'terminating':
+      return batches.success + batches.failed < batches.total
+        ? 'processing'
+        : aggregate(batches.success, batches.failed);
+    default:
+      return job.state;
+  }
+}
+
+/** Whether the job was rejected: its batches count as failed then, whether or not they say so yet. */
+export function isRejected(job: Job): boolean {
+  return job.state === 'rejected' || job.state === 'rejecting';
+}
+
+/** `PENDING`, `SUCCESS` or `FAILED` of a batch: SUCCESS when at least one unit succeeded (decisions). */
+export function batchStatus(
+  batch: Pick<BatchSummary, 'state' | 'success'>,
+  job: Job,
+): 'PENDING' | 'SUCCESS' | 'FAILED' {
+  if (isRejected(job)) return 'FAILED';
+  if (batch.state !== 'done') return 'PENDING';
+  return batch.success > 0 ? 'SUCCESS' : 'FAILED';
+}
+
+/** `PENDING`, `SUCCESS` or `FAILED` of a unit. */
+export function unitStatus(outcome: Outcome | undefined, job: Job): 'PENDING' | 'SUCCESS' | 'FAILED' {
+  if (outcome) return outcome.status;
+  return isRejected(job) ? 'FAILED' : 'PENDING';
+}
+
+/** A text field of a unit's input. */
+export function inputText(unit: Unit, name: string): string {
+  const value = unit.input[name];
+  return typeof value === 'string' ? value : '';
+}

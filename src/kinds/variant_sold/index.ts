@@ -1,0 +1,21 @@
+import type { Kind } from '../kind.ts';
+import { batchFile, jobFile } from './pack.ts';
+import { plan } from './plan.ts';
+import { download, item, retrieve, submitted } from './view.ts';
+
+/** Sold counts of items' variants, in batches of 50, after an operator's approval. */
+export const variantSold: Kind = {
+  name: 'variant_sold',
+  page: 'variants',
+  lane: 'bulk',
+  batchSize: 50,
+  approval: true,
+  workingHours: true,
+  charge: 'approval',
+  unqueued: 'refund',
+  plan,
+  price: () => 10,
+  files: { batch: batchFile, job: jobFile },
+  submitted,
+  views: { retrieve, download, item },
+};

@@ -1,0 +1,32 @@
+import type { Outcome, Unit } from '../../store/documents.ts';
+import type { FilePack, UnitPlace } from '../kind.ts';
+
+/** A JSON array with one record per item, in the order submitted (interface, rule 1). */
+const records = {
+  contentType: () => 'application/json',
+  gzip: false,
+  head: () => '[',
+  tail: () => '\n]\n',
+};
+
+/** A failed item in the merged file (decisions, "merged variant-sold file"). */
+function failure(unit: Unit, outcome: Outcome, place: UnitPlace): string {
+  const error = outcome.status === 'FAILED' ? outcome.message : '';
+  const { item_id: itemId, shop_id: shopId } = unit.input;
+  return JSON.stringify({ itemId, shopId, country: place.region, error });
+}
+
+const separator = (place: UnitPlace) => (place.first ? '\n' : ',\n');
+
+/** `full_{job_id}.json`: every item, failed ones with their reason. */
+export const jobFile: FilePack = {
+  ...records,
+  name: (job) => `full_${job.id}.json`,
+  unit: (unit, outcome, payload, place) => [separator(place), payload ?? failure(unit, outcome, place)],
+};
+
+/** A batch's file: the same, of its items. */
+export const batchFile: FilePack = {
+  ...jobFile,
+  name: (_job, batch) => `batch_${batch!.id}_${batch!.attempt}.json`,
+};

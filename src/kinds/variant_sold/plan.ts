@@ -1,0 +1,36 @@
+import type { Message } from '@bufbuild/protobuf';
+import { Fault, type Problem } from '../../base/fault.ts';
+import type { Plan } from '../kind.ts';
+
+/** What the plan reads of the request: gleaner.mkta.v1.SubmitVariantSoldRequest. */
+interface Request {
+  country?: string;
+  items: { itemId: string; shopId: string; country?: string }[];
+}
+
+const mostProblems = 100;
+
+/**
+ * Makes one unit per item, in the order submitted; the same item twice is two units. The country
+ * stands on every item or once beside them, and a request has one country (decisions, "variant-sold
+ * body"). Faults: `invalid` naming the item whose country is missing or another.
+ */
+export function plan(request: Message): Plan {
+  const { country: common, items } = request as unknown as Request;
+  const expected = common ?? items[0]?.country;
+  const problems: Problem[] = [];
+  const units = [];
+  for (let index = 0; index < items.length && problems.length < mostProblems; index++) {
+    const { itemId, shopId, country = common } = items[index]!;
+    if (country === undefined) {
+      problems.push({ loc: ['body', 'items', index, 'country'], msg: 'Field required', type: 'missing' });
+    } else if (country !== expected) {
+      const msg = `One country per request: '${country}' is not '${expected}'`;
+      problems.push({ loc: ['body', 'items', index, 'country'], msg, type: 'value_error' });
+    }
+    units.push({ key: itemId, input: { item_id: itemId, shop_id: shopId } });
+  }
+  if (problems.length > 0) throw new Fault('invalid', 'The items are not of one country.', { problems });
+  const region = expected ?? '';
+  return { groups: [{ region, units }], region, params: {} };
+}

@@ -1,0 +1,67 @@
+import {
+  create,
+  type DescMethod,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { createKey } from '../access/keys.ts';
+import { Fault } from '../base/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { fullName } from '../jobs/offers.ts';
+import type { Call, Handler, Handlers } from './core.ts';
+import { accountShape, entryShape, keyShape } from './shapes.ts';
+
+/** A handler that answers with the plain shape of the method's response. */
+export type ShapeHandler<M extends DescMethod> = (
+  request: MessageShape<M['input']>,
+  call: Call,
+) => Promise<MessageInitShape<M['output']>>;
+
+/** Binds a shape handler to its method. */
+export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>): [string, Handler] {
+  const bound = async (request: Message, call: Call) =>
+    create(method.output, (await handler(request as MessageShape<M['input']>, call)) as never);
+  return [fullName(method), bound];
+}
+
+/** Entries of a page where the request names no number. */
+export const pageSize = 100;
+
+/** Handlers of gleaner.account.v1.AccountService: the caller's own account. */
+export function accountHandlers({ store, clock }: JobContext): Handlers {
+  const { method } = AccountService;
+  const unary = new Map([
+    handle(method.getAccount, async (_request, { principal }) => {
+      const user = await store.getUser(principal.userId);
+      if (user === null) throw new Fault('not_found', 'The account does not exist.');
+      return { account: accountShape(user) };
+    }),
+    handle(method.listLedgerEntries, async (request, { principal }) => {
+      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const { items, next } = await store.listLedgerEntries(principal.userId, page);
+      return { entries: items.map(entryShape), nextPageToken: next ?? '' };
+    }),
+    handle(method.createApiKey, ({ name, expiresAt }, { principal }) => {
+      const { userId, role } = principal;
+      return createKey(store, {
+        userId,
+        role,
+        name,
+        createdAt: clock.now(),
+        expiresAt: expiresAt ? timestampMs(expiresAt) : null,
+      });
+    }),
+    handle(method.revokeApiKey, async ({ keyId }, { principal }) => {
+      const key = await store.revokeApiKey(keyId, clock.now(), principal.userId);
+      if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
+      return { key: keyShape(key) };
+    }),
+    handle(method.listApiKeys, async (_request, { principal }) => ({
+      keys: (await store.listApiKeys(principal.userId)).map(keyShape),
+    })),
+  ]);
+  return { unary, stream: new Map() };
+}

@@ -1,0 +1,92 @@
+import { type DescMethod, type DescService, getOption, type Message } from '@bufbuild/protobuf';
+import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { authenticate, demandRole, type Principal } from '../access/principal.ts';
+import { Fault } from '../base/fault.ts';
+import { problemsOf } from '../base/problems.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { fullName } from '../jobs/offers.ts';
+import { accountHandlers } from './account.ts';
+import { jobHandlers } from './jobs.ts';
+import { operatorHandlers } from './operator.ts';
+
+/** What a handler is told beside the message. */
+export interface Call {
+  principal: Principal;
+  idempotencyKey: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Answers a unary method. Throws a Fault. */
+export type Handler = (request: Message, call: Call) => Promise<Message>;
+
+/** Answers a method that streams its answer. */
+export type StreamHandler = (request: Message, call: Call) => AsyncIterable<Message>;
+
+/** Handlers by the method's full name. */
+export interface Handlers {
+  unary: ReadonlyMap<string, Handler>;
+  stream: ReadonlyMap<string, StreamHandler>;
+}
+
+/** The core: every call, whichever edge it comes in by, is authenticated, validated and handled here. */
+export interface Core {
+  /** Services that the core serves, in the order of the documentation. */
+  readonly services: readonly DescService[];
+  /** Fault `unauthenticated`. */
+  authenticate(authorization: string | undefined | null): Promise<Principal>;
+  /** Refuses a principal that may not call the service: fault `forbidden`. */
+  authorize(principal: Principal, service: DescService): void;
+  unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
+  stream(method: DescMethod, request: Message, call: Call): AsyncIterable<Message>;
+  /** Resolves when the engines answer; fault `unavailable` that says which does not. */
+  ready(): Promise<void>;
+}
+
+/**
+ * Makes the core. Throws at start when a method has no handler, so that no declared endpoint is
+ * without work behind it.
+ */
+export function createCore(context: JobContext, services: readonly DescService[]): Core {
+  const sources = [jobHandlers(context), accountHandlers(context), operatorHandlers(context)];
+  const handlers: Handlers = {
+    unary: new Map(sources.flatMap(({ unary }) => [...unary])),
+    stream: new Map(sources.flatMap(({ stream }) => [...stream])),
+  };
+  for (const method of services.flatMap((service) => service.methods)) {
+    const known = method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
+    if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
+  }
+
+  const admit = (method: DescMethod, request: Message, { principal }: Call) => {
+    core.authorize(principal, method.parent);
+    const problems = problemsOf(method, request);
+    if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+  };
+  const core: Core = {
+    services,
+    authenticate: (authorization) => authenticate(context.store, context.clock, authorization),
+    authorize(principal, service) {
+      const access = getOption(service, accessOption);
+      if (access === Access.PUBLIC) return;
+      demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
+    },
+    async unary(method, request, call) {
+      admit(method, request, call);
+      return handlers.unary.get(fullName(method))!(request, call);
+    },
+    async *stream(method, request, call) {
+      admit(method, request, call);
+      yield* handlers.stream.get(fullName(method))!(request, call);
+    },
+    async ready() {
+      const engines = { store: context.store, queue: context.queue, files: context.blobs };
+      const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
+      const missing = Object.keys(engines).flatMap((name, index) => {
+        const check = checks[index]!;
+        return check.status === 'rejected' ? [`${name}: ${Fault.from(check.reason).message}`] : [];
+      });
+      if (missing.length > 0) throw new Fault('unavailable', missing.join('; '));
+    },
+  };
+  return core;
+}

@@ -1,0 +1,80 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type {
+  AccountSchema,
+  ApiKeySchema,
+  LedgerEntrySchema,
+} from '../../gen/gleaner/account/v1/account_pb.ts';
+import type { JobSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { aggregate } from '../kinds/states.ts';
+import type { ApiKey, Counts, Job, LedgerEntry, User } from '../store/documents.ts';
+
+/** A user as the account and operator services show it. */
+export function accountShape(user: User): MessageInitShape<typeof AccountSchema> {
+  const { id, name, email } = user;
+  return { id, name, email, balance: BigInt(user.balance), createdAt: timestampFromMs(user.createdAt) };
+}
+
+/** A key without the key itself. */
+export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+  return {
+    keyId: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    createdAt: timestampFromMs(key.createdAt),
+    ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
+    ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),
+  };
+}
+
+/** One entry of the ledger. */
+export function entryShape(entry: LedgerEntry): MessageInitShape<typeof LedgerEntrySchema> {
+  const { key, type, note } = entry;
+  const createdAt = timestampFromMs(entry.createdAt);
+  return { key, type, note, amount: BigInt(entry.amount), jobId: entry.jobId ?? '', createdAt };
+}
+
+/** A job as operators see it. */
+export function jobShape(
+  job: Job,
+  { units }: Counts,
+  waitingFor: string,
+): MessageInitShape<typeof JobSchema> {
+  const { userId, kind, market, region, cost, refunded, reason } = job;
+  return {
+    jobId: job.id,
+    userId,
+    kind,
+    market,
+    region,
+    cost,
+    refunded,
+    reason,
+    waitingFor,
+    status: jobStatus(job, units),
+    total: job.totalUnits,
+    success: units.success,
+    failed: job.state === 'rejected' ? job.totalUnits : units.failed,
+    createdAt: timestampFromMs(job.createdAt),
+    ...(job.decideBy === null ? {} : { decideBy: timestampFromMs(job.decideBy) }),
+    ...(job.finishedAt === null ? {} : { finishedAt: timestampFromMs(job.finishedAt) }),
+  };
+}
+
+function jobStatus(job: Job, units: Counts['units']): string {
+  switch (job.state) {
+    case 'submitted':
+    case 'approving':
+      return 'awaiting_approval';
+    case 'approved':
+      return job.decidedBy === null ? 'initializing' : 'processing';
+    case 'rejecting':
+      return 'rejected';
+    case 'settling':
+      return aggregate(units.success, units.failed);
+    case 'terminating':
+      return 'processing';
+    default:
+      return job.state;
+  }
+}

@@ -1,0 +1,96 @@
+import { Fault } from '../base/fault.ts';
+import { type JobContext, leaseMs } from '../jobs/context.ts';
+import { finishApproval, reject } from '../jobs/decide.ts';
+import { dispatch, publish } from '../jobs/dispatch.ts';
+import { finishEnding, settle } from '../jobs/settle.ts';
+import { finishSubmit } from '../jobs/submit.ts';
+
+/** A step that was begun this long ago and not finished was cut short. */
+const cutShortMs = 30_000;
+/** A queued batch that nobody claimed for this long is published again: messages get lost. */
+const lostMs = 60_000;
+/** Batches without a job, and half-posted ledger entries, of this age are nobody's any more. */
+const orphanMs = 3_600_000;
+const atOnce = 500;
+
+/**
+ * One round of the clock: finishes what a crash left between two steps, expires waiting jobs, tops
+ * up running ones, and publishes lost batches again. Every step is the jobs' own and happens once,
+ * so any number of processes may sweep. One step's failure does not keep the others from their turn.
+ */
+export async function sweep(context: JobContext): Promise<void> {
+  const { store, clock, log } = context;
+  const now = clock.now();
+  const step = async (name: string, run: () => Promise<unknown>) => {
+    try {
+      await run();
+    } catch (error) {
+      const fault = Fault.from(error);
+      log[fault.code === 'unavailable' ? 'warn' : 'error'](
+        { step: name, error: fault.message },
+        'sweep step failed',
+      );
+    }
+  };
+  const each = async <T>(name: string, items: readonly T[], run: (item: T) => Promise<unknown>) => {
+    for (const item of items) await step(name, () => run(item));
+  };
+
+  await step('submits', async () => {
+    const jobs = await store.findJobs(['submitted'], now - cutShortMs, atOnce);
+    await each('submit', jobs, (job) => finishSubmit(context, job.id));
+  });
+  await step('approvals', async () => {
+    await each('expiry', await store.findExpired(now, atOnce), (job) =>
+      reject(context, job.id, null, 'It was not approved within 24 hours.'),
+    );
+    await each('approval', await store.findJobs(['approving'], now - cutShortMs, atOnce), (job) =>
+      finishApproval(context, job),
+    );
+  });
+  await step('stalled batches', async () => {
+    await publish(context, await store.takeStalled(now, now - lostMs, atOnce));
+  });
+  await step('running jobs', async () => {
+    for (const job of await store.findJobs(['approved', 'processing'], now, atOnce)) {
+      await step('dispatch', () => dispatch(context, job));
+      await step('settle', () => settle(context, job.id));
+    }
+  });
+  await step('ending jobs', async () => {
+    const jobs = await store.findJobs(['settling', 'rejecting', 'terminating'], now - cutShortMs, atOnce);
+    await each('ending', jobs, (job) => finishEnding(context, job));
+  });
+  await step('leftovers', async () => {
+    await store.repairLedger(now - cutShortMs);
+    await store.removeOrphans(now - orphanMs);
+  });
+}
+
+/**
+ * Puts every outstanding batch back in the queue, whoever seems to have it: for the start of the
+ * embedded stack, where nobody else can.
+ */
+export async function refill(context: JobContext): Promise<number> {
+  const { store, clock } = context;
+  let count = 0;
+  for (;;) {
+    const later = clock.now() + leaseMs;
+    const batches = await store.takeStalled(later, later, atOnce);
+    await publish(context, batches);
+    count += batches.length;
+    if (batches.length < atOnce) return count;
+  }
+}
+
+/** Sweeps every `intervalMs` until stopped; resolves when the last round has ended. */
+export async function sweepForever(
+  context: JobContext,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sweep(context);
+    await context.clock.sleep(intervalMs, signal).catch(() => {});
+  }
+}
