@@ -27,4 +27,9 @@ export interface Origin {
   /** Regions that get an address of their own; [''] for a market of one origin. */
   readonly regions: readonly string[];
   answer(request: OriginRequest): OriginReply;
+  /** What a request is about: an item id, a keyword, a shop. Its last three digits choose the
+   *  misbehaviour (README.md). Absent or undefined: the request is always served well. */
+  subject?(request: OriginRequest): string | undefined;
+  /** The page that a refused robot gets; absent: a plain 403. */
+  blocked?(request: OriginRequest): OriginReply;
 }

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Origin } from './origin.ts';
+import { type RunningOrigins, startOrigins } from './server.ts';
+
+const body = JSON.stringify({ text: 'y'.repeat(5000) });
+const origin: Origin = {
+  market: 'mktb',
+  regions: ['id', 'sg'],
+  subject: ({ url, body: sent }) => url.searchParams.get('id') ?? (sent === '' ? undefined : sent),
+  answer: ({ region }) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json', 'x-region': region },
+    body,
+  }),
+};
+const store: Origin = { ...origin, market: 'mktf', regions: [''] };
+
+let running: RunningOrigins;
+
+beforeAll(async () => {
+  running = await startOrigins({ origins: [origin, store], slowMs: 1, retryAfter: 7 });
+});
+
+afterAll(() => running.stop());
+
+async function ask(
+  id: string,
+  region = 'id',
+): Promise<{ status: number; text: string; headers: Headers } | string> {
+  try {
+    const answer = await fetch(`${running.address('mktb', region)}/page?id=${id}`, {
+      signal: AbortSignal.timeout(800),
+    });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+const good = { status: 200, text: body };
+
+test('each region has an address of its own; a market of one origin may be private', () => {
+  expect(running.config).toEqual({
+    mktb: { id: running.address('mktb', 'id'), sg: running.address('mktb', 'sg') },
+    mktf: { '': running.address('mktf', ''), allow_private: true },
+  });
+  expect(new Set([running.address('mktb', 'id'), running.address('mktb', 'sg')]).size).toBe(2);
+});
+
+test('answers come from the region that was asked, and requests are counted', async () => {
+  const answer = await ask('1', 'sg');
+  expect(answer).toMatchObject(good);
+  expect((answer as { headers: Headers }).headers.get('x-region')).toBe('sg');
+  await ask('2', 'sg');
+  expect(running.counters()['mktb/sg /page']).toBe(2);
+  expect(running.peaks()['mktb/sg']).toBe(1);
+});
+
+describe('misbehaviour', () => {
+  test.each([
+    ['901', 'TypeError'],
+    ['903', 'TypeError'],
+    ['905', { status: 200, text: expect.stringContaining('<!doctype html>') }],
+    ['907', { status: 429 }],
+    ['909', { status: 503 }],
+    ['911', { status: 403, text: 'Forbidden' }],
+    ['913', 'TimeoutError'],
+    ['915', { status: 200, text: expect.stringMatching(/<!-- $/) }],
+  ])('%s happens once to a subject, and its neighbour always', async (digits, what) => {
+    const matches = typeof what === 'string' ? expect.stringMatching(what) : expect.objectContaining(what);
+    expect(await ask(`5${digits}`)).toEqual(matches);
+    expect(await ask(`5${digits}`)).toMatchObject(good);
+    expect(await ask(`6${digits}`)).toEqual(matches);
+    const neighbour = `5${Number(digits) + 1}`;
+    expect(await ask(neighbour)).toEqual(matches);
+    expect(await ask(neighbour)).toEqual(matches);
+  });
+
+  test('a throttled answer says how long to wait; a slow one comes', async () => {
+    expect(((await ask('7907')) as { headers: Headers }).headers.get('retry-after')).toBe('7');
+    expect(await ask('900')).toMatchObject(good);
+  });
+
+  test('the subject may stand in a body', async () => {
+    const answer = await fetch(`${running.address('mktb', 'id')}/post`, { method: 'POST', body: 'x909' });
+    expect(answer.status).toBe(503);
+  });
+
+  test('none of it where it is switched off', async () => {
+    const calm = await startOrigins({ origins: [origin], misbehaviour: 'none' });
+    try {
+      expect((await fetch(`${calm.address('mktb', 'id')}/page?id=902`)).status).toBe(200);
+    } finally {
+      await calm.stop();
+    }
+  });
+});

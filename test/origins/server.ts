@@ -1,0 +1,225 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Misbehaviour, ruleFor } from './misbehaviour.ts';
+import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+
+/** How the fake marketplaces are started. */
+export interface OriginsOptions {
+  origins: readonly Origin[];
+  /** `none`: every request is served well. `some`: by the subject's last digits (README.md). */
+  misbehaviour?: 'none' | 'some';
+  /** Milliseconds before every answer. */
+  latencyMs?: number;
+  /** Milliseconds before a slow answer. */
+  slowMs?: number;
+  /** Seconds that a throttled answer asks to wait. */
+  retryAfter?: number;
+}
+
+/** Fake marketplaces that run. */
+export interface RunningOrigins {
+  /** What a GLEANER_ORIGINS file holds. */
+  config: Record<string, Record<string, string | boolean>>;
+  /** Address of a market's region. */
+  address(market: string, region: string): string;
+  /** Requests so far by `market/region path`, such as "mkta/sg /api/v4/pdp/get_pc". */
+  counters(): Record<string, number>;
+  /** Requests that were open at once at most, by `market/region`. */
+  peaks(): Record<string, number>;
+  /** Ends every connection and server. */
+  stop(): Promise<void>;
+}
+
+interface Settings {
+  misbehaves: boolean;
+  latencyMs: number;
+  slowMs: number;
+  retryAfter: number;
+}
+
+/** One address: a market's region. */
+interface Place {
+  origin: Origin;
+  region: string;
+  /** Requests by subject, for the rules that end. */
+  asked: Map<string, number>;
+  counts: Map<string, number>;
+  open: number;
+  peak: number;
+}
+
+const wrongType: OriginReply = {
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: '<!doctype html><title>Maintenance</title><p>We will be back.</p>',
+};
+
+const forbidden: OriginReply = { status: 403, headers: { 'content-type': 'text/plain' }, body: 'Forbidden' };
+
+/** Larger than any page that is worth reading. */
+const hugeBytes = 64 * 1024 * 1024;
+
+function plain(status: number, body: string, headers: Record<string, string>): OriginReply {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, body };
+}
+
+function send(response: ServerResponse, { status, headers, body }: OriginReply): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Begins a good answer of the full length and ends the connection halfway. */
+function truncate(response: ServerResponse, { status, headers, body }: OriginReply): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'content-length': bytes.length });
+  response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroy());
+}
+
+/** Sends zeros until the reader hangs up. */
+function flood(response: ServerResponse): void {
+  const chunk = Buffer.alloc(256 * 1024, 0x20);
+  let left = hugeBytes;
+  const more = () => {
+    while (left > 0) {
+      left -= chunk.length;
+      if (!response.write(chunk)) return void response.once('drain', more);
+    }
+    response.end();
+  };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  more();
+}
+
+function malformed(reply: OriginReply): OriginReply {
+  const text = Buffer.from(reply.body).toString();
+  return { ...reply, body: `${text.slice(0, text.length >> 1)}\u0000<!-- ` };
+}
+
+async function misbehave(
+  does: Misbehaviour,
+  request: OriginRequest,
+  response: ServerResponse,
+  origin: Origin,
+  settings: Settings,
+): Promise<void> {
+  switch (does) {
+    case 'slow':
+      await wait(settings.slowMs);
+      return send(response, origin.answer(request));
+    case 'stall':
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
+      return void response.write('{');
+    case 'drop':
+      return void response.socket?.destroy();
+    case 'truncate':
+      return truncate(response, origin.answer(request));
+    case 'wrong_type':
+      return send(response, wrongType);
+    case 'throttle':
+      return send(response, plain(429, 'Too Many Requests', { 'retry-after': String(settings.retryAfter) }));
+    case 'unavailable':
+      return send(response, plain(503, 'Service Unavailable', {}));
+    case 'blocked':
+      return send(response, origin.blocked?.(request) ?? forbidden);
+    case 'malformed':
+      return send(response, malformed(origin.answer(request)));
+    case 'huge':
+      return flood(response);
+  }
+}
+
+async function read(incoming: IncomingMessage): Promise<string> {
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return '';
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function serve(place: Place, settings: Settings, incoming: IncomingMessage, response: ServerResponse) {
+  const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
+  place.counts.set(url.pathname, (place.counts.get(url.pathname) ?? 0) + 1);
+  const request: OriginRequest = {
+    method: incoming.method ?? 'GET',
+    url,
+    headers: incoming.headers as Record<string, string>,
+    body: await read(incoming),
+    region: place.region,
+  };
+  if (settings.latencyMs > 0) await wait(settings.latencyMs);
+  const subject = settings.misbehaves ? place.origin.subject?.(request) : undefined;
+  const rule = ruleFor(subject);
+  if (rule) {
+    const asked = (place.asked.get(subject!) ?? 0) + 1;
+    place.asked.set(subject!, asked);
+    if (asked <= rule.times) return misbehave(rule.does, request, response, place.origin, settings);
+  }
+  send(response, place.origin.answer(request));
+}
+
+async function listen(place: Place, settings: Settings): Promise<Server> {
+  const server = createServer((incoming, response) => {
+    place.open += 1;
+    place.peak = Math.max(place.peak, place.open);
+    response.once('close', () => {
+      place.open -= 1;
+    });
+    serve(place, settings, incoming, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else send(response, plain(500, `the fake origin failed: ${(error as Error).stack}`, {}));
+    });
+  });
+  server.keepAliveTimeout = 30_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+}
+
+/** Starts every origin, each region at its own address on a free port of 127.0.0.1. Answers and
+ *  misbehaviour depend on the request and on how often its subject was asked for, on nothing else. */
+export async function startOrigins(options: OriginsOptions): Promise<RunningOrigins> {
+  const settings: Settings = {
+    misbehaves: (options.misbehaviour ?? 'some') === 'some',
+    latencyMs: options.latencyMs ?? 0,
+    slowMs: options.slowMs ?? 300,
+    retryAfter: options.retryAfter ?? 1,
+  };
+  const places = new Map<string, Place>();
+  const servers: Server[] = [];
+  const config: RunningOrigins['config'] = {};
+  for (const origin of options.origins) {
+    for (const region of origin.regions) {
+      const place: Place = { origin, region, asked: new Map(), counts: new Map(), open: 0, peak: 0 };
+      const server = await listen(place, settings);
+      servers.push(server);
+      places.set(`${origin.market}/${region}`, place);
+      config[origin.market] ??= region === '' ? { allow_private: true } : {};
+      config[origin.market]![region] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }
+  }
+  return {
+    config,
+    address: (market, region) => {
+      const address = config[market]?.[region];
+      if (typeof address !== 'string') throw new Error(`no fake origin ${market}/${region} is running`);
+      return address;
+    },
+    counters: () =>
+      Object.fromEntries(
+        [...places].flatMap(([name, { counts }]) =>
+          [...counts].map(([path, count]) => [`${name} ${path}`, count]),
+        ),
+      ),
+    peaks: () => Object.fromEntries([...places].map(([name, { peak }]) => [name, peak])),
+    stop: async () => {
+      await Promise.all(servers.map(close));
+    },
+  };
+}
