@@ -7,17 +7,23 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../../buf/validate/validate_pb.ts";
+import type { GetPcBulkRetrievedSchema, GetPcBulkSubmittedSchema, GetPcBulkTasksSchema, GetPcRetrievedSchema, GetPcSubmittedSchema } from "../../job/v1/get_pc_pb.ts";
+import { file_gleaner_job_v1_get_pc } from "../../job/v1/get_pc_pb.ts";
+import type { PgntRetrievedSchema, PgntSubmittedSchema } from "../../job/v1/pgnt_pb.ts";
+import { file_gleaner_job_v1_pgnt } from "../../job/v1/pgnt_pb.ts";
 import type { VariantSoldDownloadSchema, VariantSoldItemSchema as VariantSoldItemSchema$1, VariantSoldRetrievedSchema, VariantSoldSubmittedSchema } from "../../job/v1/variant_sold_pb.ts";
 import { file_gleaner_job_v1_variant_sold } from "../../job/v1/variant_sold_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
+import type { HttpBodySchema } from "../../../google/api/httpbody_pb.ts";
+import { file_google_api_httpbody } from "../../../google/api/httpbody_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file gleaner/mkta/v1/mkta.proto.
  */
 export const file_gleaner_mkta_v1_mkta: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL21rdGEvdjEvbWt0YS5wcm90bxIPZ2xlYW5lci5ta3RhLnYxIrYBCg9WYXJpYW50U29sZEl0ZW0SLAoHaXRlbV9pZBgBIAEoCUIbukgUyAEBcg8yDV5bMC05XXsxLDIwfSTQvBgBEiwKB3Nob3BfaWQYAiABKAlCG7pIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYARI7Cgdjb3VudHJ5GAMgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQFCCgoIX2NvdW50cnkipQEKGFN1Ym1pdFZhcmlhbnRTb2xkUmVxdWVzdBI7Cgdjb3VudHJ5GAEgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQESQAoFaXRlbXMYAiADKAsyIC5nbGVhbmVyLm1rdGEudjEuVmFyaWFudFNvbGRJdGVtQg+6SAzIAQGSAQYIARDQhgNCCgoIX2NvdW50cnkiNgoaUmV0cmlldmVWYXJpYW50U29sZFJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI2ChpEb3dubG9hZFZhcmlhbnRTb2xkUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIlQKHkRvd25sb2FkVmFyaWFudFNvbGRJdGVtUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKB2l0ZW1faWQYAiABKAlCB7pIBHICEAEywQYKC01rdGFTZXJ2aWNlErUBChFTdWJtaXRWYXJpYW50U29sZBIpLmdsZWFuZXIubWt0YS52MS5TdWJtaXRWYXJpYW50U29sZFJlcXVlc3QaJC5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZFN1Ym1pdHRlZCJP+rsYEAoMdmFyaWFudF9zb2xkEAGCvBgNCMoBKgaRA5IDpgMwAYLT5JMCJDoBKiIfL3YxL21rdGEvdmFyaWFudF9zb2xkX3YxL3N1Ym1pdBLIAQoTUmV0cmlldmVWYXJpYW50U29sZBIrLmdsZWFuZXIubWt0YS52MS5SZXRyaWV2ZVZhcmlhbnRTb2xkUmVxdWVzdBokLmdsZWFuZXIuam9iLnYxLlZhcmlhbnRTb2xkUmV0cmlldmVkIl76uxgaCgx2YXJpYW50X3NvbGQQAhoIcmV0cmlldmWCvBgKKgaRA5QDpgMwAYLT5JMCLBIqL3YxL21rdGEvdmFyaWFudF9zb2xkX3YxL3JldHJpZXZlL3tqb2JfaWR9EscBChNEb3dubG9hZFZhcmlhbnRTb2xkEisuZ2xlYW5lci5ta3RhLnYxLkRvd25sb2FkVmFyaWFudFNvbGRSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGREb3dubG9hZCJe+rsYGgoMdmFyaWFudF9zb2xkEAIaCGRvd25sb2FkgrwYCioGkQOUA6YDMAGC0+STAiwSKi92MS9ta3RhL3ZhcmlhbnRfc29sZF92MS9kb3dubG9hZC97am9iX2lkfRLWAQoXRG93bmxvYWRWYXJpYW50U29sZEl0ZW0SLy5nbGVhbmVyLm1rdGEudjEuRG93bmxvYWRWYXJpYW50U29sZEl0ZW1SZXF1ZXN0Gh8uZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGRJdGVtImn6uxgWCgx2YXJpYW50X3NvbGQQAhoEaXRlbYK8GAoqBpEDlAOmAzABgtPkkwI7EjkvdjEvbWt0YS92YXJpYW50X3NvbGRfdjEvZG93bmxvYWQve2pvYl9pZH0vaXRlbS97aXRlbV9pZH0aDKi7GAKyuxgEbWt0YWIGcHJvdG8z", [file_buf_validate_validate, file_gleaner_job_v1_variant_sold, file_gleaner_options_v1_options, file_google_api_annotations]);
+  fileDesc("ChpnbGVhbmVyL21rdGEvdjEvbWt0YS5wcm90bxIPZ2xlYW5lci5ta3RhLnYxIrYBCg9WYXJpYW50U29sZEl0ZW0SLAoHaXRlbV9pZBgBIAEoCUIbukgUyAEBcg8yDV5bMC05XXsxLDIwfSTQvBgBEiwKB3Nob3BfaWQYAiABKAlCG7pIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYARI7Cgdjb3VudHJ5GAMgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQFCCgoIX2NvdW50cnkipQEKGFN1Ym1pdFZhcmlhbnRTb2xkUmVxdWVzdBI7Cgdjb3VudHJ5GAEgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQESQAoFaXRlbXMYAiADKAsyIC5nbGVhbmVyLm1rdGEudjEuVmFyaWFudFNvbGRJdGVtQg+6SAzIAQGSAQYIARDQhgNCCgoIX2NvdW50cnkiNgoaUmV0cmlldmVWYXJpYW50U29sZFJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI2ChpEb3dubG9hZFZhcmlhbnRTb2xkUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIlQKHkRvd25sb2FkVmFyaWFudFNvbGRJdGVtUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKB2l0ZW1faWQYAiABKAlCB7pIBHICEAEiqgEKElN1Ym1pdEdldFBjUmVxdWVzdBI4CgZyZWdpb24YASABKAlCKLpIJcgBAXIgUgJpZFICc2dSAnRoUgJwaFICbXlSAnZuUgJ0d1ICYnISLAoHaXRlbV9pZBgCIAEoCUIbukgUyAEBcg8yDV5bMC05XXsxLDIwfSTQvBgBEiwKB3Nob3BfaWQYAyABKAlCG7pIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYASIwChRSZXRyaWV2ZUdldFBjUmVxdWVzdBIYCgd0YXNrX2lkGAEgASgFQge6SAQaAigBIqcBChZTdWJtaXRHZXRQY0J1bGtSZXF1ZXN0EhQKBGZpbGUYASABKAxCBrpIA8gBARIgCghyZXNjcmFwZRgCIAEoCEIJ6rwYBWZhbHNlSACIAQESNgoNcmVzdWx0X2Zvcm1hdBgDIAEoCUIaukgOcgxSA2NzdlIFanNvbmzqvBgFImNzdiJIAYgBAUILCglfcmVzY3JhcGVCEAoOX3Jlc3VsdF9mb3JtYXQiFgoUTGlzdEdldFBjQnVsa1JlcXVlc3QiNQoZVGVybWluYXRlR2V0UGNCdWxrUmVxdWVzdBIYCgd0YXNrX2lkGAEgASgFQge6SAQaAigBIjQKGFJldHJpZXZlR2V0UGNCdWxrUmVxdWVzdBIYCgd0YXNrX2lkGAEgASgFQge6SAQaAigBIjcKGFN1Ym1pdFNlYXJjaEl0ZW1zUmVxdWVzdBIbCgR1cmxzGAEgAygJQg26SArIAQGSAQQIARAyIjYKGlJldHJpZXZlU2VhcmNoSXRlbXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiOQoaU3VibWl0TWVyY2hhbnRJdGVtc1JlcXVlc3QSGwoEdXJscxgBIAMoCUINukgKyAEBkgEECAEQMiI4ChxSZXRyaWV2ZU1lcmNoYW50SXRlbXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiSwoSR2V0UGdudERhdGFSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGwoKaXRlbV90b2tlbhgCIAEoCUIHukgEcgIQASKTAQoRU2VhcmNoSXRlbXNSZXN1bHQSFAoMY29sbGVjdGVkX2F0GAEgASgDEg8KB3N1Y2Nlc3MYAiABKAgSCwoDdXJsGAMgASgJEhMKC3RvdGFsX2l0ZW1zGAQgASgFEjUKBWl0ZW1zGAUgAygLMhsuZ2xlYW5lci5ta3RhLnYxLlNlYXJjaEl0ZW1CCYK9GAVpdGVtcyLEBQoKU2VhcmNoSXRlbRIOCgZpdGVtaWQYASABKAMSDgoGc2hvcGlkGAIgASgDEhcKBG5hbWUYAyABKAlCBNi8GAFIAIgBARIYCgVwcmljZRgEIAEoA0IE2LwYAUgBiAEBEhwKCXByaWNlX21pbhgFIAEoA0IE2LwYAUgCiAEBEhwKCXByaWNlX21heBgGIAEoA0IE2LwYAUgDiAEBEhgKBXN0b2NrGAcgASgDQgTYvBgBSASIAQESFwoEc29sZBgIIAEoA0IE2LwYAUgFiAEBEiIKD2hpc3RvcmljYWxfc29sZBgJIAEoA0IE2LwYAUgGiAEBEh4KC2xpa2VkX2NvdW50GAogASgDQgTYvBgBSAeIAQESHAoJY210X2NvdW50GAsgASgDQgTYvBgBSAiIAQESOwoLaXRlbV9yYXRpbmcYDCABKAsyGy5nbGVhbmVyLm1rdGEudjEuSXRlbVJhdGluZ0IE2LwYAUgJiAEBEiAKDXNob3BfbG9jYXRpb24YDSABKAlCBNi8GAFICogBARIcCglzaG9wX25hbWUYDiABKAlCBNi8GAFIC4gBARIjChBpc19vZmZpY2lhbF9zaG9wGA8gASgIQgTYvBgBSAyIAQESNwoPdGllcl92YXJpYXRpb25zGBAgAygLMh4uZ2xlYW5lci5ta3RhLnYxLlRpZXJWYXJpYXRpb25CBwoFX25hbWVCCAoGX3ByaWNlQgwKCl9wcmljZV9taW5CDAoKX3ByaWNlX21heEIICgZfc3RvY2tCBwoFX3NvbGRCEgoQX2hpc3RvcmljYWxfc29sZEIOCgxfbGlrZWRfY291bnRCDAoKX2NtdF9jb3VudEIOCgxfaXRlbV9yYXRpbmdCEAoOX3Nob3BfbG9jYXRpb25CDAoKX3Nob3BfbmFtZUITChFfaXNfb2ZmaWNpYWxfc2hvcCJSCgpJdGVtUmF0aW5nEh4KC3JhdGluZ19zdGFyGAEgASgBQgTYvBgBSACIAQESFAoMcmF0aW5nX2NvdW50GAIgAygDQg4KDF9yYXRpbmdfc3RhciIuCg1UaWVyVmFyaWF0aW9uEgwKBG5hbWUYASABKAkSDwoHb3B0aW9ucxgCIAMoCTKHFgoLTWt0YVNlcnZpY2UStQEKEVN1Ym1pdFZhcmlhbnRTb2xkEikuZ2xlYW5lci5ta3RhLnYxLlN1Ym1pdFZhcmlhbnRTb2xkUmVxdWVzdBokLmdsZWFuZXIuam9iLnYxLlZhcmlhbnRTb2xkU3VibWl0dGVkIk/6uxgQCgx2YXJpYW50X3NvbGQQAYK8GA0IygEqBpEDkgOmAzABgtPkkwIkOgEqIh8vdjEvbWt0YS92YXJpYW50X3NvbGRfdjEvc3VibWl0EsgBChNSZXRyaWV2ZVZhcmlhbnRTb2xkEisuZ2xlYW5lci5ta3RhLnYxLlJldHJpZXZlVmFyaWFudFNvbGRSZXF1ZXN0GiQuZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGRSZXRyaWV2ZWQiXvq7GBoKDHZhcmlhbnRfc29sZBACGghyZXRyaWV2ZYK8GAoqBpEDlAOmAzABgtPkkwIsEiovdjEvbWt0YS92YXJpYW50X3NvbGRfdjEvcmV0cmlldmUve2pvYl9pZH0SxwEKE0Rvd25sb2FkVmFyaWFudFNvbGQSKy5nbGVhbmVyLm1rdGEudjEuRG93bmxvYWRWYXJpYW50U29sZFJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZERvd25sb2FkIl76uxgaCgx2YXJpYW50X3NvbGQQAhoIZG93bmxvYWSCvBgKKgaRA5QDpgMwAYLT5JMCLBIqL3YxL21rdGEvdmFyaWFudF9zb2xkX3YxL2Rvd25sb2FkL3tqb2JfaWR9EtYBChdEb3dubG9hZFZhcmlhbnRTb2xkSXRlbRIvLmdsZWFuZXIubWt0YS52MS5Eb3dubG9hZFZhcmlhbnRTb2xkSXRlbVJlcXVlc3QaHy5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZEl0ZW0iafq7GBYKDHZhcmlhbnRfc29sZBACGgRpdGVtgrwYCioGkQOUA6YDMAGC0+STAjsSOS92MS9ta3RhL3ZhcmlhbnRfc29sZF92MS9kb3dubG9hZC97am9iX2lkfS9pdGVtL3tpdGVtX2lkfRKUAQoLU3VibWl0R2V0UGMSIy5nbGVhbmVyLm1rdGEudjEuU3VibWl0R2V0UGNSZXF1ZXN0Gh4uZ2xlYW5lci5qb2IudjEuR2V0UGNTdWJtaXR0ZWQiQPq7GAoKBmdldF9wYxABgrwYDQjKASoIkQOSA6YD9gOC0+STAhs6ASoiFi92MS9ta3RhL2dldF9wYy9zdWJtaXQSqAEKDVJldHJpZXZlR2V0UGMSJS5nbGVhbmVyLm1rdGEudjEuUmV0cmlldmVHZXRQY1JlcXVlc3QaHi5nbGVhbmVyLmpvYi52MS5HZXRQY1JldHJpZXZlZCJQ+rsYFAoGZ2V0X3BjEAIaCHJldHJpZXZlgrwYCioIkQOUA6YD9gOC0+STAiQSIi92MS9ta3RhL2dldF9wYy9yZXRyaWV2ZS97dGFza19pZH0SswEKD1N1Ym1pdEdldFBjQnVsaxInLmdsZWFuZXIubWt0YS52MS5TdWJtaXRHZXRQY0J1bGtSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UGNCdWxrU3VibWl0dGVkIlP6uxgPCgtnZXRfcGNfYnVsaxABgrwYFgjKARABGICAgAQqCpEDkgOdA6YD9gOC0+STAiA6ASoiGy92MS9ta3RhL2dldF9wY19idWxrL3N1Ym1pdBKVAQoNTGlzdEdldFBjQnVsaxIlLmdsZWFuZXIubWt0YS52MS5MaXN0R2V0UGNCdWxrUmVxdWVzdBoeLmdsZWFuZXIuam9iLnYxLkdldFBjQnVsa1Rhc2tzIj36uxgPCgtnZXRfcGNfYnVsaxADgrwYBCoCkQOC0+STAhwSGi92MS9ta3RhL2dldF9wY19idWxrL3Rhc2tzEsEBChJUZXJtaW5hdGVHZXRQY0J1bGsSKi5nbGVhbmVyLm1rdGEudjEuVGVybWluYXRlR2V0UGNCdWxrUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkdldFBjQnVsa1JldHJpZXZlZCJb+rsYGQoLZ2V0X3BjX2J1bGsQBBoIcmV0cmlldmWCvBgKKgiRA5QDmQOmA4LT5JMCKiIoL3YxL21rdGEvZ2V0X3BjX2J1bGsvdGVybWluYXRlL3t0YXNrX2lkfRK8AQoRUmV0cmlldmVHZXRQY0J1bGsSKS5nbGVhbmVyLm1rdGEudjEuUmV0cmlldmVHZXRQY0J1bGtSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UGNCdWxrUmV0cmlldmVkIlj6uxgZCgtnZXRfcGNfYnVsaxACGghyZXRyaWV2ZYK8GAgqBpEDlAOmA4LT5JMCKRInL3YxL21rdGEvZ2V0X3BjX2J1bGsvcmV0cmlldmUve3Rhc2tfaWR9Es4BChFTdWJtaXRTZWFyY2hJdGVtcxIpLmdsZWFuZXIubWt0YS52MS5TdWJtaXRTZWFyY2hJdGVtc1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5QZ250U3VibWl0dGVkIm/6uxgzCgxzZWFyY2hfaXRlbXMQASIhZ2xlYW5lci5ta3RhLnYxLlNlYXJjaEl0ZW1zUmVzdWx0grwYDQjKASoGkQOSA6YDMAGC0+STAiE6ASoiHC92MS9ta3RhL3NlYXJjaC1pdGVtcy9zdWJtaXQSvgEKE1JldHJpZXZlU2VhcmNoSXRlbXMSKy5nbGVhbmVyLm1rdGEudjEuUmV0cmlldmVTZWFyY2hJdGVtc1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5QZ250UmV0cmlldmVkIlv6uxgaCgxzZWFyY2hfaXRlbXMQAhoIcmV0cmlldmWCvBgKKgaRA5QDpgMwAYLT5JMCKRInL3YxL21rdGEvc2VhcmNoLWl0ZW1zL3JldHJpZXZlL3tqb2JfaWR9ErMBChNTdWJtaXRNZXJjaGFudEl0ZW1zEisuZ2xlYW5lci5ta3RhLnYxLlN1Ym1pdE1lcmNoYW50SXRlbXNSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuUGdudFN1Ym1pdHRlZCJQ+rsYEgoObWVyY2hhbnRfaXRlbXMQAYK8GA0IygEqBpEDkgOmAzABgtPkkwIjOgEqIh4vdjEvbWt0YS9tZXJjaGFudC1pdGVtcy9zdWJtaXQSxgEKFVJldHJpZXZlTWVyY2hhbnRJdGVtcxItLmdsZWFuZXIubWt0YS52MS5SZXRyaWV2ZU1lcmNoYW50SXRlbXNSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuUGdudFJldHJpZXZlZCJf+rsYHAoObWVyY2hhbnRfaXRlbXMQAhoIcmV0cmlldmWCvBgKKgaRA5QDpgMwAYLT5JMCKxIpL3YxL21rdGEvbWVyY2hhbnQtaXRlbXMvcmV0cmlldmUve2pvYl9pZH0SnwEKC0dldFBnbnREYXRhEiMuZ2xlYW5lci5ta3RhLnYxLkdldFBnbnREYXRhUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiU/q7GAIQBYK8GA4qCpADkQOUA6YD9gMwAYLT5JMCNRIzL3YxL21rdGEvcGdudC9qb2JzL3tqb2JfaWR9L2l0ZW1zL3tpdGVtX3Rva2VufS9kYXRhMAEaDKi7GAKyuxgEbWt0YWIGcHJvdG8z", [file_buf_validate_validate, file_gleaner_job_v1_get_pc, file_gleaner_job_v1_pgnt, file_gleaner_job_v1_variant_sold, file_gleaner_options_v1_options, file_google_api_annotations, file_google_api_httpbody]);
 
 /**
  * One item whose variants' sold counts are wanted.
@@ -153,6 +159,498 @@ export const DownloadVariantSoldItemRequestSchema: GenMessage<DownloadVariantSol
   messageDesc(file_gleaner_mkta_v1_mkta, 4);
 
 /**
+ * One product whose page is wanted.
+ *
+ * @generated from message gleaner.mkta.v1.SubmitGetPcRequest
+ */
+export type SubmitGetPcRequest = Message<"gleaner.mkta.v1.SubmitGetPcRequest"> & {
+  /**
+   * Region of the item.
+   *
+   * @generated from field: string region = 1;
+   */
+  region: string;
+
+  /**
+   * Marketplace item id.
+   *
+   * @generated from field: string item_id = 2;
+   */
+  itemId: string;
+
+  /**
+   * Id of the shop that owns the item.
+   *
+   * @generated from field: string shop_id = 3;
+   */
+  shopId: string;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SubmitGetPcRequest.
+ * Use `create(SubmitGetPcRequestSchema)` to create a new message.
+ */
+export const SubmitGetPcRequestSchema: GenMessage<SubmitGetPcRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 5);
+
+/**
+ * Names the task to show.
+ *
+ * @generated from message gleaner.mkta.v1.RetrieveGetPcRequest
+ */
+export type RetrieveGetPcRequest = Message<"gleaner.mkta.v1.RetrieveGetPcRequest"> & {
+  /**
+   * The task.
+   *
+   * @generated from field: int32 task_id = 1;
+   */
+  taskId: number;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.RetrieveGetPcRequest.
+ * Use `create(RetrieveGetPcRequestSchema)` to create a new message.
+ */
+export const RetrieveGetPcRequestSchema: GenMessage<RetrieveGetPcRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 6);
+
+/**
+ * A CSV of products, as a multipart form.
+ *
+ * @generated from message gleaner.mkta.v1.SubmitGetPcBulkRequest
+ */
+export type SubmitGetPcBulkRequest = Message<"gleaner.mkta.v1.SubmitGetPcBulkRequest"> & {
+  /**
+   * CSV in UTF-8 with a header row and the columns `region`, `shop_id` and `item_id`; one product a row.
+   *
+   * @generated from field: bytes file = 1;
+   */
+  file: Uint8Array;
+
+  /**
+   * True fetches every page anew; false may serve pages crawled within the last day.
+   *
+   * @generated from field: optional bool rescrape = 2;
+   */
+  rescrape?: boolean | undefined;
+
+  /**
+   * Form of the result file: `csv` or `jsonl`.
+   *
+   * @generated from field: optional string result_format = 3;
+   */
+  resultFormat?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SubmitGetPcBulkRequest.
+ * Use `create(SubmitGetPcBulkRequestSchema)` to create a new message.
+ */
+export const SubmitGetPcBulkRequestSchema: GenMessage<SubmitGetPcBulkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 7);
+
+/**
+ * No fields: the key says whose tasks.
+ *
+ * @generated from message gleaner.mkta.v1.ListGetPcBulkRequest
+ */
+export type ListGetPcBulkRequest = Message<"gleaner.mkta.v1.ListGetPcBulkRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.ListGetPcBulkRequest.
+ * Use `create(ListGetPcBulkRequestSchema)` to create a new message.
+ */
+export const ListGetPcBulkRequestSchema: GenMessage<ListGetPcBulkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 8);
+
+/**
+ * Names the task to stop.
+ *
+ * @generated from message gleaner.mkta.v1.TerminateGetPcBulkRequest
+ */
+export type TerminateGetPcBulkRequest = Message<"gleaner.mkta.v1.TerminateGetPcBulkRequest"> & {
+  /**
+   * The task.
+   *
+   * @generated from field: int32 task_id = 1;
+   */
+  taskId: number;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.TerminateGetPcBulkRequest.
+ * Use `create(TerminateGetPcBulkRequestSchema)` to create a new message.
+ */
+export const TerminateGetPcBulkRequestSchema: GenMessage<TerminateGetPcBulkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 9);
+
+/**
+ * Names the task to show.
+ *
+ * @generated from message gleaner.mkta.v1.RetrieveGetPcBulkRequest
+ */
+export type RetrieveGetPcBulkRequest = Message<"gleaner.mkta.v1.RetrieveGetPcBulkRequest"> & {
+  /**
+   * The task.
+   *
+   * @generated from field: int32 task_id = 1;
+   */
+  taskId: number;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.RetrieveGetPcBulkRequest.
+ * Use `create(RetrieveGetPcBulkRequestSchema)` to create a new message.
+ */
+export const RetrieveGetPcBulkRequestSchema: GenMessage<RetrieveGetPcBulkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 10);
+
+/**
+ * Search URLs (with a `keyword` parameter) and category URLs (ending in `-cat.<category_id>`).
+ *
+ * @generated from message gleaner.mkta.v1.SubmitSearchItemsRequest
+ */
+export type SubmitSearchItemsRequest = Message<"gleaner.mkta.v1.SubmitSearchItemsRequest"> & {
+  /**
+   * 1 to 50 URLs; the region is the host's suffix.
+   *
+   * @generated from field: repeated string urls = 1;
+   */
+  urls: string[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SubmitSearchItemsRequest.
+ * Use `create(SubmitSearchItemsRequestSchema)` to create a new message.
+ */
+export const SubmitSearchItemsRequestSchema: GenMessage<SubmitSearchItemsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 11);
+
+/**
+ * Names the job to show.
+ *
+ * @generated from message gleaner.mkta.v1.RetrieveSearchItemsRequest
+ */
+export type RetrieveSearchItemsRequest = Message<"gleaner.mkta.v1.RetrieveSearchItemsRequest"> & {
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.RetrieveSearchItemsRequest.
+ * Use `create(RetrieveSearchItemsRequestSchema)` to create a new message.
+ */
+export const RetrieveSearchItemsRequestSchema: GenMessage<RetrieveSearchItemsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 12);
+
+/**
+ * Shop URLs (ending in `/shop/<shop_id>`).
+ *
+ * @generated from message gleaner.mkta.v1.SubmitMerchantItemsRequest
+ */
+export type SubmitMerchantItemsRequest = Message<"gleaner.mkta.v1.SubmitMerchantItemsRequest"> & {
+  /**
+   * 1 to 50 URLs; the region is the host's suffix.
+   *
+   * @generated from field: repeated string urls = 1;
+   */
+  urls: string[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SubmitMerchantItemsRequest.
+ * Use `create(SubmitMerchantItemsRequestSchema)` to create a new message.
+ */
+export const SubmitMerchantItemsRequestSchema: GenMessage<SubmitMerchantItemsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 13);
+
+/**
+ * Names the job to show.
+ *
+ * @generated from message gleaner.mkta.v1.RetrieveMerchantItemsRequest
+ */
+export type RetrieveMerchantItemsRequest = Message<"gleaner.mkta.v1.RetrieveMerchantItemsRequest"> & {
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.RetrieveMerchantItemsRequest.
+ * Use `create(RetrieveMerchantItemsRequestSchema)` to create a new message.
+ */
+export const RetrieveMerchantItemsRequestSchema: GenMessage<RetrieveMerchantItemsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 14);
+
+/**
+ * Names one URL's result.
+ *
+ * @generated from message gleaner.mkta.v1.GetPgntDataRequest
+ */
+export type GetPgntDataRequest = Message<"gleaner.mkta.v1.GetPgntDataRequest"> & {
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Token of the URL, from the retrieve answer.
+   *
+   * @generated from field: string item_token = 2;
+   */
+  itemToken: string;
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.GetPgntDataRequest.
+ * Use `create(GetPgntDataRequestSchema)` to create a new message.
+ */
+export const GetPgntDataRequestSchema: GenMessage<GetPgntDataRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 15);
+
+/**
+ * Result file of a search or category URL (interface, "Search result file").
+ *
+ * @generated from message gleaner.mkta.v1.SearchItemsResult
+ */
+export type SearchItemsResult = Message<"gleaner.mkta.v1.SearchItemsResult"> & {
+  /**
+   * When the listing was read: Unix time in seconds.
+   *
+   * @generated from field: int64 collected_at = 1;
+   */
+  collectedAt: bigint;
+
+  /**
+   * True: what failed has no file.
+   *
+   * @generated from field: bool success = 2;
+   */
+  success: boolean;
+
+  /**
+   * As submitted.
+   *
+   * @generated from field: string url = 3;
+   */
+  url: string;
+
+  /**
+   * Items in `items`.
+   *
+   * @generated from field: int32 total_items = 4;
+   */
+  totalItems: number;
+
+  /**
+   * Items of every page, in page order, without repetitions.
+   *
+   * @generated from field: repeated gleaner.mkta.v1.SearchItem items = 5;
+   */
+  items: SearchItem[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SearchItemsResult.
+ * Use `create(SearchItemsResultSchema)` to create a new message.
+ */
+export const SearchItemsResultSchema: GenMessage<SearchItemsResult> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 16);
+
+/**
+ * One item of a listing, as the site gives it: scaled integers stay as they come. What else the site
+ * says of the product stands beside these fields.
+ *
+ * @generated from message gleaner.mkta.v1.SearchItem
+ */
+export type SearchItem = Message<"gleaner.mkta.v1.SearchItem"> & {
+  /**
+   * Item id.
+   *
+   * @generated from field: int64 itemid = 1;
+   */
+  itemid: bigint;
+
+  /**
+   * Shop id.
+   *
+   * @generated from field: int64 shopid = 2;
+   */
+  shopid: bigint;
+
+  /**
+   * Title.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * Price, scaled by 100,000.
+   *
+   * @generated from field: optional int64 price = 4;
+   */
+  price?: bigint | undefined;
+
+  /**
+   * Lowest price over variants, scaled.
+   *
+   * @generated from field: optional int64 price_min = 5;
+   */
+  priceMin?: bigint | undefined;
+
+  /**
+   * Highest price over variants, scaled.
+   *
+   * @generated from field: optional int64 price_max = 6;
+   */
+  priceMax?: bigint | undefined;
+
+  /**
+   * Pieces in stock.
+   *
+   * @generated from field: optional int64 stock = 7;
+   */
+  stock?: bigint | undefined;
+
+  /**
+   * Pieces sold in about the last 30 days.
+   *
+   * @generated from field: optional int64 sold = 8;
+   */
+  sold?: bigint | undefined;
+
+  /**
+   * Pieces sold ever.
+   *
+   * @generated from field: optional int64 historical_sold = 9;
+   */
+  historicalSold?: bigint | undefined;
+
+  /**
+   * Likes.
+   *
+   * @generated from field: optional int64 liked_count = 10;
+   */
+  likedCount?: bigint | undefined;
+
+  /**
+   * Comments.
+   *
+   * @generated from field: optional int64 cmt_count = 11;
+   */
+  cmtCount?: bigint | undefined;
+
+  /**
+   * Rating.
+   *
+   * @generated from field: optional gleaner.mkta.v1.ItemRating item_rating = 12;
+   */
+  itemRating?: ItemRating | undefined;
+
+  /**
+   * Where the shop is.
+   *
+   * @generated from field: optional string shop_location = 13;
+   */
+  shopLocation?: string | undefined;
+
+  /**
+   * Name of the shop.
+   *
+   * @generated from field: optional string shop_name = 14;
+   */
+  shopName?: string | undefined;
+
+  /**
+   * Whether the shop is an official one.
+   *
+   * @generated from field: optional bool is_official_shop = 15;
+   */
+  isOfficialShop?: boolean | undefined;
+
+  /**
+   * Variations.
+   *
+   * @generated from field: repeated gleaner.mkta.v1.TierVariation tier_variations = 16;
+   */
+  tierVariations: TierVariation[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.SearchItem.
+ * Use `create(SearchItemSchema)` to create a new message.
+ */
+export const SearchItemSchema: GenMessage<SearchItem> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 17);
+
+/**
+ * Rating of an item.
+ *
+ * @generated from message gleaner.mkta.v1.ItemRating
+ */
+export type ItemRating = Message<"gleaner.mkta.v1.ItemRating"> & {
+  /**
+   * Mean number of stars.
+   *
+   * @generated from field: optional double rating_star = 1;
+   */
+  ratingStar?: number | undefined;
+
+  /**
+   * Six counts: all ratings, then those of 1 to 5 stars.
+   *
+   * @generated from field: repeated int64 rating_count = 2;
+   */
+  ratingCount: bigint[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.ItemRating.
+ * Use `create(ItemRatingSchema)` to create a new message.
+ */
+export const ItemRatingSchema: GenMessage<ItemRating> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 18);
+
+/**
+ * One way in which an item varies.
+ *
+ * @generated from message gleaner.mkta.v1.TierVariation
+ */
+export type TierVariation = Message<"gleaner.mkta.v1.TierVariation"> & {
+  /**
+   * What varies: "Colour".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The choices.
+   *
+   * @generated from field: repeated string options = 2;
+   */
+  options: string[];
+};
+
+/**
+ * Describes the message gleaner.mkta.v1.TierVariation.
+ * Use `create(TierVariationSchema)` to create a new message.
+ */
+export const TierVariationSchema: GenMessage<TierVariation> = /*@__PURE__*/
+  messageDesc(file_gleaner_mkta_v1_mkta, 19);
+
+/**
  * Work on marketplace A. Every path answers without its /v1 too.
  *
  * @generated from service gleaner.mkta.v1.MktaService
@@ -198,6 +696,119 @@ export const MktaService: GenService<{
     methodKind: "unary";
     input: typeof DownloadVariantSoldItemRequestSchema;
     output: typeof VariantSoldItemSchema$1;
+  },
+  /**
+   * Fetches one product page (endpoint 5). With the broker away: 502, and nothing is charged.
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.SubmitGetPc
+   */
+  submitGetPc: {
+    methodKind: "unary";
+    input: typeof SubmitGetPcRequestSchema;
+    output: typeof GetPcSubmittedSchema;
+  },
+  /**
+   * Shows a product page task, with the page once it is there (endpoint 6).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveGetPc
+   */
+  retrieveGetPc: {
+    methodKind: "unary";
+    input: typeof RetrieveGetPcRequestSchema;
+    output: typeof GetPcRetrievedSchema;
+  },
+  /**
+   * Fetches the product pages of a CSV's rows, up to 2,000 (endpoint 7). A file that is not valid is
+   * refused whole, with every row at fault, and nothing is charged.
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.SubmitGetPcBulk
+   */
+  submitGetPcBulk: {
+    methodKind: "unary";
+    input: typeof SubmitGetPcBulkRequestSchema;
+    output: typeof GetPcBulkSubmittedSchema;
+  },
+  /**
+   * Lists the caller's CSV tasks (endpoint 8).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.ListGetPcBulk
+   */
+  listGetPcBulk: {
+    methodKind: "unary";
+    input: typeof ListGetPcBulkRequestSchema;
+    output: typeof GetPcBulkTasksSchema;
+  },
+  /**
+   * Stops the rows of a CSV task that have not started, gives their credits back and compiles what is
+   * done (endpoint 9). A task that has ended: 409.
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.TerminateGetPcBulk
+   */
+  terminateGetPcBulk: {
+    methodKind: "unary";
+    input: typeof TerminateGetPcBulkRequestSchema;
+    output: typeof GetPcBulkRetrievedSchema;
+  },
+  /**
+   * Shows a CSV task's progress, and its file once it is compiled (endpoint 10).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveGetPcBulk
+   */
+  retrieveGetPcBulk: {
+    methodKind: "unary";
+    input: typeof RetrieveGetPcBulkRequestSchema;
+    output: typeof GetPcBulkRetrievedSchema;
+  },
+  /**
+   * Collects the items of search and category pages, up to 50 URLs (endpoint 11).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.SubmitSearchItems
+   */
+  submitSearchItems: {
+    methodKind: "unary";
+    input: typeof SubmitSearchItemsRequestSchema;
+    output: typeof PgntSubmittedSchema;
+  },
+  /**
+   * Shows a search job's state and URLs (endpoint 12).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveSearchItems
+   */
+  retrieveSearchItems: {
+    methodKind: "unary";
+    input: typeof RetrieveSearchItemsRequestSchema;
+    output: typeof PgntRetrievedSchema;
+  },
+  /**
+   * Collects the items of shops, up to 50 URLs (endpoint 13).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.SubmitMerchantItems
+   */
+  submitMerchantItems: {
+    methodKind: "unary";
+    input: typeof SubmitMerchantItemsRequestSchema;
+    output: typeof PgntSubmittedSchema;
+  },
+  /**
+   * Shows a merchant job's state and URLs (endpoint 14).
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveMerchantItems
+   */
+  retrieveMerchantItems: {
+    methodKind: "unary";
+    input: typeof RetrieveMerchantItemsRequestSchema;
+    output: typeof PgntRetrievedSchema;
+  },
+  /**
+   * Streams the result JSON of one URL of a search or merchant job (endpoint 15). A token that is not
+   * one of the job's: 400; a result that is not there: 404.
+   *
+   * @generated from rpc gleaner.mkta.v1.MktaService.GetPgntData
+   */
+  getPgntData: {
+    methodKind: "server_streaming";
+    input: typeof GetPgntDataRequestSchema;
+    output: typeof HttpBodySchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_mkta_v1_mkta, 0);

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file gleaner/options/v1/options.proto.
  */
 export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxIkkKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJIoABCgRSZXN0EhYKDnN1Y2Nlc3Nfc3RhdHVzGAEgASgNEhEKCW11bHRpcGFydBgCIAEoCBIWCg5tYXhfYm9keV9ieXRlcxgDIAEoBBIOCgZjYWNoZWQYBCABKAgSDgoGZXJyb3JzGAUgAygNEhUKDXdvcmtpbmdfaG91cnMYBiABKAgqWQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhEKDUFDQ0VTU19QVUJMSUMQARIPCgtBQ0NFU1NfVVNFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADKm4KBFN0ZXASFAoQU1RFUF9VTlNQRUNJRklFRBAAEg8KC1NURVBfU1VCTUlUEAESDQoJU1RFUF9SRUFEEAISDQoJU1RFUF9MSVNUEAMSEgoOU1RFUF9URVJNSU5BVEUQBBINCglTVEVQX0RBVEEQBTpVCgZhY2Nlc3MSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYtYcDIAEoDjIaLmdsZWFuZXIub3B0aW9ucy52MS5BY2Nlc3NSBmFjY2Vzczo5CgZtYXJrZXQSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYtocDIAEoCVIGbWFya2V0OksKA2pvYhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL+HAyABKAsyFy5nbGVhbmVyLm9wdGlvbnMudjEuSm9iUgNqb2I6TgoEcmVzdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMCHAyABKAsyGC5nbGVhbmVyLm9wdGlvbnMudjEuUmVzdFIEcmVzdDo8CglyZXN0X25hbWUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMmHAyABKAlSCHJlc3ROYW1lOj8KCmlkZW50aWZpZXISHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMqHAyABKAhSCmlkZW50aWZpZXI6OwoIbnVsbGFibGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMuHAyABKAhSCG51bGxhYmxlOjMKBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMyHAyABKAhSBGpzb246QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbmIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgigAEKBFJlc3QSFgoOc3VjY2Vzc19zdGF0dXMYASABKA0SEQoJbXVsdGlwYXJ0GAIgASgIEhYKDm1heF9ib2R5X2J5dGVzGAMgASgEEg4KBmNhY2hlZBgEIAEoCBIOCgZlcnJvcnMYBSADKA0SFQoNd29ya2luZ19ob3VycxgGIAEoCCpZCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg8KC0FDQ0VTU19VU0VSEAISEwoPQUNDRVNTX09QRVJBVE9SEAMqbgoEU3RlcBIUChBTVEVQX1VOU1BFQ0lGSUVEEAASDwoLU1RFUF9TVUJNSVQQARINCglTVEVQX1JFQUQQAhINCglTVEVQX0xJU1QQAxISCg5TVEVQX1RFUk1JTkFURRAEEg0KCVNURVBfREFUQRAFOlUKBmFjY2VzcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi1hwMgASgOMhouZ2xlYW5lci5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOjkKBm1hcmtldBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgJUgZtYXJrZXQ6SwoDam9iEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYv4cDIAEoCzIXLmdsZWFuZXIub3B0aW9ucy52MS5Kb2JSA2pvYjpOCgRyZXN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwIcDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5SZXN0UgRyZXN0OjwKCXJlc3RfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIIcmVzdE5hbWU6PwoKaWRlbnRpZmllchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIKaWRlbnRpZmllcjo7CghudWxsYWJsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYy4cDIAEoCFIIbnVsbGFibGU6MwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzIcDIAEoCFIEanNvbjo7CghpZGVudGl0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzocDIAEoCVIIaWRlbnRpdHk6OwoIbnVtYmVyZWQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM+HAyABKAhSCG51bWJlcmVkOjkKB2VudHJpZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCHAyABKAlSB2VudHJpZXM6QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbmIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Binds a method to a kind of work. The market is the service's; the submit method of a kind on a
@@ -25,7 +25,8 @@ export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
  */
 export type Job = Message<"gleaner.options.v1.Job"> & {
   /**
-   * Folder name under src/kinds: "variant_sold".
+   * Folder name under src/kinds: "variant_sold". Empty for STEP_DATA: every kind of the market whose
+   * units have result files.
    *
    * @generated from field: string kind = 1;
    */
@@ -44,6 +45,21 @@ export type Job = Message<"gleaner.options.v1.Job"> & {
    * @generated from field: string view = 3;
    */
   view: string;
+
+  /**
+   * For STEP_SUBMIT of kinds whose units have result files: full name of the message that is the
+   * file's object.
+   *
+   * @generated from field: string result = 4;
+   */
+  result: string;
+
+  /**
+   * The result file is an array of that one object.
+   *
+   * @generated from field: bool result_in_array = 5;
+   */
+  resultInArray: boolean;
 };
 
 /**
@@ -284,10 +300,35 @@ export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 7);
 
 /**
+ * Of a request item's field: its name where answers and result files identify the item by it.
+ *
+ * @generated from extension: string identity = 50126;
+ */
+export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 8);
+
+/**
+ * Of an identity field: answers show its words joined with `_`, then `_` and the item's place in
+ * the request, from 1 (decisions, "E search keyword in retrieve").
+ *
+ * @generated from extension: bool numbered = 50127;
+ */
+export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 9);
+
+/**
+ * Of a result file's field: holds the entries of the listing of this name, streamed.
+ *
+ * @generated from extension: string entries = 50128;
+ */
+export const entries: GenExtension<FieldOptions, string> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 10);
+
+/**
  * The field's value when a REST body leaves it out, as JSON text. For the OpenAPI document too.
  *
  * @generated from extension: string default_json = 50125;
  */
 export const default_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 8);
+  extDesc(file_gleaner_options_v1_options, 11);
 
