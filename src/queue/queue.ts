@@ -15,7 +15,9 @@ export interface Queue {
    * rejects. `extend` tells the engine that the work goes on.
    */
   consume(
-    lane: Lane, market: string, concurrency: number,
+    lane: Lane,
+    market: string,
+    concurrency: number,
     handle: (message: BatchReference, extend: () => void) => Promise<void>,
   ): Promise<Consumer>;
   /** Resolves when the engine answers; rejects with `unavailable`. */

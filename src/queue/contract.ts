@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { BatchReference } from '../store/documents.ts';
+import { steered } from './contract/steered.ts';
+import type { Queue } from './queue.ts';
+
+/** Two queues on the same, at first empty engine: what two processes would have. */
+export interface Queues {
+  queue: Queue;
+  other: Queue;
+  /** Longest that a message may be in hand without `extend`, in milliseconds. */
+  ackWaitMs: number;
+  /** Lets time pass for the engine. */
+  pass(ms: number): Promise<void>;
+  /** Closes both and removes the data. */
+  remove(): Promise<void>;
+}
+
+/** A message for tests; `sequence` tells it from others. */
+export function sampleMessage(sequence: number, change: Partial<BatchReference> = {}): BatchReference {
+  return {
+    jobId: 'job-1',
+    batchId: `batch-${sequence}`,
+    market: 'mkta',
+    lane: 'bulk',
+    attempt: 0,
+    ...change,
+  };
+}
+
+/** The promises of the queue port as tests. Every adapter's test file calls this. */
+export function queueContract(open: () => Promise<Queues>): void {
+  let queues: Queues;
+  let queue: Queue;
+  let other: Queue;
+
+  beforeEach(async () => {
+    queues = await open();
+    ({ queue, other } = queues);
+  });
+  afterEach(() => queues.remove());
+
+  const publishAll = async (count: number) => {
+    for (let sequence = 0; sequence < count; sequence += 1) await queue.publish(sampleMessage(sequence));
+  };
+  /** What went through the engine before this was called has arrived when it resolves. */
+  const roundTrip = async () => {
+    const marker = steered();
+    const consumer = await other.consume('single', 'marker', 1, marker.handle);
+    await queue.publish(sampleMessage(0, { lane: 'single', market: 'marker' }));
+    (await marker.next()).resolve();
+    await consumer.stop();
+  };
+
+  test('a message reaches the consumer of its lane and market as it was published', async () => {
+    const [here, otherLane, otherMarket] = [steered(), steered(), steered()];
+    await queue.consume('bulk', 'mkta', 2, here.handle);
+    await queue.consume('single', 'mkta', 2, otherLane.handle);
+    await queue.consume('bulk', 'mktb', 2, otherMarket.handle);
+    const message = sampleMessage(1, { attempt: 7 });
+    await queue.publish(message);
+    const run = await here.next();
+    expect(run.message).toEqual(message);
+    run.resolve();
+    await roundTrip();
+    expect([here, otherLane, otherMarket].map((handler) => handler.unasked())).toEqual([0, 0, 0]);
+  });
+
+  test('messages wait for a consumer and come in the order published', async () => {
+    await publishAll(20);
+    const handler = steered();
+    await other.consume('bulk', 'mkta', 1, handler.handle);
+    const order: string[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const run = await handler.next();
+      order.push(run.message.batchId);
+      run.resolve();
+    }
+    expect(order).toEqual(Array.from({ length: 20 }, (_, sequence) => `batch-${sequence}`));
+    expect(handler.peak()).toBe(1);
+  });
+
+  test('concurrency holds over all consumers together', async () => {
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 3, handler.handle);
+    await other.consume('bulk', 'mkta', 3, handler.handle);
+    await publishAll(12);
+    const runs = [await handler.next(), await handler.next(), await handler.next()];
+    await roundTrip();
+    expect(handler.running()).toBe(3);
+    const seen = new Set<string>();
+    while (runs.length > 0) {
+      const run = runs.shift()!;
+      seen.add(run.message.batchId);
+      run.resolve();
+      if (seen.size + runs.length < 12) runs.push(await handler.next());
+    }
+    expect(seen.size).toBe(12);
+    expect(handler.peak()).toBe(3);
+  });
+
+  test('the concurrency named last is the one that holds', async () => {
+    const handler = steered();
+    const consumer = await queue.consume('bulk', 'mkta', 1, handler.handle);
+    await publishAll(4);
+    const first = await handler.next();
+    await roundTrip();
+    expect(handler.running()).toBe(1);
+    first.resolve();
+    await consumer.stop();
+    await queue.consume('bulk', 'mkta', 3, handler.handle);
+    const runs = [await handler.next(), await handler.next(), await handler.next()];
+    expect(handler.running()).toBe(3);
+    for (const run of runs) run.resolve();
+  });
+
+  test('a message whose handler rejects comes again, after a pause', async () => {
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    await publishAll(1);
+    (await handler.next()).reject(new Error('broken'));
+    await roundTrip();
+    expect(handler.unasked()).toBe(0);
+    await queues.pass(1_000);
+    const again = await handler.next();
+    expect(again.message).toEqual(sampleMessage(0));
+    again.resolve();
+    await queues.pass(2_000);
+    await roundTrip();
+    expect(handler.unasked()).toBe(0);
+  });
+
+  test('a message that breaks its handler does not keep the others waiting', async () => {
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    await publishAll(6);
+    const seen: string[] = [];
+    while (seen.length < 5) {
+      const run = await handler.next();
+      if (run.message.batchId === 'batch-0') run.reject(new Error('broken'));
+      else {
+        seen.push(run.message.batchId);
+        run.resolve();
+      }
+    }
+    expect(seen).toEqual(['batch-1', 'batch-2', 'batch-3', 'batch-4', 'batch-5']);
+  });
+
+  test('a handler that extends keeps its message for as long as it takes', async () => {
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    await other.consume('bulk', 'mkta', 2, handler.handle);
+    await publishAll(1);
+    const run = await handler.next();
+    for (let step = 0; step < 8; step += 1) {
+      await queues.pass(queues.ackWaitMs / 3);
+      run.extend();
+    }
+    await roundTrip();
+    expect(handler.running()).toBe(1);
+    run.resolve();
+    await queues.pass(queues.ackWaitMs * 1.5);
+    await roundTrip();
+    expect(handler.unasked()).toBe(0);
+  });
+
+  test('stop takes nothing more and waits for the running handlers; another consumer goes on', async () => {
+    const [stopped, going] = [steered(), steered()];
+    const consumer = await queue.consume('bulk', 'mkta', 1, stopped.handle);
+    await publishAll(3);
+    const run = await stopped.next();
+    let ended = false;
+    const stopping = consumer.stop().then(() => {
+      ended = true;
+    });
+    await roundTrip();
+    expect(ended).toBe(false);
+    run.resolve();
+    await stopping;
+    await other.consume('bulk', 'mkta', 1, going.handle);
+    for (const expected of ['batch-1', 'batch-2']) {
+      const next = await going.next();
+      expect(next.message.batchId).toBe(expected);
+      next.resolve();
+    }
+    expect(stopped.unasked()).toBe(0);
+  });
+
+  test('close waits for the running handlers and then nothing is taken', async () => {
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    await publishAll(1);
+    const run = await handler.next();
+    let ended = false;
+    const closing = queue.close().then(() => {
+      ended = true;
+    });
+    await Promise.resolve();
+    expect(ended).toBe(false);
+    run.resolve();
+    await closing;
+    await expect(queue.publish(sampleMessage(2))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(queue.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    await queue.close();
+  });
+
+  test('an engine that is there answers a ping', async () => {
+    await expect(queue.ping()).resolves.toBeUndefined();
+  });
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '../../base/clock.ts';
+import { createLog } from '../../base/log.ts';
+import { steered } from '../contract/steered.ts';
+import { queueContract, sampleMessage } from '../contract.ts';
+import { openLocalQueue } from './open.ts';
+
+/** A clock that stands still until it is told to go on. */
+function standingClock(): Clock & { pass(ms: number): Promise<void> } {
+  let now = 0;
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  return {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        const sleeper = { until: now + ms, wake: resolve };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper);
+          reject(signal.reason);
+        });
+      }),
+    async pass(ms) {
+      now += ms;
+      for (const sleeper of sleepers) {
+        if (sleeper.until > now) continue;
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+}
+
+const log = createLog('silent', 'test');
+
+queueContract(async () => {
+  const clock = standingClock();
+  const queue = openLocalQueue({ clock, log });
+  return { queue, other: queue, ackWaitMs: 30_000, pass: clock.pass, remove: () => queue.close() };
+});
+
+test('a message that breaks its handler five times is given up', async () => {
+  const clock = standingClock();
+  const queue = openLocalQueue({ clock, log });
+  const handler = steered();
+  await queue.consume('bulk', 'mkta', 1, handler.handle);
+  await queue.publish(sampleMessage(0));
+  for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 30_000]) {
+    (await handler.next()).reject(new Error('broken'));
+    while (handler.running() > 0) await Promise.resolve();
+    // The queue goes to sleep a few turns after its handler ended.
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.pass(pauseMs - 1);
+    expect(handler.running()).toBe(0);
+    await clock.pass(1);
+  }
+  await queue.publish(sampleMessage(1));
+  expect((await handler.next()).message.batchId).toBe('batch-1');
+  void queue.close();
+});

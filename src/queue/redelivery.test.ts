@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { Fault } from '../base/fault.ts';
+import { redeliveryDelayMs } from './redelivery.ts';
+
+test('a handler that breaks is given five tries with growing pauses', () => {
+  const broken = new Error('broken');
+  expect([1, 2, 3, 4, 5].map((deliveries) => redeliveryDelayMs(broken, deliveries))).toEqual([
+    1_000,
+    2_000,
+    4_000,
+    8_000,
+    null,
+  ]);
+});
+
+test('while an engine is down the message comes again without end, at most every 30 s', () => {
+  const down = new Fault('unavailable', 'the store does not answer');
+  expect(redeliveryDelayMs(down, 1)).toBe(1_000);
+  expect(redeliveryDelayMs(down, 6)).toBe(30_000);
+  expect(redeliveryDelayMs(down, 5_000)).toBe(30_000);
+});
