@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { PageAnswer } from '../fetch/page.ts';
+import { allById, attribute, bodyText, byId, find, findAll, outwards, parseHtml, words } from './html.ts';
+
+const answer = (body: Buffer, contentType = 'text/html'): PageAnswer => ({
+  status: 200,
+  headers: { 'content-type': contentType },
+  body,
+  url: 'http://site.test/',
+  at: 0,
+});
+
+it('finds elements by id, also repeated ones, and by selector', () => {
+  const page = parseHtml('<div id="a"><p class="x y">1</p></div><div id="a"><p class="x">2</p></div>');
+  expect(allById(page, 'a')).toHaveLength(2);
+  expect(words(find(byId(page, 'a'), 'p.y'))).toBe('1');
+  expect(findAll(page.root, 'p.x').map((element) => words(element))).toEqual(['1', '2']);
+  expect(byId(page, 'none')).toBeUndefined();
+  expect(find(undefined, 'p')).toBeUndefined();
+});
+
+it('says what a visitor reads: no scripts, no direction marks, breaks between blocks only', () => {
+  const page = parseHtml(
+    '<div id="a">52<span>,</span>41&nbsp;€<br>a<li>b</li><script>var x</script><style>.y{}</style>\u200e:\u200f</div>',
+  );
+  expect(words(byId(page, 'a'))).toBe('52,41 € a b :');
+  expect(words(find(parseHtml('<p> \u200e </p>').root, 'p'))).toBeNull();
+});
+
+it('leaves out what the caller names', () => {
+  const page = parseHtml('<div id="a">kept <b class="gone">not</b></div>');
+  expect(words(byId(page, 'a'), (element) => element.name === 'b')).toBe('kept');
+});
+
+it('walks outwards from an element', () => {
+  const page = parseHtml('<div id="row"><p><i id="in"></i></p></div>');
+  expect([...outwards(byId(page, 'in')!)].map(({ name }) => name)).toEqual(['i', 'p', 'div']);
+  expect(attribute(byId(page, 'row'), 'class')).toBeNull();
+});
+
+it('reads bytes as UTF-8 where they are that, and else by the declared encoding', () => {
+  const wrong = 'text/html; charset=iso-8859-1';
+  expect(bodyText(answer(Buffer.from('Précio 5 €'), wrong))).toBe('Précio 5 €');
+  expect(bodyText(answer(Buffer.from([0x46, 0xfc, 0x72]), wrong))).toBe('Für');
+  expect(bodyText(answer(Buffer.from([0x83, 0x65]), 'text/html; charset=Shift_JIS'))).toBe('テ');
+  const declared = Buffer.concat([Buffer.from('<meta charset="iso-8859-1">'), Buffer.from([0xe9])]);
+  expect(bodyText(answer(declared))).toContain('é');
+  expect(bodyText(answer(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
+});
+
+it.each(['<div>', '<a><p>', '<b class=x></p>', '<table><tr><td>', '<', '<a x="', '<!--', '<script>', '&amp'])(
+  'is done with 5 MB of %j in bounded time',
+  (unit) => {
+    const started = performance.now();
+    try {
+      parseHtml(unit.repeat(5_000_000 / unit.length));
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ code: 'page_unreadable' });
+    }
+    expect(performance.now() - started).toBeLessThan(5000);
+  },
+);

@@ -1,0 +1,144 @@
+import { selectAll, selectOne } from 'css-select';
+import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
+import { Fault } from '../base/fault.ts';
+import type { PageAnswer } from '../fetch/page.ts';
+
+/** A parsed document. */
+export type Document = ReturnType<typeof parseDocument>;
+/** Anything inside a document. */
+export type Node = Document['children'][number];
+/** An element with its attributes and children. */
+export type Element = Extract<Node, { attribs: unknown }>;
+
+/** A page as HTML: its tree and its elements by their `id`, in page order (pages repeat ids). */
+export interface HtmlPage {
+  root: Document;
+  ids: ReadonlyMap<string, readonly Element[]>;
+}
+
+/** Elements inside each other at most. Real pages stay below 100; deeper ones cost quadratic time. */
+const deepest = 400;
+
+class BoundedHandler extends DomHandler {
+  readonly ids = new Map<string, Element[]>();
+
+  override onopentag(name: string, attributes: Record<string, string>): void {
+    if (this.tagStack.length > deepest) {
+      throw new Fault('page_unreadable', `the page nests more than ${deepest} elements`);
+    }
+    super.onopentag(name, attributes);
+    if (!attributes.id) return;
+    const element = this.tagStack.at(-1) as Element;
+    const known = this.ids.get(attributes.id);
+    if (known) known.push(element);
+    else this.ids.set(attributes.id, [element]);
+  }
+}
+
+function declaredEncoding(answer: PageAnswer): string | undefined {
+  const header = /charset=["']?([\w-]+)/i.exec(answer.headers['content-type'] ?? '');
+  return (header ??
+    /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(answer.body.toString('latin1', 0, 4096)))?.[1];
+}
+
+/** An answer's body as text: UTF-8 where the bytes are that, whatever was declared, else the
+ *  encoding that the header or the page declares. Never throws. */
+export function bodyText(answer: PageAnswer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
+  } catch {
+    try {
+      return new TextDecoder(declaredEncoding(answer) ?? 'utf-8').decode(answer.body);
+    } catch {
+      return new TextDecoder('utf-8').decode(answer.body);
+    }
+  }
+}
+
+/** Parses HTML as browsers forgive it. Takes time in proportion to the text. Faults:
+ *  `page_unreadable` for a page that nests absurdly deep. */
+export function parseHtml(html: string): HtmlPage {
+  const handler = new BoundedHandler();
+  new Parser(handler).end(html);
+  return { root: handler.root, ids: handler.ids };
+}
+
+/** The first element with an id. */
+export function byId(page: HtmlPage, id: string): Element | undefined {
+  return page.ids.get(id)?.[0];
+}
+
+/** Every element with an id, in page order. */
+export function allById(page: HtmlPage, id: string): readonly Element[] {
+  return page.ids.get(id) ?? [];
+}
+
+/** The first element inside `within` that a CSS selector matches. */
+export function find(within: Element | Document | undefined, selector: string): Element | undefined {
+  return within ? (selectOne<Node, Element>(selector, within.children) ?? undefined) : undefined;
+}
+
+/** Every element inside `within` that a CSS selector matches, in page order. */
+export function findAll(within: Element | Document | undefined, selector: string): Element[] {
+  return within ? selectAll<Node, Element>(selector, within.children) : [];
+}
+
+/** An attribute's value, trimmed; null when it is absent or empty. */
+export function attribute(element: Element | undefined, name: string): string | null {
+  return element?.attribs[name]?.trim() || null;
+}
+
+/** Tells whether an element has a class. */
+export function hasClass(element: Element, name: string): boolean {
+  return (element.attribs.class ?? '').split(/\s+/).includes(name);
+}
+
+/** The element itself and what it stands in, outwards. */
+export function* outwards(element: Element): Generator<Element> {
+  for (let node: Node | Document | null = element; node !== null; node = node.parent as typeof node) {
+    if ('attribs' in node) yield node;
+  }
+}
+
+const unseen: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript']);
+const inline: ReadonlySet<string> = new Set(
+  'a abbr b bdi bdo cite code data em font i kbd mark q s small span strike strong sub sup time u var wbr'.split(
+    ' ',
+  ),
+);
+
+function collect(node: Node, parts: string[], skip: (element: Element) => boolean): void {
+  if ('data' in node && node.type === 'text') parts.push(node.data);
+  if (!('attribs' in node) || unseen.has(node.name) || skip(node)) return;
+  if (!inline.has(node.name)) parts.push(' ');
+  for (const child of node.children) collect(child, parts, skip);
+  if (!inline.has(node.name)) parts.push(' ');
+}
+
+/** Text on one line: white space of every sort as single spaces, direction marks dropped. Null when
+ *  nothing is left. */
+export function oneLine(text: string): string | null {
+  return (
+    text
+      .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
+      .replace(/\s+/g, ' ')
+      .trim() || null
+  );
+}
+
+/** What an element says, on one line: without scripts and styles, and without the elements that
+ *  `skip` names. Null when it says nothing. */
+export function words(
+  element: Element | undefined,
+  skip: (element: Element) => boolean = () => false,
+): string | null {
+  if (!element) return null;
+  const parts: string[] = [];
+  for (const child of element.children) collect(child, parts, skip);
+  return oneLine(parts.join(''));
+}
+
+/** The source of a script element. */
+export function scriptText(script: Element): string {
+  return script.children.map((child) => ('data' in child ? child.data : '')).join('');
+}

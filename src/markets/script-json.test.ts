@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { jsonAfter, parseJson } from './script-json.ts';
+
+it('cuts a value out of a script by its brackets', () => {
+  const script = `var a = {'images': { 'initial': [{"large":"x]}","alt":"it's \\"one\\""}]}, 'rest': 1};`;
+  expect(jsonAfter(script, "'initial'")).toEqual([{ large: 'x]}', alt: `it's "one"` }]);
+});
+
+it('passes over places where the marker stands without JSON', () => {
+  const script = 'data["map"] = obj.map; x = {"map" : {"0_1":"B1"}}; {"map":{"0_2":"B2"}}';
+  expect(jsonAfter(script, 'map')).toEqual({ '0_1': 'B1' });
+});
+
+it.each(['', 'map', 'map: {', 'map: {"a": [1, 2}', "map: {'a': 1}", 'map: 5'])(
+  'finds nothing in %j',
+  (script) => expect(jsonAfter(script, 'map')).toBeUndefined(),
+);
+
+it('refuses what nests absurdly deep, and does so at once', () => {
+  const started = performance.now();
+  expect(parseJson('['.repeat(5_000_000))).toBeUndefined();
+  expect(parseJson(`${'['.repeat(5000)}${']'.repeat(5000)}`)).toBeUndefined();
+  expect(jsonAfter('map: {"a":'.repeat(200_000), 'map')).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+it('reads whole texts that are an object or an array, and nothing else', () => {
+  expect(parseJson(' {"a":[1]} ')).toEqual({ a: [1] });
+  for (const text of ['5', '"a"', '{} {}', '<html>', '{"a":']) expect(parseJson(text)).toBeUndefined();
+});
