@@ -72,7 +72,12 @@ function isCheckJson(value: Json): boolean {
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
-function statusFault(answer: PageAnswer, words: string | null): Fault {
+/**
+ * The fault that an answer's status stands for, for any status outside 200–299: `page_not_found` for 404,
+ * 410 and a 4xx whose words say so, `page_throttled` for 429 and 503 with the wait asked for, `page_blocked`
+ * for refusals, else `page_failed`. `words`: what the site said, for the message.
+ */
+export function statusFault(answer: PageAnswer, words: string | null): Fault {
   const { status } = answer;
   const wait = retryAfterMs(answer.headers, answer.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
