@@ -1,5 +1,6 @@
 import type { Market } from './market.ts';
 import { mkta } from './mkta/index.ts';
+import { mktb } from './mktb/index.ts';
 
 /** Every market that work can be submitted for: one line each. */
-export const markets: readonly Market[] = [mkta];
+export const markets: readonly Market[] = [mkta, mktb];

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { allOf, shopGoods, shopSize } from '../../../test/origins/mktb/listings.ts';
+import { mktb as origin } from '../../../test/origins/mktb.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import type { ListSummary } from '../market.ts';
+import { merchant } from './merchant.ts';
+
+const fields = [
+  'id',
+  'name',
+  'price',
+  'original_price',
+  'discount_percentage',
+  'rating',
+  'review_count',
+  'sold_count',
+  'etalase',
+  'url',
+  'image_url',
+  'condition',
+  'stock',
+];
+
+function answer(value: Json): PageAnswer {
+  const body = Buffer.from(JSON.stringify(value));
+  return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
+}
+
+const shop = (value: Json) => ({ data: { GetShopProduct: value } });
+
+function codeOf(value: Json): string {
+  try {
+    merchant.extract(answer(value), {}, 'id');
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+  return 'none';
+}
+
+async function read(input: JsonObject) {
+  const asked = direct(origin, 'id');
+  const entries: JsonObject[] = [];
+  const pages = merchant.read(input, { region: 'id', fetch: asked.fetch });
+  for (;;) {
+    const next = await pages.next();
+    if (next.done) return { entries, summary: next.value as ListSummary, requests: asked.requests };
+    expect(next.value.list).toBe('products');
+    entries.push(...next.value.entries);
+  }
+}
+
+describe('extract', () => {
+  it('maps a product of a shop and keeps its other fields', () => {
+    const product = {
+      product_id: '12',
+      name: 'Tikar',
+      product_url: 'https://www.tokopedia.com/warung-5/tikar',
+      price: { text_idr: 'Rp1.250.000' },
+      primary_image: { original: '', thumbnail: 'https://images.test/t.jpg' },
+      flags: { isSold: true },
+      campaign: { discounted_percentage: 10, original_price_fmt: 'Rp1.400.000' },
+      label_groups: [{ position: 'integrity', title: '30+ terjual' }],
+      stats: { reviewCount: 9, rating: 5, averageRating: '4.8' },
+    };
+    expect(merchant.extract(answer(shop({ data: [product] })), { etalase_id: '33' }, 'id')).toEqual([
+      {
+        ...product,
+        id: '12',
+        price: 1250000,
+        original_price: 1400000,
+        discount_percentage: 10,
+        rating: 4.8,
+        review_count: 9,
+        sold_count: 30,
+        etalase: '33',
+        url: 'https://www.tokopedia.com/warung-5/tikar',
+        image_url: 'https://images.test/t.jpg',
+        condition: null,
+        stock: null,
+      },
+    ]);
+  });
+
+  it('gives every listed field of an empty product, as null', () => {
+    const [entry] = merchant.extract(answer(shop({ data: [{}] })), {}, 'id');
+    expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
+  });
+
+  it.each([
+    [shop({ data: [], errors: null }), 'none'],
+    [shop({ data: null, errors: '' }), 'none'],
+    [shop({ data: null, errors: 'busy' }), 'page_failed'],
+    [shop({ errors: null }), 'page_unreadable'],
+    [shop({ data: 'x' }), 'page_unreadable'],
+    [shop({ data: [1] }), 'page_unreadable'],
+    [shop(null), 'page_failed'],
+    [{ errors: [{ message: 'shop not found' }], data: null }, 'page_not_found'],
+  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+});
+
+describe('read', () => {
+  it.each(['5100', '5701', '5702', '5705'])('collects every product of shop %s once', async (shopid) => {
+    const { entries, summary } = await read({ shopid });
+    expect(entries).toHaveLength(allOf(shopid, 80));
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(summary).toEqual({ store_name: `Warung ${shopid}`, total_products: entries.length });
+    const goods = shopGoods(shopid, 'etalase', 0);
+    expect(entries[0]).toMatchObject({ id: goods.id, price: goods.price, etalase: null, stock: null });
+    expect(Object.keys(entries[0]!)).toEqual(expect.arrayContaining(fields));
+  });
+
+  it('finds the number of a shop that is named as in addresses', async () => {
+    const { entries, summary } = await read({ shopid: 'Warung-5100' });
+    expect(entries).toHaveLength(allOf('5100', 80));
+    expect(summary.store_name).toBe('Warung 5100');
+  });
+
+  it('reads one etalase, named in each product', async () => {
+    const { entries } = await read({ shopid: '5100', etalase_id: '33' });
+    expect(entries).toHaveLength(shopSize('5100', '33', 80));
+    expect(entries.every(({ etalase }) => etalase === '33')).toBe(true);
+  });
+
+  it('passes the keyword on', async () => {
+    const { entries } = await read({ shopid: '5100', keyword: 'rak' });
+    expect(entries.length).toBeGreaterThan(0);
+    for (const { name } of entries) expect(String(name)).toMatch(/rak/i);
+  });
+
+  it('reads no more than max_pages', async () => {
+    const { entries, requests } = await read({ shopid: '5703', max_pages: 3 });
+    expect(entries).toHaveLength(240);
+    expect(requests).toHaveLength(4);
+  });
+
+  it('ends where a page repeats for ever', async () => {
+    const { entries, requests } = await read({ shopid: '5704' });
+    expect(entries).toHaveLength(allOf('5704', 80));
+    expect(requests).toHaveLength(3);
+  });
+
+  it('gives an empty list for a shop without products, a fault for one that is not there', async () => {
+    const empty = await read({ shopid: '5700' });
+    expect(empty).toMatchObject({ entries: [], summary: { store_name: 'Warung 5700', total_products: 0 } });
+    await expect(read({ shopid: '5800' })).rejects.toMatchObject({ code: 'page_not_found' });
+    await expect(read({ shopid: 'warung-5800' })).rejects.toMatchObject({ code: 'page_not_found' });
+  });
+
+  it.each([
+    ['5807', 'page_blocked'],
+    ['5810', 'page_throttled'],
+    ['5811', 'page_throttled'],
+    ['5814', 'page_unreadable'],
+    ['5817', 'page_failed'],
+    ['5820', 'page_blocked'],
+  ])('of shop %s is %s, never a short list', async (shopid, code) => {
+    await expect(read({ shopid })).rejects.toMatchObject({ code });
+  });
+});

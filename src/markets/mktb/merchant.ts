@@ -1,0 +1,135 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { errorWords } from '../answer.ts';
+import { integer, list, object, objects, positive, text } from '../fields.ts';
+import { fresh } from '../fresh.ts';
+import type { ListReader } from '../market.ts';
+import { discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
+import { dataOf } from './faults.ts';
+import { operation, place } from './graphql.ts';
+import { productsQuery, shopQuery } from './merchant-query.ts';
+
+const perPage = 80;
+/** No shop of the site has this many pages: what would read on is not one. */
+const deepest = 5000;
+const everything = 'etalase';
+
+const device = { 'x-device': 'default_v3' };
+
+function shopRequest(shop: string): PageRequest {
+  const numeric = /^\d+$/.test(shop);
+  const variables = { id: numeric ? Number(shop) : 0, domain: numeric ? '' : shop };
+  return operation('ShopInfoCore', shopQuery, variables, device);
+}
+
+/** Number and name of a shop. A shop that the site does not know is `page_not_found`. */
+function shopOf(answer: PageAnswer, asked: string): { sid: string; name: string | null } {
+  const info = dataOf(answer, ['shopInfoByID'], 'shop', 'page_failed');
+  const core = object(objects(info.result)[0]?.shopCore);
+  const sid = id(core.shopID);
+  if (sid === null) {
+    const words = errorWords({ error: info.error ?? null });
+    throw new Fault('page_not_found', `the site knows no shop ${asked}${words === null ? '' : `: ${words}`}`);
+  }
+  const domain = text(core.domain)?.toLowerCase();
+  if (sid !== asked && domain !== undefined && domain !== asked.toLowerCase()) {
+    throw new Fault('page_mismatch', `asked for shop ${asked}, got ${sid} (${domain})`);
+  }
+  return { sid, name: text(core.name) };
+}
+
+function productsRequest(sid: string, input: JsonObject, page: number): PageRequest {
+  const variables = {
+    sid,
+    source: 'shop',
+    page,
+    perPage,
+    keyword: text(input.keyword) ?? '',
+    etalaseId: text(input.etalase_id) ?? everything,
+    sort: 1,
+    user_districtId: place.districtId,
+    user_cityId: place.cityId,
+    user_lat: '',
+    user_long: '',
+  };
+  return operation('ShopProducts', productsQuery, variables, device);
+}
+
+function entry(product: JsonObject, input: JsonObject): JsonObject {
+  const campaign = object(product.campaign);
+  const stats = object(product.stats);
+  const image = object(product.primary_image);
+  return {
+    ...plain(product),
+    id: id(product.product_id, product.id),
+    name: text(product.name),
+    price: price(object(product.price).text_idr, object(product.price).value, product.price),
+    original_price: price(campaign.original_price_fmt, campaign.original_price),
+    discount_percentage: discount(campaign.discounted_percentage),
+    rating: stars(stats.averageRating) ?? stars(stats.rating),
+    review_count: reviews(stats.reviewCount),
+    sold_count: soldLabel(product.label_groups),
+    etalase: text(input.etalase_id),
+    url: text(product.product_url) ?? text(product.url),
+    image_url: text(image.original) ?? text(image.resize300) ?? text(image.thumbnail),
+    condition: null,
+    stock: null,
+  };
+}
+
+interface Listing {
+  products: JsonObject[];
+  more: boolean;
+}
+
+function listing(answer: PageAnswer): Listing {
+  const root = dataOf(answer, ['GetShopProduct'], 'shop', 'page_failed');
+  const words = errorWords({ errors: root.errors ?? null });
+  if (words !== null && list(root.data).length === 0) {
+    throw new Fault('page_failed', `the shop's listing answered an error: ${words}`);
+  }
+  // The site writes null for a page without products.
+  if (root.data !== null && !Array.isArray(root.data)) {
+    throw new Fault('page_unreadable', "the answer holds no list of the shop's products");
+  }
+  const products = objects(root.data);
+  if (products.length === 0 && list(root.data).length > 0) {
+    throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
+  }
+  // Without links the listing ends at its first empty page.
+  const links = root.links;
+  return { products, more: links === undefined || links === null || text(object(links).next) !== null };
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+  const products = listing(answer).products.map((product) => entry(product, input));
+  return fresh(products, new Set(), ({ id }) => text(id));
+}
+
+/**
+ * Reads a shop's products, all or one etalase's: `products` with the interface's fields, prices in
+ * rupiah, and the site's other fields beside; the summary holds `store_name` and `total_products`,
+ * the number given. `input` holds `shopid` (a number, or the shop's name in addresses),
+ * `etalase_id`, `keyword` and `max_pages`. Ends where the site names no next page, at an empty page,
+ * at a page without a new product, or at `max_pages`.
+ */
+export const merchant: ListReader = {
+  sort: 'list',
+  async *read(input, { fetch }) {
+    const shopid = String(input.shopid).trim();
+    const shop = shopOf(await fetch(shopRequest(shopid)), shopid);
+    const pages = Math.min(positive(integer(input.max_pages)) ?? deepest, deepest);
+    const seen = new Set<string>();
+    for (let page = 1; page <= pages; page += 1) {
+      const found = listing(await fetch(productsRequest(shop.sid, input, page)));
+      const products = found.products.map((product) => entry(product, input));
+      const added = fresh(products, seen, ({ id }) => text(id));
+      if (added.length === 0) break;
+      yield { list: 'products', entries: added };
+      if (!found.more) break;
+    }
+    return { store_name: shop.name, total_products: seen.size };
+  },
+  extract: (answer, input) => extract(answer, input),
+};

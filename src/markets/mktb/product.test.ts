@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { mktb as origin } from '../../../test/origins/mktb.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { object } from '../fields.ts';
+import { product } from './product.ts';
+
+const input = { shop_domain: 'warung-5', product_key: 'lampu-baca-100' };
+
+function answer(value: Json | undefined, status = 200): PageAnswer {
+  const body = Buffer.from(JSON.stringify(value));
+  return { status, headers: {}, body, url: 'http://site.test/graphql/PDPGetLayoutQuery', at: 0 };
+}
+
+const basicInfo = {
+  id: '31',
+  alias: 'lampu-baca-100',
+  url: 'https://www.tokopedia.com/warung-5/lampu-baca-100',
+  menu: { id: '4', name: 'Rumah', url: '/rumah' },
+  stats: { countReview: '7' },
+  isSpecial: true,
+};
+const layout = (basic: JsonObject, more: JsonObject = {}) => ({
+  data: { pdpGetLayout: { basicInfo: basic, components: [], ...more } },
+});
+
+function recordOf(value: Json, asked: JsonObject = input): JsonObject {
+  return object(object(product.extract(answer(value), asked, 'id').data).variants);
+}
+
+function codeOf(value: Json, asked: JsonObject = input): string {
+  try {
+    product.extract(answer(value), asked, 'id');
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+  return 'none';
+}
+
+function read(product_key: string, shop_domain = 'warung-5') {
+  const asked = direct(origin, 'id');
+  return product.read({ shop_domain, product_key }, { region: 'id', fetch: asked.fetch });
+}
+
+describe('extract', () => {
+  it('keeps the site basicInfo and adds the listed fields that it lacks as null', () => {
+    expect(recordOf(layout(basicInfo))).toEqual({
+      basicInfo: {
+        ...basicInfo,
+        menu: [{ id: '4', name: 'Rumah', url: '/rumah' }],
+        shopID: null,
+        createdAt: null,
+        minOrder: null,
+        maxOrder: null,
+        weight: null,
+        weightUnit: null,
+        condition: null,
+        status: null,
+        isLeasing: null,
+        catalogID: null,
+        category: { detail: [] },
+        stats: { countView: null, countReview: '7', countTalk: null, rating: null },
+        txStats: { transactionSuccess: null, transactionReject: null, countSold: null },
+      },
+      components: [],
+    });
+  });
+
+  it('makes no menu of the empty one', () => {
+    const record = recordOf(layout({ ...basicInfo, menu: { id: '0', name: '', url: '' } }));
+    expect(object(record.basicInfo).menu).toEqual([]);
+  });
+
+  it('takes a batched answer, and the path that the interface writes', () => {
+    expect(recordOf([{ data: { other: 1 } }, layout(basicInfo)]).components).toEqual([]);
+    expect(recordOf({ data: { variants: { basicInfo, components: [] } } }).components).toEqual([]);
+  });
+
+  it('keeps every component and drops what is about buyers', () => {
+    const review = { name: 'review', data: [{ message: 'ok', user: { fullName: 'X' }, reviewerName: 'Y' }] };
+    expect(recordOf(layout(basicInfo, { components: [{ name: 'a', data: [] }, review] })).components).toEqual(
+      [
+        { name: 'a', data: [] },
+        { name: 'review', data: [{ message: 'ok' }] },
+      ],
+    );
+  });
+
+  it('knows a product by its alias, its address, its variants and its long ids', () => {
+    const renamed = { ...basicInfo, alias: 'lampu-besar', url: null, ttsPID: '1730000000000000001' };
+    const child = { productURL: 'https://www.tokopedia.com/warung-5/lampu-baca-100' };
+    const variants = { components: [{ name: 'new_variant_options', data: [{ children: [child] }] }] };
+    expect(codeOf(layout(renamed))).toBe('page_mismatch');
+    expect(codeOf(layout(renamed, variants))).toBe('none');
+    const long = { ...input, product_key: 'lampu-1730000000000000001' };
+    expect(codeOf(layout(renamed), long)).toBe('none');
+    expect(codeOf(layout(basicInfo), { ...input, shop_domain: 'WARUNG-5' })).toBe('none');
+  });
+
+  it('refuses a product of another shop', () => {
+    expect(codeOf(layout({ ...basicInfo, url: 'https://www.tokopedia.com/other/lampu-baca-100' }))).toBe(
+      'page_mismatch',
+    );
+  });
+
+  it.each([
+    [{ data: { pdpGetLayout: null }, errors: [{ message: 'product not found' }] }, 'page_not_found'],
+    [
+      { data: { pdpGetLayout: null }, errors: [{ message: 'x', extensions: { code: 404 } }] },
+      'page_not_found',
+    ],
+    [{ data: null, errors: [{ message: 'something of no known meaning' }] }, 'page_not_found'],
+    [{ data: { pdpGetLayout: null } }, 'page_not_found'],
+    [{ data: { pdpGetLayout: {} } }, 'page_not_found'],
+    [layout({ alias: '', id: '0' }), 'page_not_found'],
+    [{ data: null, errors: [{ message: 'context deadline exceeded' }] }, 'page_failed'],
+    [{ errors: [{ message: 'Invalid request schema received.' }] }, 'page_failed'],
+    [{ errors: 'rate limit reached' }, 'page_throttled'],
+    [{ errors: [{ message: 'x', extensions: { code: '403' } }] }, 'page_blocked'],
+    [{ data: { pdpGetLayout: { components: [] } } }, 'page_unreadable'],
+    [{ data: { pdpGetLayout: { basicInfo: 'x' } } }, 'page_unreadable'],
+    [{ data: { displayAdsV3: {} } }, 'page_unreadable'],
+    [[], 'page_unreadable'],
+    ['text', 'page_unreadable'],
+    [null, 'page_unreadable'],
+  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+
+  it('bears odd types everywhere', () => {
+    const odd = { id: 31, alias: 'lampu-baca-100', url: 5, menu: 'x', category: [], stats: 3, txStats: null };
+    expect(
+      recordOf(layout(odd, { components: [null, 'x', { data: [{ children: 3 }, 4] }] })).components,
+    ).toEqual([{ data: [{ children: 3 }, 4] }]);
+    expect(codeOf(layout(odd, { components: 'x' }))).toBe('none');
+  });
+});
+
+describe('read', () => {
+  it('asks for the shop and key as an array of one operation', async () => {
+    const asked = direct(origin, 'id');
+    await product.read(input, { region: 'id', fetch: asked.fetch });
+    expect(asked.requests).toHaveLength(1);
+    expect(asked.requests[0]!.path).toBe('/graphql/PDPGetLayoutQuery');
+    const [operation] = JSON.parse(asked.requests[0]!.body!);
+    expect(operation.variables).toMatchObject({ shopDomain: 'warung-5', productKey: 'lampu-baca-100' });
+    expect(operation.query.split('{').length).toBe(operation.query.split('}').length);
+  });
+
+  it.each(['barang-100', 'barang-101', 'barang-700', 'barang-703', 'barang-704', 'barang-705'])(
+    'makes a record of %s',
+    async (key) => {
+      const record = object(object((await read(key)).data).variants);
+      expect(object(record.basicInfo)).toMatchObject({ alias: key, menu: expect.any(Array) });
+      expect(record.components).toBeInstanceOf(Array);
+      expect(JSON.stringify(record)).not.toContain('fullName');
+    },
+  );
+
+  it('keeps a product that is not on sale as what it is', async () => {
+    const record = object(object((await read('barang-701')).data).variants);
+    expect(object(record.basicInfo).status).toBe('WAREHOUSE');
+  });
+
+  it.each([
+    [800, 'page_not_found'],
+    [801, 'page_not_found'],
+    [802, 'page_not_found'],
+    [803, 'page_mismatch'],
+    [804, 'page_mismatch'],
+    [807, 'page_blocked'],
+    [808, 'page_blocked'],
+    [809, 'page_blocked'],
+    [810, 'page_throttled'],
+    [811, 'page_throttled'],
+    [812, 'page_failed'],
+    [813, 'page_unreadable'],
+    [814, 'page_unreadable'],
+    [815, 'page_unreadable'],
+    [816, 'page_unreadable'],
+    [817, 'page_failed'],
+  ])('of a key ending in %d is %s', async (digits, code) => {
+    await expect(read(`barang-${digits}`)).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,149 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { list, object, objects, text, without } from '../fields.ts';
+import type { RecordReader } from '../market.ts';
+import { dataOf } from './faults.ts';
+import { isSite, operation, place, site } from './graphql.ts';
+import { productQuery } from './product-query.ts';
+
+/** What is about the visitor or about people who wrote a review. */
+const personal: ReadonlySet<string> = new Set([
+  'user',
+  'userID',
+  'userId',
+  'userLocation',
+  'userName',
+  'fullName',
+  'reviewer',
+  'reviewerID',
+  'reviewerName',
+]);
+
+/** Listed fields of basicInfo (interface, "JSONL line shapes"): those a page lacks are null. */
+const listed = {
+  id: null,
+  shopID: null,
+  alias: null,
+  createdAt: null,
+  minOrder: null,
+  maxOrder: null,
+  weight: null,
+  weightUnit: null,
+  url: null,
+  condition: null,
+  status: null,
+  isLeasing: null,
+  catalogID: null,
+} satisfies JsonObject;
+const listedStats = { countView: null, countReview: null, countTalk: null, rating: null };
+const listedTransactions = { transactionSuccess: null, transactionReject: null, countSold: null };
+
+function request(input: JsonObject): PageRequest {
+  const shopDomain = String(input.shop_domain);
+  const productKey = String(input.product_key);
+  const userLocation = {
+    cityID: place.cityId,
+    addressID: '0',
+    districtID: place.districtId,
+    postalCode: '',
+    latlon: '',
+  };
+  return operation(
+    'PDPGetLayoutQuery',
+    productQuery,
+    { shopDomain, productKey, layoutID: '', apiVersion: 1, userLocation, extParam: '' },
+    {
+      referer: `${site}/${encodeURIComponent(shopDomain)}/${encodeURIComponent(productKey)}`,
+      'x-tkpd-akamai': 'pdpGetLayout',
+    },
+  );
+}
+
+/** The site writes one menu object, with "0" and "" where the shop has none. */
+function menus(menu: Json | undefined): Json[] {
+  if (Array.isArray(menu)) return menu;
+  return isObject(menu) && text(menu.name) !== null ? [menu] : [];
+}
+
+function basicInfoOf(site: JsonObject): JsonObject {
+  const category = object(site.category);
+  return {
+    ...listed,
+    ...site,
+    id: site.id ?? site.productID ?? null,
+    menu: menus(site.menu),
+    category: { ...category, detail: list(category.detail) },
+    stats: { ...listedStats, ...object(site.stats) },
+    txStats: { ...listedTransactions, ...object(site.txStats) },
+  };
+}
+
+/** The two path parts of a product's address, in lower case; null where it is no such address. */
+function partsOf(address: Json | undefined): { shop: string; key: string } | null {
+  const url = URL.parse(text(address) ?? '', site);
+  if (!url || !isSite(url)) return null;
+  const [shop, key] = url.pathname.split('/').filter((part) => part !== '');
+  return shop && key ? { shop: shop.toLowerCase(), key: key.toLowerCase() } : null;
+}
+
+/** Whether an answer is about the key asked for. Keys of one product: its alias, its address, those of
+ *  its variants, and since the merger an ending of one of its long ids. */
+function isSameKey(asked: string, basic: JsonObject, components: JsonObject[]): boolean {
+  const children = components
+    .flatMap(({ data }) => objects(data))
+    .flatMap(({ children }) => objects(children));
+  const addresses = [basic.url, ...children.map(({ productURL }) => productURL)];
+  const keys = [text(basic.alias)?.toLowerCase(), ...addresses.map((address) => partsOf(address)?.key)];
+  const known = keys.filter((key) => key !== undefined);
+  const ids = [basic, ...children].flatMap(({ ttsPID, ttsSKUID }) => [text(ttsPID), text(ttsSKUID)]);
+  return (
+    known.length === 0 || known.includes(asked) || ids.some((id) => id !== null && asked.endsWith(`-${id}`))
+  );
+}
+
+function checkIdentity(basic: JsonObject, components: JsonObject[], input: JsonObject): void {
+  const shop = text(input.shop_domain)?.trim().toLowerCase();
+  const key = text(input.product_key)?.trim().toLowerCase();
+  const found = partsOf(basic.url);
+  if (shop !== undefined && found && found.shop !== shop) {
+    throw new Fault('page_mismatch', `asked for a product of shop ${shop}, got one of ${found.shop}`);
+  }
+  if (key !== undefined && !isSameKey(key, basic, components)) {
+    throw new Fault('page_mismatch', `asked for product ${key}, got ${text(basic.alias) ?? found?.key}`);
+  }
+}
+
+function isNamed(value: Json | undefined): boolean {
+  const name = text(value);
+  return name !== null && name !== '0';
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject {
+  const layout = dataOf(answer, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
+  const basic = layout.basicInfo;
+  if (basic === undefined && Object.keys(layout).length > 0) {
+    throw new Fault('page_unreadable', 'the answer has a page layout without basicInfo');
+  }
+  if (basic !== undefined && basic !== null && !isObject(basic)) {
+    throw new Fault('page_unreadable', 'basicInfo of the answer is no object');
+  }
+  if (!isObject(basic) || ![basic.alias, basic.id, basic.productID].some(isNamed)) {
+    throw new Fault('page_not_found', 'the site has no product under this shop and key');
+  }
+  const components = objects(layout.components);
+  checkIdentity(basic, components, input);
+  const variants = { ...layout, basicInfo: basicInfoOf(basic), components };
+  return { data: { variants: without(variants, personal) } };
+}
+
+/**
+ * Reads a product page: the site's page layout under `data.variants`, its `basicInfo` with `menu` as
+ * an array and the listed fields always there, its `components` beside (interface, "JSONL line
+ * shapes"; decisions, "Records"). Prices are rupiah. `input` holds `shop_domain` and `product_key`.
+ */
+export const product: RecordReader = {
+  sort: 'record',
+  read: async (input, { fetch }) => extract(await fetch(request(input)), input),
+  extract: (answer, input) => extract(answer, input),
+};

@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { soldAtLeast } from '../../../test/origins/mktb/goods.ts';
+import { allOf, listed } from '../../../test/origins/mktb/listings.ts';
+import { mktb as origin } from '../../../test/origins/mktb.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { search } from './search.ts';
+
+const fields = [
+  'id',
+  'name',
+  'price',
+  'original_price',
+  'discount_percentage',
+  'rating',
+  'review_count',
+  'sold_count',
+  'shop_id',
+  'shop_name',
+  'shop_domain',
+  'url',
+  'image_url',
+  'location',
+  'condition',
+  'free_shipping',
+];
+
+function answer(value: Json): PageAnswer {
+  const body = Buffer.from(JSON.stringify(value));
+  return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
+}
+
+function extract(
+  products: Json,
+  input: JsonObject = {},
+  header: JsonObject = { totalData: 1 },
+): JsonObject[] {
+  return search.extract(answer([{ data: { searchProductV5: { header, data: { products } } } }]), input, 'id');
+}
+
+function codeOf(value: Json): string {
+  try {
+    search.extract(answer(value), {}, 'id');
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+  return 'none';
+}
+
+async function read(input: JsonObject) {
+  const asked = direct(origin, 'id');
+  const entries: JsonObject[] = [];
+  const pages: number[] = [];
+  for await (const page of search.read(
+    { list_type: 'search', ...input },
+    { region: 'id', fetch: asked.fetch },
+  )) {
+    expect(page.list).toBe('products');
+    entries.push(...page.entries);
+    pages.push(page.entries.length);
+  }
+  return { entries, pages, requests: asked.requests };
+}
+
+function paramsOf(body: string | undefined): URLSearchParams {
+  return new URLSearchParams(JSON.parse(body!)[0].variables.params);
+}
+
+describe('extract', () => {
+  it('maps a product of the current generation and keeps its other fields', () => {
+    const product = {
+      id: '9007199254740993',
+      name: 'Rak',
+      url: 'https://www.tokopedia.com/warung-5/rak?extParam=1',
+      mediaURL: { image: 'https://images.test/a.jpg' },
+      shop: { id: '77', name: 'Warung 5', city: 'Malang', url: 'https://www.tokopedia.com/warung-5' },
+      price: { text: 'Rp12.500', number: 12500, original: 'Rp25.000', discountPercentage: 50 },
+      freeShipping: { url: '' },
+      labelGroups: [{ position: 'integrity', title: '2rb+ terjual' }],
+      rating: '4.9',
+      category: { name: 'Rumah' },
+      ads: { id: 'x' },
+      wishlist: true,
+    };
+    const [entry] = extract([product]);
+    expect(entry).toMatchObject({
+      id: '9007199254740993',
+      name: 'Rak',
+      price: 12500,
+      original_price: 25000,
+      discount_percentage: 50,
+      rating: 4.9,
+      review_count: null,
+      sold_count: 2000,
+      shop_id: '77',
+      shop_name: 'Warung 5',
+      shop_domain: 'warung-5',
+      image_url: 'https://images.test/a.jpg',
+      location: 'Malang',
+      condition: null,
+      free_shipping: false,
+      category: { name: 'Rumah' },
+    });
+    expect(entry).not.toHaveProperty('ads');
+    expect(entry).not.toHaveProperty('wishlist');
+  });
+
+  it('gives every listed field of an empty product, as null', () => {
+    const [entry] = extract([{}]);
+    expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
+  });
+
+  it('bears odd types everywhere', () => {
+    const odd = {
+      id: 5,
+      price: 'Rp7.000',
+      shop: 'x',
+      rating: 96,
+      labelGroups: [3, { title: 4 }],
+      mediaURL: [],
+    };
+    expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
+  });
+
+  it('does not take a promoted link for a shop', () => {
+    expect(
+      extract([{ id: '1', url: 'https://ta.tokopedia.com/promo/v1/clicks/x' }])[0]!.shop_domain,
+    ).toBeNull();
+  });
+
+  it('gives one entry for a product that comes twice, none below pmin, and no more than the limit', () => {
+    const products = [1, 2, 2, 3].map((id) => ({ id: String(id), price: { number: id * 100 } }));
+    expect(extract(products)).toHaveLength(3);
+    expect(extract([...products, { id: '9' }], { pmin: 200 }).map(({ id }) => id)).toEqual(['2', '3']);
+    expect(extract(products, { product_limit: 2 })).toHaveLength(2);
+  });
+
+  it('is empty for an honest answer without products', () => {
+    expect(extract([], {}, { totalData: 0, responseCode: 0, errorMessage: '' })).toEqual([]);
+  });
+
+  const v5 = (value: JsonObject) => ({ data: { searchProductV5: value } });
+  it.each([
+    [v5({ header: { responseCode: '4', errorMessage: 'no' }, data: { products: [] } }), 'page_failed'],
+    [v5({ header: { responseCode: 2 }, data: { products: [] } }), 'page_failed'],
+    [v5({ header: { responseCode: '7' }, data: { products: [{ id: '1' }] } }), 'none'],
+    [v5({ header: {}, data: null }), 'page_unreadable'],
+    [v5({ header: {}, data: { products: ['x'] } }), 'page_unreadable'],
+    [{ data: { searchProductV5: null }, errors: [{ message: 'of no known meaning' }] }, 'page_failed'],
+    [{ data: { searchProductV5: null } }, 'page_failed'],
+    [[{ data: { displayAdsV3: { data: [] } } }], 'page_unreadable'],
+  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+});
+
+describe('read', () => {
+  it.each(['lampu 100', 'lampu 701', 'lampu 702', 'lampu 705', 'lampu 706', 'lampu 708'])(
+    'collects every product of %s once',
+    async (keyword) => {
+      const { entries } = await read({ keyword });
+      expect(entries).toHaveLength(allOf(keyword, 60));
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      for (const [at, entry] of entries.entries()) {
+        const goods = listed(keyword, at);
+        expect(entry).toMatchObject({
+          id: goods.id,
+          name: goods.name,
+          price: goods.price,
+          original_price: goods.before === 0 ? null : goods.before,
+          discount_percentage: goods.discount,
+          rating: goods.stars === 0 ? null : goods.stars,
+          sold_count: soldAtLeast(goods.sold),
+          shop_id: goods.shop.id,
+          shop_domain: goods.shop.domain,
+          image_url: goods.image,
+          location: goods.shop.city,
+          free_shipping: goods.freeShipping,
+        });
+        expect(Object.keys(entry)).toEqual(expect.arrayContaining(fields));
+      }
+    },
+  );
+
+  it('sends along what the site asks for, and never loses its own words', async () => {
+    const { requests } = await read({ keyword: 'rak & tikar 100', pmin: 1000 });
+    const [first, second] = requests.map(({ body }) => paramsOf(body));
+    expect(Object.fromEntries(first!)).toMatchObject({
+      q: 'rak & tikar 100',
+      page: '1',
+      start: '0',
+      rows: '60',
+    });
+    expect(first!.get('pmin')).toBe('1000');
+    expect(second!.get('start')).toBe('60');
+    expect(second!.get('search_id')).toMatch(/^fake-/);
+    expect(second!.get('q')).toBe('rak & tikar 100');
+  });
+
+  it('reads a category by its number, its slug as the identifier, until a page is empty', async () => {
+    const { entries, requests } = await read({
+      list_type: 'category',
+      keyword: '3964',
+      category: 'rumah-tangga/dekorasi',
+    });
+    expect(entries).toHaveLength(allOf('3964', 60));
+    expect(entries[0]).toMatchObject({ id: listed('3964', 0).id, review_count: listed('3964', 0).reviews });
+    expect(requests[0]!.path).toBe('/graphql/SearchProductQuery');
+    expect(paramsOf(requests[0]!.body).get('identifier')).toBe('rumah-tangga_dekorasi');
+    expect(paramsOf(requests[1]!.body).get('start')).toBe('61');
+  });
+
+  it('keeps to the limit exactly and asks for no page more', async () => {
+    const { entries, requests } = await read({ keyword: 'lampu 703', product_limit: 130 });
+    expect(entries).toHaveLength(130);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('stops at 5000 products where no limit is named', async () => {
+    const { entries } = await read({ keyword: 'lampu 703' });
+    expect(entries).toHaveLength(5000);
+  });
+
+  it('keeps products of at least pmin rupiah and counts only those against the limit', async () => {
+    const { entries } = await read({ keyword: 'lampu 703', pmin: 400_000, product_limit: 75 });
+    expect(entries).toHaveLength(75);
+    for (const { price } of entries) expect(price).toBeGreaterThanOrEqual(400_000);
+  });
+
+  it('ends where a page repeats for ever', async () => {
+    const { entries, requests } = await read({ keyword: 'lampu 704' });
+    expect(entries.length).toBe(allOf('lampu 704', 60));
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is empty where nothing matches', async () => {
+    expect((await read({ keyword: 'lampu 700' })).entries).toEqual([]);
+  });
+
+  it.each([
+    ['807', 'page_blocked'],
+    ['810', 'page_throttled'],
+    ['812', 'page_failed'],
+    ['813', 'page_unreadable'],
+    ['817', 'page_failed'],
+    ['820', 'page_blocked'],
+  ])('of a keyword ending in %s is %s, never a short list', async (digits, code) => {
+    await expect(read({ keyword: `lampu ${digits}` })).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,145 @@
+import { Fault } from '../../base/fault.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { integer, number, object, objects, positive, text } from '../fields.ts';
+import { fresh } from '../fresh.ts';
+import type { ListReader } from '../market.ts';
+import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from './card.ts';
+import { dataOf } from './faults.ts';
+import { isCategory, rows, searchRequest } from './search-query.ts';
+
+/** Products where the request names no limit (interface, "Limits"). */
+const defaultLimit = 5000;
+/** No listing of the site goes this deep: what would read on is not one. */
+const deepest = 2000;
+
+const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryProducts', 'searchProduct'];
+
+interface Listing {
+  products: JsonObject[];
+  /** Products that the site counts; null where it does not say. */
+  total: number | null;
+  /** What the site wants to be sent with the next page's request. */
+  carried: string;
+}
+
+function productsOf(root: JsonObject): Json {
+  const inner = root.data;
+  const products = Array.isArray(inner) ? inner : (object(inner).products ?? root.products ?? null);
+  return Array.isArray(products) ? products : null;
+}
+
+/** A page's products in any of the site's generations. A refusal is a fault, never an empty page. */
+function listing(answer: PageAnswer): Listing {
+  const root = dataOf(answer, roots, 'listing', 'page_failed');
+  const header = object(root.header);
+  const found = productsOf(root);
+  const products = objects(found);
+  const code = text(header.responseCode);
+  const message = text(header.errorMessage);
+  const failed = (code !== null && code !== '0') || message !== null;
+  // Other codes come with products too, for a corrected or a related keyword.
+  if (products.length === 0 && failed) {
+    const words = message === null ? '' : `: ${message.slice(0, 200)}`;
+    throw new Fault('page_failed', `the search answered code ${code ?? 'none'} and no products${words}`);
+  }
+  if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
+    throw new Fault('page_unreadable', 'the search answer holds no list of products');
+  }
+  // A category's count has been seen to count the page alone.
+  const counted = integer(root.count);
+  return {
+    products,
+    total: integer(header.totalData) ?? (counted !== null && counted > products.length ? counted : null),
+    carried: text(header.additionalParams) ?? '',
+  };
+}
+
+function freeShipping(product: JsonObject): boolean | null {
+  if (product.freeShipping !== undefined) return text(object(product.freeShipping).url) !== null;
+  const active = object(product.freeOngkir).isActive;
+  return typeof active === 'boolean' ? active : null;
+}
+
+function soldCount(product: JsonObject): number | null {
+  const labels = product.labelGroups ?? product.label_groups;
+  const exact = integer(object(product.stock).sold);
+  return exact !== null && exact > 0 ? exact : (soldLabel(labels) ?? exact);
+}
+
+function entry(product: JsonObject): JsonObject {
+  const cost = object(product.price);
+  const shop = object(product.shop);
+  const media = object(product.mediaURL);
+  const shopName = shopOf(shop.url) ?? shopOf(product.url);
+  return {
+    ...plain(product),
+    id: id(product.id, product.oldID),
+    name: text(product.name),
+    price: price(cost.number, cost.value, cost.text, product.priceInt, product.price_int, product.price),
+    original_price: price(cost.original, product.originalPrice, product.original_price),
+    discount_percentage: discount(
+      cost.discountPercentage ?? product.discountPercentage ?? product.discount_percentage,
+    ),
+    rating: stars(product.ratingAverage) ?? stars(product.rating),
+    review_count: reviews(product.countReview ?? product.count_review),
+    sold_count: soldCount(product),
+    shop_id: id(shop.id, shop.shopId, shop.oldID),
+    shop_name: text(shop.name),
+    shop_domain: text(shop.domain) ?? shopName,
+    url: text(product.url),
+    image_url:
+      text(media.image) ??
+      text(media.image700) ??
+      text(media.image300) ??
+      text(product.imageUrl) ??
+      text(product.imageUrlLarge) ??
+      text(product.image_url),
+    location: text(shop.city) ?? text(shop.location),
+    condition: null,
+    free_shipping: freeShipping(product),
+  };
+}
+
+/** The site's own minimum price lets cheaper promoted products through. */
+function atLeast(entries: JsonObject[], pmin: number | null): JsonObject[] {
+  if (pmin === null || pmin <= 0) return entries;
+  return entries.filter((entry) => (number(entry.price) ?? 0) >= pmin);
+}
+
+function limitOf(input: JsonObject): number {
+  return positive(integer(input.product_limit)) ?? defaultLimit;
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+  const entries = fresh(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
+  return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
+}
+
+/**
+ * Reads searches and categories: `products` with the interface's fields, prices in rupiah, and the
+ * site's other fields beside. `input` holds `list_type`, `keyword` (a category's number for a
+ * category), `category`, `pmin` and `product_limit`. Ends at the limit, at an empty page, at the
+ * site's total, or at a page without a new product.
+ */
+export const search: ListReader = {
+  sort: 'list',
+  async *read(input, { fetch }) {
+    const seen = new Set<string>();
+    const pmin = integer(input.pmin);
+    let left = limitOf(input);
+    let carried = '';
+    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+      const found = listing(await fetch(searchRequest(input, page, carried)));
+      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id));
+      if (added.length === 0) break;
+      const entries = atLeast(added, pmin).slice(0, left);
+      left -= entries.length;
+      yield { list: 'products', entries };
+      carried = isCategory(input) ? '' : found.carried;
+      if (found.total !== null && found.total > 0 && page * rows >= found.total) break;
+    }
+    return {};
+  },
+  extract: (answer, input) => extract(answer, input),
+};

@@ -1,0 +1,122 @@
+import { shopOf } from './mktb/goods.ts';
+import { categoryAnswer, searchAnswer, shopAnswer } from './mktb/listings.ts';
+import { productPage } from './mktb/product-page.ts';
+import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { troubleOf, troubles } from './troubles.ts';
+
+type Variables = Record<string, unknown>;
+
+interface Operation {
+  operationName?: string;
+  variables?: Variables;
+}
+
+function operationOf({ body }: OriginRequest): Operation & { batched: boolean } {
+  try {
+    const parsed = JSON.parse(body) as Operation | Operation[];
+    return { ...(Array.isArray(parsed) ? parsed[0] : parsed), batched: Array.isArray(parsed) };
+  } catch {
+    return { batched: false };
+  }
+}
+
+function paramsOf(variables: Variables): URLSearchParams {
+  return new URLSearchParams(String(variables.params ?? ''));
+}
+
+function error(message: string, root: string): Variables {
+  return { data: { [root]: null }, errors: [{ message, path: [root], extensions: { code: 0 } }] };
+}
+
+function productAnswer(variables: Variables): Variables {
+  const shop = String(variables.shopDomain);
+  const key = String(variables.productKey);
+  switch (key.slice(-3)) {
+    case '800':
+      return error('product tidak ditemukan', 'pdpGetLayout');
+    case '801':
+      return { data: { pdpGetLayout: null } };
+    case '802':
+      return { data: { pdpGetLayout: { name: '', basicInfo: { alias: '', id: '0' }, components: [] } } };
+    case '803':
+      return { data: { pdpGetLayout: productPage(shop, `lain-${key}`) } };
+    case '804':
+      return { data: { pdpGetLayout: productPage(`${shop}-lain`, key) } };
+    case '817':
+      return error('Invalid request schema received.', 'pdpGetLayout');
+    case '705':
+      return { data: { variants: productPage(shop, key) } };
+    default:
+      return { data: { pdpGetLayout: productPage(shop, key) } };
+  }
+}
+
+function shopInfo(variables: Variables): Variables {
+  const name = Number(variables.id) > 0 ? String(variables.id) : String(variables.domain);
+  const shop = shopOf(name);
+  if (shop.id.endsWith('800')) {
+    return { data: { shopInfoByID: { result: [], error: { message: 'shop not found' } } } };
+  }
+  const shopCore = { domain: shop.domain, shopID: shop.id, name: shop.name };
+  return { data: { shopInfoByID: { result: [{ shopCore, activeProduct: 1 }], error: { message: '' } } } };
+}
+
+const operations: Readonly<Record<string, (variables: Variables) => Variables>> = {
+  PDPGetLayoutQuery: productAnswer,
+  SearchProductV5Query: (variables) => {
+    const params = paramsOf(variables);
+    return {
+      data: searchAnswer(params.get('q') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+    };
+  },
+  SearchProductQuery: (variables) => {
+    const params = paramsOf(variables);
+    return {
+      data: categoryAnswer(params.get('sc') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+    };
+  },
+  ShopInfoCore: shopInfo,
+  ShopProducts: ({ sid, etalaseId, keyword, page, perPage }) => ({
+    data: shopAnswer(String(sid), String(etalaseId), String(keyword ?? ''), Number(page), Number(perPage)),
+  }),
+};
+
+/** Product key, keyword, category or shop: what the request is about. */
+function subject(request: OriginRequest): string | undefined {
+  const { variables = {} } = operationOf(request);
+  const params = paramsOf(variables);
+  const name = variables.productKey ?? params.get('q') ?? params.get('sc') ?? variables.sid ?? variables.id;
+  if (name === 0) return shopOf(String(variables.domain)).id;
+  return name === undefined || name === null ? undefined : String(name);
+}
+
+/** A listing that is refused from its second page on. */
+function refusedLater(request: OriginRequest): boolean {
+  const { variables = {} } = operationOf(request);
+  const page = Number(variables.page ?? paramsOf(variables).get('page') ?? 1);
+  return page > 1 && subject(request)?.slice(-3) === '820';
+}
+
+function reply(request: OriginRequest): OriginReply {
+  const { operationName, variables = {}, batched } = operationOf(request);
+  const operation = operations[operationName ?? ''];
+  if (request.method !== 'POST' || !operation || request.url.pathname !== `/graphql/${operationName}`) {
+    return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
+  }
+  const result = operation(variables);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(batched ? [result] : result),
+  };
+}
+
+/** Marketplace B: goods and shops of our own, asked for in GraphQL. */
+export const mktb: Origin = {
+  market: 'mktb',
+  regions: ['id'],
+  subject,
+  blocked: () => troubles[807]!,
+  answer: (request) =>
+    refusedLater(request) ? troubles[807]! : (troubleOf(subject(request)) ?? reply(request)),
+};

@@ -1,0 +1,83 @@
+import { hash, random } from '../random.ts';
+
+/** One made-up product of marketplace B. */
+export interface Goods {
+  id: string;
+  name: string;
+  key: string;
+  /** Rupiah. */
+  price: number;
+  /** Rupiah before the discount; 0 without. */
+  before: number;
+  discount: number;
+  stars: number;
+  reviews: number;
+  sold: number;
+  stock: number;
+  shop: { id: string; domain: string; name: string; city: string };
+  image: string;
+  freeShipping: boolean;
+}
+
+const things = ['Lampu Baca', 'Rak Bambu', 'Tikar Pandan', 'Gelas Tanah', 'Sapu Ijuk', 'Kotak Bekal'];
+const looks = ['Merah', 'Biru', 'Polos', 'Lipat', 'Mini', 'Besar'];
+const cities = ['Bandung', 'Kab. Sleman', 'Malang', 'Kota Padang'];
+
+/** The shop of a number or a domain: both name the same one. */
+export function shopOf(name: string): Goods['shop'] {
+  const digits = /(\d+)$/.exec(name)?.[1] ?? String(1_000_000 + (hash(name) % 9_000_000));
+  const domain = /^\d+$/.test(name) ? `warung-${digits}` : name.toLowerCase();
+  return { id: digits, domain, name: `Warung ${digits}`, city: cities[Number(digits) % cities.length]! };
+}
+
+/** The same product for the same seed. */
+export function goodsOf(seed: string, shop?: Goods['shop']): Goods {
+  const draw = random(`mktb ${seed}`);
+  const id = String(2_000_000_000 + hash(seed));
+  const name = `${draw.pick(things)} ${draw.pick(looks)} ${seed}`;
+  const price = draw.integer(3, 900) * 500;
+  const discount = draw.once(3) ? draw.integer(5, 60) : 0;
+  const sold = draw.once(5) ? 0 : draw.integer(1, 40_000);
+  const reviews = Math.floor(sold / 4);
+  return {
+    id,
+    name,
+    key: `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`,
+    price,
+    before: discount === 0 ? 0 : Math.round(price / (1 - discount / 100)),
+    discount,
+    stars: reviews === 0 ? 0 : draw.integer(38, 50) / 10,
+    reviews,
+    sold,
+    stock: draw.once(9) ? 0 : draw.integer(1, 300),
+    shop: shop ?? shopOf(`warung-${draw.integer(1000, 1099)}`),
+    image: `https://images.tokopedia.net/img/cache/700/fake/${id}.jpg`,
+    freeShipping: draw.once(2),
+  };
+}
+
+/** An amount as the site writes it. */
+export function rupiah(amount: number): string {
+  return amount === 0 ? '' : `Rp${String(amount).replace(/\B(?=(\d{3})+$)/g, '.')}`;
+}
+
+/** The label with the number sold; none without sales. */
+export function soldLabels(sold: number): { position: string; title: string; type: string }[] {
+  if (sold === 0) return [];
+  const rough =
+    sold >= 1000 ? `${Math.floor(sold / 1000)}rb+` : sold >= 100 ? `${Math.floor(sold / 100)}00+` : `${sold}`;
+  return [
+    { position: 'promo', title: 'Cashback', type: 'lightGreen' },
+    {
+      position: sold % 2 === 0 ? 'integrity' : 'ri_product_credibility',
+      title: `${rough} terjual`,
+      type: '',
+    },
+  ];
+}
+
+/** What `soldLabels` says at least. */
+export function soldAtLeast(sold: number): number | null {
+  if (sold === 0) return null;
+  return sold >= 1000 ? Math.floor(sold / 1000) * 1000 : sold >= 100 ? Math.floor(sold / 100) * 100 : sold;
+}

@@ -1,0 +1,210 @@
+import { hash } from '../random.ts';
+import { type Goods, goodsOf, rupiah, shopOf, soldLabels } from './goods.ts';
+
+/** How many products a listing of this name has, by its last three digits (README.md). */
+export function sizeOf(name: string, rows: number): number {
+  switch (name.slice(-3)) {
+    case '700':
+      return 0;
+    case '701':
+      return 1;
+    case '702':
+      return rows;
+    case '703':
+      return 1_000_000;
+    default:
+      return rows + (hash(name) % (rows * 3));
+  }
+}
+
+/** Products that have come in at the front since the first page of a listing that shifts was asked for. */
+function shiftOf(name: string, start: number, rows: number): number {
+  return name.endsWith('705') ? Math.floor(start / rows) * 7 : 0;
+}
+
+/** How many products a listing counts when it is asked for the page at `start`. */
+function totalAt(name: string, start: number, rows: number): number {
+  return sizeOf(name, rows) + shiftOf(name, start, rows);
+}
+
+/** The numbers of the products on a page that starts at `start`, counted from 0. */
+export function windowOf(name: string, start: number, rows: number): number[] {
+  const first = name.endsWith('704') ? 0 : start - shiftOf(name, start, rows);
+  const end = Math.min(first + rows, sizeOf(name, rows));
+  return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
+}
+
+/** The products that a listing of this name holds in the end, each once. */
+export function allOf(name: string, rows: number): number {
+  return name.slice(-3) === '704' ? Math.min(rows, sizeOf(name, rows)) : sizeOf(name, rows);
+}
+
+/** A product of a listing. */
+export function listed(name: string, at: number): Goods {
+  return goodsOf(`${name} ${at}`);
+}
+
+function current(goods: Goods, form: string) {
+  if (form === '707') return { id: goods.id, name: goods.name, price: null, shop: null, labelGroups: null };
+  const odd = form === '708';
+  return {
+    oldID: Number(goods.id),
+    id: goods.id,
+    name: goods.name,
+    url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}?extParam=src%3Dsearch`,
+    mediaURL: { image: goods.image, image300: goods.image.replace('/700/', '/300/') },
+    shop: {
+      oldID: Number(goods.shop.id),
+      id: goods.shop.id,
+      name: goods.shop.name,
+      url: `https://www.tokopedia.com/${goods.shop.domain}`,
+      city: goods.shop.city,
+      tier: 1,
+    },
+    price: {
+      text: rupiah(goods.price),
+      number: odd ? String(goods.price) : goods.price,
+      range: '',
+      original: rupiah(goods.before),
+      discountPercentage: odd ? `${goods.discount}%` : goods.discount,
+    },
+    freeShipping: { url: goods.freeShipping ? 'https://images.tokopedia.net/fake/free.png' : '' },
+    labelGroups: soldLabels(goods.sold),
+    rating: odd ? goods.stars : goods.stars === 0 ? '' : goods.stars.toFixed(1),
+    wishlist: false,
+    ads: { id: '', productClickURL: '' },
+    meta: { parentID: '0', warehouseID: '1' },
+  };
+}
+
+function older(goods: Goods) {
+  return {
+    id: Number(goods.id),
+    name: goods.name,
+    url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
+    imageUrl: goods.image,
+    price: rupiah(goods.price),
+    originalPrice: rupiah(goods.before),
+    discountPercentage: goods.discount,
+    countReview: goods.reviews,
+    rating: Math.round(goods.stars),
+    ratingAverage: goods.stars === 0 ? '' : goods.stars.toFixed(1),
+    labelGroups: soldLabels(goods.sold),
+    shop: { shopId: Number(goods.shop.id), name: goods.shop.name, city: goods.shop.city, isOfficial: false },
+    freeOngkir: { isActive: goods.freeShipping },
+  };
+}
+
+/** A search's answer: the current generation, or the older one for names that end in 706. */
+export function searchAnswer(name: string, start: number, rows: number): Record<string, unknown> {
+  const form = name.slice(-3);
+  const goods = windowOf(name, start, rows).map((at) => listed(name, at));
+  const header = {
+    totalData: totalAt(name, start, rows),
+    responseCode: 0,
+    keywordProcess: '0',
+    additionalParams: `&search_id=fake-${hash(name)}&next_offset_organic=${start + rows}`,
+  };
+  if (form === '817') {
+    const refusal = {
+      ...header,
+      totalData: 0,
+      responseCode: '4',
+      errorMessage: 'kata kunci tidak diizinkan',
+    };
+    return { searchProductV5: { header: refusal, data: { products: [] } } };
+  }
+  if (form === '706') {
+    const products = goods.map(older);
+    return {
+      ace_search_product_v4: {
+        header: { ...header, responseCode: '0', errorMessage: '' },
+        data: { products },
+      },
+    };
+  }
+  const products = goods.map((one) => current(one, form));
+  return { searchProductV5: { header, data: { totalDataText: `${header.totalData}`, products } } };
+}
+
+/** A category's answer. `start` counts from 1. */
+export function categoryAnswer(name: string, start: number, rows: number): Record<string, unknown> {
+  const data = windowOf(name, start - 1, rows).map((at) => {
+    const goods = listed(name, at);
+    return {
+      id: Number(goods.id),
+      url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
+      imageUrl: goods.image,
+      countReview: goods.reviews,
+      discountPercentage: goods.discount,
+      name: goods.name,
+      price: rupiah(goods.price),
+      original_price: rupiah(goods.before),
+      rating: goods.stars,
+      shop: {
+        id: Number(goods.shop.id),
+        url: `https://www.tokopedia.com/${goods.shop.domain}`,
+        name: goods.shop.name,
+        location: goods.shop.city,
+      },
+      labelGroups: soldLabels(goods.sold),
+    };
+  });
+  return { CategoryProducts: { count: data.length, data } };
+}
+
+/** A product of a shop. */
+export function shopGoods(shopId: string, etalase: string, at: number): Goods {
+  return goodsOf(`shop ${shopId} ${etalase} ${at}`, shopOf(shopId));
+}
+
+/** The products of a shop, all or of one etalase, that a keyword leaves. */
+export function shopSize(shopId: string, etalase: string, perPage: number): number {
+  const all = sizeOf(shopId, perPage);
+  return etalase === 'etalase' ? all : Math.ceil(all / 4);
+}
+
+/** A page of a shop's products; `page` counts from 1. */
+export function shopAnswer(
+  shopId: string,
+  etalase: string,
+  keyword: string,
+  page: number,
+  perPage: number,
+): Record<string, unknown> {
+  const size = shopSize(shopId, etalase, perPage);
+  const start = (page - 1) * perPage;
+  const goods = windowOf(shopId, start, perPage)
+    .filter((at) => at < size)
+    .map((at) => shopGoods(shopId, etalase, at))
+    .filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
+  const last = shopId.endsWith('704') ? false : start + perPage >= size + shiftOf(shopId, start, perPage);
+  return {
+    GetShopProduct: {
+      status: 'OK',
+      errors: shopId.endsWith('817') ? 'shop is on holiday' : null,
+      links: {
+        prev: page > 1 ? `/product/page/${page - 1}` : '',
+        next: last ? '' : `/product/page/${page + 1}`,
+      },
+      data: shopId.endsWith('817')
+        ? null
+        : goods.map((one) => ({
+            name: one.name,
+            product_url: `https://www.tokopedia.com/${one.shop.domain}/${one.key}`,
+            product_id: one.id,
+            price: { text_idr: rupiah(one.price) },
+            primary_image: { original: one.image, thumbnail: one.image, resize300: one.image },
+            flags: { isSold: one.stock === 0, isPreorder: false, isWholesale: false, isWishlist: false },
+            campaign: { discounted_percentage: one.discount, original_price_fmt: rupiah(one.before) },
+            label_groups: soldLabels(one.sold),
+            stats: {
+              reviewCount: one.reviews,
+              rating: Math.round(one.stars),
+              averageRating: one.stars.toFixed(1),
+            },
+            category: { id: 903 },
+          })),
+    },
+  };
+}
