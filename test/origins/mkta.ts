@@ -1,6 +1,8 @@
 import { productPage } from './mkta/product-page.ts';
 import { blockedByName, notFound, refusals } from './mkta/refusals.ts';
 import { regions } from './mkta/regions.ts';
+import { searchAnswer } from './mkta/search.ts';
+import { shopActive, shopSearch } from './mkta/shop.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
@@ -21,17 +23,6 @@ function subject({ url }: OriginRequest): string | undefined {
     undefined
   );
 }
-
-const pages: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
-  '/api/v4/pdp/get_pc': ({ url, region }) => {
-    const itemId = url.searchParams.get('item_id') ?? '';
-    const shopId = url.searchParams.get('shop_id') ?? '';
-    if (!/^[1-9]\d{0,13}$/.test(itemId) || !/^[1-9]\d{0,13}$/.test(shopId)) return notFound;
-    return json(
-      special(region, Number(itemId), Number(shopId)) ?? productPage(region, Number(itemId), Number(shopId)),
-    );
-  },
-};
 
 /** Product pages that lie, by the id's last digits (README.md). */
 function special(region: string, itemId: number, shopId: number): string | undefined {
@@ -55,6 +46,21 @@ function special(region: string, itemId: number, shopId: number): string | undef
       return undefined;
   }
 }
+
+function product({ url, region }: OriginRequest): OriginReply {
+  const itemId = url.searchParams.get('item_id') ?? '';
+  const shopId = url.searchParams.get('shop_id') ?? '';
+  if (!/^[1-9]\d{0,13}$/.test(itemId) || !/^[1-9]\d{0,13}$/.test(shopId)) return notFound;
+  const ids = [Number(itemId), Number(shopId)] as const;
+  return json(special(region, ...ids) ?? productPage(region, ...ids));
+}
+
+const pages: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
+  '/api/v4/pdp/get_pc': product,
+  '/api/v4/search/search_items': ({ url, region }) => json(searchAnswer(region, url.searchParams)),
+  '/api/v4/shop/search_items': ({ url, region }) => json(shopSearch(region, url.searchParams)),
+  '/api/v4/shop/rcmd_items': ({ url, region }) => json(shopActive(region, url.searchParams)),
+};
 
 /** Marketplace A: items of our own in all eight regions. */
 export const mkta: Origin = {

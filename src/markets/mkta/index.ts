@@ -1,11 +1,15 @@
 import type { Market } from '../market.ts';
+import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
+import { search } from './search.ts';
+import { parseUrl } from './urls.ts';
 import { variants } from './variants.ts';
 
 /** Marketplace A. */
 export const mkta: Market = {
   name: 'mkta',
   regions: Object.keys(regions),
-  readers: { product, variants },
+  readers: { product, variants, search, merchant },
+  parseUrl,
 };

@@ -1,0 +1,106 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { card } from './card.ts';
+import { judged } from './faults.ts';
+import { idOf, impossibility } from './item.ts';
+import { withoutVisitors } from './visitors.ts';
+
+/** One page of a search, category or shop. */
+export interface Listing {
+  /** Products in the interface's shape, each once. */
+  entries: JsonObject[];
+  /** Places that the page filled, duplicates and all: what paging counts. */
+  places: number;
+  /** How many there are altogether, as the site says; an estimate for searches. */
+  total: number | null;
+  /** Whether the site says that this is the last page. */
+  last: boolean | null;
+}
+
+function inside(value: Json | undefined, ...path: string[]): Json | undefined {
+  let found = value;
+  for (const name of path) found = isObject(found) ? found[name] : undefined;
+  return found;
+}
+
+/** Every place where some generation of answers keeps its list. */
+function* lists(body: JsonObject): Generator<Json | undefined> {
+  for (const holder of [body, body.data]) {
+    yield inside(holder, 'items');
+    yield inside(holder, 'centralize_item_card', 'item_cards');
+    yield inside(holder, 'item_cards');
+    const sections = inside(holder, 'sections');
+    if (Array.isArray(sections)) {
+      yield sections.flatMap((section) => {
+        const found = inside(section, 'data', 'item') ?? inside(section, 'data', 'items');
+        return Array.isArray(found) ? found : [];
+      });
+    }
+  }
+}
+
+function flag(body: JsonObject, ...names: string[]): boolean | null {
+  for (const holder of [body, body.data]) {
+    for (const name of names) {
+      const value = inside(holder, name);
+      if (typeof value === 'boolean') return value;
+    }
+  }
+  return null;
+}
+
+function count(body: JsonObject, ...names: string[]): number | null {
+  for (const holder of [body, body.data]) {
+    for (const name of names) {
+      const value = inside(holder, name);
+      if (typeof value === 'number' && value >= 0) return value;
+    }
+  }
+  return null;
+}
+
+function cardsOf(body: JsonObject): JsonObject[] {
+  const found = [...lists(body)].filter(Array.isArray);
+  const list = found.find(({ length }) => length > 0) ?? found[0];
+  if (list !== undefined) return list.filter(isObject);
+  if (flag(body, 'nomore', 'no_more') !== null || count(body, 'total_count', 'total') !== null) return [];
+  throw new Fault('page_unreadable', 'the answer holds no list of items');
+}
+
+/**
+ * Reads one page of a listing, of any generation. With `shopId` other shops' products are left out.
+ * Faults: those of `judged`; `page_unreadable` for an answer without a list or with a list of
+ * something else; `page_mismatch` when every product is another shop's, or most cannot be true.
+ */
+export function readListing(answer: PageAnswer, shopId?: string): Listing {
+  const body = withoutVisitors(judged(answer));
+  const cards = cardsOf(body);
+  const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);
+  if (cards.length > 0 && products.length === 0) {
+    throw new Fault('page_unreadable', 'the list holds no items that can be read');
+  }
+  const impossible = products.filter((entry) => impossibility(entry, answer.at) !== null);
+  if (impossible.length * 2 > products.length) {
+    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items cannot be true`);
+  }
+  const own = products.filter(
+    (entry) => shopId === undefined || [null, shopId].includes(idOf(entry, 'shopid')),
+  );
+  if (products.length > 0 && own.length === 0) {
+    throw new Fault('page_mismatch', `asked for shop ${shopId}, the items are of another shop`);
+  }
+  const seen = new Set<string | null>();
+  const entries = own.filter((entry) => {
+    const id = idOf(entry, 'itemid');
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+  return {
+    entries,
+    places: cards.length,
+    total: count(body, 'total_count', 'total'),
+    last: flag(body, 'nomore', 'no_more'),
+  };
+}

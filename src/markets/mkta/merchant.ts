@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageRequest } from '../../fetch/page.ts';
+import type { ListPage, ListReader, ReadContext } from '../market.ts';
+import { readListing } from './listing.ts';
+import { type PagingEnd, readPages } from './paging.ts';
+import { requestHeaders } from './regions.ts';
+
+const limit = 100;
+
+/** 50,000 items: no shop has more, so whatever goes on after that is no listing. */
+const mostPages = 500;
+
+/** The request for a page of a shop's sold-out items. */
+export function soldOutRequest(shopId: string, region: string, offset: number): PageRequest {
+  const query = new URLSearchParams({
+    shopid: shopId,
+    limit: String(limit),
+    offset: String(offset),
+    order: 'desc',
+    sort_by: 'pop',
+    filter_sold_out: '1',
+    use_case: '4',
+    item_card_use_scene: 'search_items_popular',
+  });
+  return { path: `/api/v4/shop/search_items?${query}`, headers: requestHeaders(region) };
+}
+
+/** The request for a page of a shop's active items. */
+export function activeRequest(shopId: string, region: string, offset: number): PageRequest {
+  const query = new URLSearchParams({
+    bundle: 'shop_page_category_tab_main',
+    shop_id: shopId,
+    limit: String(limit),
+    offset: String(offset),
+    sort_type: '1',
+  });
+  return { path: `/api/v4/shop/rcmd_items?${query}`, headers: requestHeaders(region) };
+}
+
+/** What one of a shop's two listings came to. */
+interface Collected {
+  entries: number;
+  end: PagingEnd;
+}
+
+async function* collect(
+  list: string,
+  request: typeof soldOutRequest,
+  shopId: string,
+  { region, fetch }: ReadContext,
+  seen: Set<string>,
+): AsyncGenerator<ListPage, Collected, void> {
+  const pages = readPages(
+    fetch,
+    {
+      request: (offset) => request(shopId, region, offset),
+      read: (answer) => readListing(answer, shopId),
+      limit,
+      mostPages,
+      exactTotal: true,
+      repeatEmpty: list === 'rcmd_items',
+    },
+    seen,
+  );
+  let entries = 0;
+  let page = await pages.next();
+  for (; !page.done; page = await pages.next()) {
+    entries += page.value.length;
+    yield { list, entries: page.value };
+  }
+  return { entries, end: page.value };
+}
+
+/**
+ * Reads all items of a shop: the sold-out ones of the shop's search into the list `items`, then the
+ * active ones into `rcmd_items`; each product once (interface, "Merchant result file"). The summary
+ * is about `items`: `total_fetched`, `total_count` as the site says, `pages_fetched`, `has_more`.
+ */
+export const merchant: ListReader = {
+  sort: 'list',
+  async *read(input: JsonObject, context: ReadContext) {
+    const shopId = String(input.shop_id);
+    const seen = new Set<string>();
+    const soldOut = yield* collect('items', soldOutRequest, shopId, context, seen);
+    yield* collect('rcmd_items', activeRequest, shopId, context, seen);
+    const { entries, end } = soldOut;
+    return {
+      total_fetched: entries,
+      total_count: end.total,
+      pages_fetched: end.pages,
+      has_more: end.more,
+    };
+  },
+  extract: (answer, input) => readListing(answer, String(input.shop_id)).entries,
+};

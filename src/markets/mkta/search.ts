@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageRequest } from '../../fetch/page.ts';
+import type { ListReader } from '../market.ts';
+import { readListing } from './listing.ts';
+import { readPages } from './paging.ts';
+import { requestHeaders } from './regions.ts';
+
+const limit = 60;
+
+/** The site shows no more pages of a search than this. */
+const mostPages = 100;
+
+const narrowing: readonly string[] = [
+  'price_min',
+  'price_max',
+  'rating_filter',
+  'locations',
+  'official_mall',
+];
+
+/** The request for a page of a search (`keyword`) or category (`category_id`). */
+export function searchRequest(input: JsonObject, region: string, offset: number): PageRequest {
+  const category = input.category_id !== undefined;
+  const query = new URLSearchParams({
+    by: String(input.by ?? (category ? 'pop' : 'relevancy')),
+    order: String(input.order ?? 'desc'),
+    limit: String(limit),
+    newest: String(offset),
+    page_type: 'search',
+    scenario: category ? 'PAGE_CATEGORY' : 'PAGE_GLOBAL_SEARCH',
+    source: 'SRP',
+    version: '2',
+  });
+  if (category) query.set('match_id', String(input.category_id));
+  else query.set('keyword', String(input.keyword));
+  for (const name of narrowing) if (input[name] !== undefined) query.set(name, String(input[name]));
+  return { path: `/api/v4/search/search_items?${query}`, headers: requestHeaders(region) };
+}
+
+/**
+ * Reads all pages of a search or category into the list `items`; each product once. Summary:
+ * `total_items` products kept, `total_count` as the site estimates it, `pages_fetched`, `has_more`.
+ */
+export const search: ListReader = {
+  sort: 'list',
+  async *read(input, { region, fetch }) {
+    const seen = new Set<string>();
+    const pages = readPages(
+      fetch,
+      {
+        request: (offset) => searchRequest(input, region, offset),
+        read: (answer) => readListing(answer),
+        limit,
+        mostPages,
+        exactTotal: false,
+        repeatEmpty: true,
+      },
+      seen,
+    );
+    let page = await pages.next();
+    for (; !page.done; page = await pages.next()) yield { list: 'items', entries: page.value };
+    const { pages: fetched, total, more } = page.value;
+    return { total_items: seen.size, total_count: total, pages_fetched: fetched, has_more: more };
+  },
+  extract: (answer) => readListing(answer).entries,
+};

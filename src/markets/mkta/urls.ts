@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageName } from '../market.ts';
+import { regions } from './regions.ts';
+
+/** What a URL asks for: a reader's input, where, and the task type of the interface. */
+export interface ParsedUrl {
+  input: JsonObject;
+  region: string;
+  type: string;
+}
+
+function regionOf(host: string): string {
+  const found = Object.entries(regions).filter(([, { suffix }]) => host.endsWith(suffix));
+  found.sort(([, one], [, other]) => other.suffix.length - one.suffix.length);
+  const [region] = found[0] ?? [];
+  if (region === undefined) {
+    const suffixes = Object.values(regions).map(({ suffix }) => suffix);
+    throw new Error(`the host ${host} ends in none of ${suffixes.join(', ')}`);
+  }
+  return region;
+}
+
+const orders: readonly string[] = ['asc', 'desc'];
+const sorts: readonly string[] = ['relevancy', 'ctime', 'sales', 'price', 'pop'];
+
+/** How a results page is sorted and narrowed: page's name, then the request's. */
+const filters: Readonly<Record<string, string>> = {
+  minPrice: 'price_min',
+  maxPrice: 'price_max',
+  ratingFilter: 'rating_filter',
+  locations: 'locations',
+  officialMall: 'official_mall',
+};
+
+function narrowing(query: URLSearchParams): JsonObject {
+  const input: JsonObject = {};
+  const by = query.get('sortBy');
+  const order = query.get('order');
+  if (by !== null && sorts.includes(by)) input.by = by;
+  if (order !== null && orders.includes(order)) input.order = order;
+  for (const [name, parameter] of Object.entries(filters)) {
+    const value = query.get(name);
+    if (value !== null && value !== '') input[parameter] = value;
+  }
+  return input;
+}
+
+function search(path: string, query: URLSearchParams): Omit<ParsedUrl, 'region'> {
+  const category = /-cat\.(?:\d+\.)*(\d+)\/?$/.exec(path)?.[1];
+  if (category !== undefined)
+    return { input: { category_id: category, ...narrowing(query) }, type: 'category' };
+  if (!/^\/search\/?$/.test(path)) {
+    throw new Error('neither a search (/search?keyword=…) nor a category (…-cat.<category_id>)');
+  }
+  const keyword = query.get('keyword')?.trim() ?? '';
+  if (keyword === '') throw new Error('a search needs a keyword: /search?keyword=…');
+  return { input: { keyword, ...narrowing(query) }, type: 'search' };
+}
+
+function merchant(path: string): Omit<ParsedUrl, 'region'> {
+  const shop = /\/shop\/([1-9]\d*)\/?$/.exec(path)?.[1];
+  if (shop === undefined) throw new Error('not a shop: the path must end in /shop/<shop_id>');
+  return { input: { shop_id: shop }, type: 'merchant' };
+}
+
+function product(path: string): Omit<ParsedUrl, 'region'> {
+  const ids =
+    /-i\.([1-9]\d*)\.([1-9]\d*)\/?$/.exec(path) ?? /^\/product\/([1-9]\d*)\/([1-9]\d*)\/?$/.exec(path);
+  if (!ids) throw new Error('not a product: …-i.<shop_id>.<item_id> or /product/<shop_id>/<item_id>');
+  return { input: { shop_id: ids[1]!, item_id: ids[2]! }, type: 'product' };
+}
+
+/**
+ * Reads a submitted URL (interface, marketplace A, rule 6; decisions, "mkta URLs"): the region by the
+ * host's suffix, ids, keyword and sorting from path and query. Pages are fetched from the region's
+ * configured origin, never from the URL's host. Throws an Error that says what is wrong with the URL.
+ */
+export function parseUrl(page: PageName, text: string): ParsedUrl {
+  if (!URL.canParse(text)) throw new Error('not an absolute URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Error(`not a web address: ${url.protocol}`);
+  const region = regionOf(url.hostname);
+  switch (page) {
+    case 'search':
+      return { ...search(url.pathname, url.searchParams), region };
+    case 'merchant':
+      return { ...merchant(url.pathname), region };
+    default:
+      return { ...product(url.pathname), region };
+  }
+}

@@ -1,0 +1,84 @@
+import { random } from '../random.ts';
+import { type Generation, listMembers } from './cards.ts';
+import { type FakeItem, fakeItem } from './item.ts';
+
+/** A shop's items. Its last three digits may fix it (README.md). */
+interface Shop {
+  generation: Generation;
+  active: FakeItem[];
+  soldOut: FakeItem[];
+}
+
+function size(region: string, shopId: number): { active: number; soldOut: number; generation: Generation } {
+  const draw = random(`${region}/shop/${shopId}`);
+  const active = draw.integer(20, 260);
+  const soldOut = draw.integer(0, 130);
+  const generation = draw.pick([2, 3] as const);
+  switch (shopId % 1000) {
+    case 0:
+      return { active: 0, soldOut: 0, generation };
+    case 1:
+      return { active: 130, soldOut: 0, generation };
+    case 2:
+      return { active: 0, soldOut: 130, generation };
+    case 3:
+      return { active: 130, soldOut: 20, generation: 2 };
+    case 4:
+      return { active: 130, soldOut: 20, generation: 3 };
+    case 5:
+      return { active: 130, soldOut: 20, generation: 1 };
+    default:
+      return { active, soldOut, generation };
+  }
+}
+
+function shop(region: string, shopId: number): Shop {
+  const { active, soldOut, generation } = size(region, shopId);
+  const item = (at: number): FakeItem => fakeItem(region, shopId * 1_000 + at, shopId);
+  const all = Array.from({ length: active + soldOut }, (_, at) => item(at));
+  return {
+    generation,
+    active: all.slice(0, active).map((one) => ({ ...one, soldOut: false })),
+    soldOut: all.slice(active).map((one) => ({ ...one, soldOut: true, stock: 0 })),
+  };
+}
+
+/** A page of a list that moves while it is read: one item comes again on each page. */
+function page(items: readonly FakeItem[], query: URLSearchParams): { items: FakeItem[]; last: boolean } {
+  const limit = Math.min(Number(query.get('limit') ?? 30), 100);
+  const offset = Number(query.get('offset') ?? 0);
+  const first = offset - Math.floor(offset / limit);
+  return { items: items.slice(first, first + limit), last: first + limit >= items.length };
+}
+
+/** Answer of the shop's search: `filter_sold_out` 1 sold out, 2 not, 3 both. */
+export function shopSearch(region: string, query: URLSearchParams): string {
+  const { generation, active, soldOut } = shop(region, Number(query.get('shopid')));
+  const wanted =
+    { 1: soldOut, 2: active, 3: [...active, ...soldOut] }[query.get('filter_sold_out') ?? '2'] ?? [];
+  const { items, last } = page(wanted, query);
+  return JSON.stringify({
+    error: 0,
+    error_msg: '',
+    total_count: wanted.length,
+    nomore: last,
+    ...listMembers(items, generation, true),
+  });
+}
+
+/** Answer of the shop's active items. The shop page's tabs mix in a sold-out item at the end. */
+export function shopActive(region: string, query: URLSearchParams): string {
+  const { generation, active, soldOut } = shop(region, Number(query.get('shop_id')));
+  const wanted =
+    query.get('bundle') === 'shop_page_category_tab_main' ? [...active, ...soldOut.slice(0, 1)] : [];
+  const { items, last } = page(wanted, query);
+  const members = generation === 1 ? sections(items) : listMembers(items, generation, true);
+  const data = { total: wanted.length, no_more: last, ...members };
+  return JSON.stringify({ error: 0, error_msg: '', data });
+}
+
+/** The list as the older recommendations kept it. */
+function sections(items: readonly FakeItem[]): object {
+  const { items: item } = listMembers(items, 1, true) as { items: object[] };
+  return { sections: [{ key: 'shop', data: { item } }] };
+}
