@@ -16,7 +16,10 @@ export interface Blobs {
    * digest as they pass; `items` is asked for once the chunks have ended.
    */
   write(
-    path: string, contentType: string, chunks: AsyncIterable<Uint8Array | string>, items: () => number,
+    path: string,
+    contentType: string,
+    chunks: AsyncIterable<Uint8Array | string>,
+    items: () => number,
   ): Promise<StoredFile>;
   /** Streams a file, or a range of it. */
   read(path: string, range?: ByteRange): Promise<Readable>;

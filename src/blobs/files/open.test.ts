@@ -1,0 +1,84 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { blobsContract, chunksOf } from '../contract.ts';
+import { openFiles } from './open.ts';
+
+const folder = () => mkdtempSync(join(tmpdir(), 'gleaner-files-'));
+
+blobsContract(async () => {
+  const directory = folder();
+  const blobs = openFiles({ directory: join(directory, 'made', 'here') });
+  return {
+    blobs,
+    async remove() {
+      await blobs.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+});
+
+let directory: string;
+beforeEach(() => {
+  directory = folder();
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+test('nothing is left beside the files, whether a write succeeds or fails', async () => {
+  const blobs = openFiles({ directory });
+  await blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1);
+  async function* failing() {
+    yield 'x';
+    throw new Error('broken');
+  }
+  await expect(blobs.write('job/other', 'text/plain', failing(), () => 1)).rejects.toThrow('broken');
+  expect(readdirSync(join(directory, '.writing'))).toEqual([]);
+  expect(readdirSync(join(directory, 'job'))).toEqual(['file']);
+});
+
+test('what a killed process left half written is removed a day later, not before', async () => {
+  mkdirSync(join(directory, '.writing'));
+  for (const [name, ageMs] of [
+    ['old', 25 * 3_600_000],
+    ['recent', 3_600_000],
+  ] as const) {
+    writeFileSync(join(directory, '.writing', name), 'half');
+    utimesSync(join(directory, '.writing', name), 0, (Date.now() - ageMs) / 1_000);
+  }
+  await openFiles({ directory }).close();
+  expect(readdirSync(join(directory, '.writing'))).toEqual(['recent']);
+});
+
+test('the gateway serves the files: there is no link of their own', async () => {
+  expect(await openFiles({ directory }).presign('job/file', 'file', 60)).toBeNull();
+});
+
+test('a folder that went away is unavailable until it is back', async () => {
+  const blobs = openFiles({ directory: join(directory, 'results') });
+  renameSync(join(directory, 'results'), join(directory, 'away'));
+  await expect(blobs.ping()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  renameSync(join(directory, 'away'), join(directory, 'results'));
+  await blobs.ping();
+});
+
+test.skipIf(process.getuid?.() === 0)('a folder without permission is unavailable', async () => {
+  const blobs = openFiles({ directory });
+  chmodSync(join(directory, '.writing'), 0o500);
+  await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  chmodSync(join(directory, '.writing'), 0o700);
+});
