@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+
+/** Secrets that links are signed with. */
+export interface LinkSecrets {
+  /** The secret for new links. */
+  newest(): string;
+  /** Every secret whose links may still be good, newest first. */
+  all(): readonly string[];
+  /** Looks at the store again, where another process may have put a newer secret. */
+  refresh(): void;
+}
+
+/** Secrets that never change: for processes that are given one and share no data folder. */
+export function fixedLinkSecrets(secrets: readonly [string, ...string[]]): LinkSecrets {
+  return { newest: () => secrets[0], all: () => secrets, refresh: () => {} };
+}
+
+interface Entry {
+  secret: string;
+  /** ISO 8601. */
+  created_at: string;
+}
+
+const dayMs = 86_400_000;
+const rotateAfterMs = 30 * dayMs;
+// Links live 7 days: a secret is kept until the last link made with it has expired, and then some.
+const keepMs = 40 * dayMs;
+const lookEveryMs = 60_000;
+const refreshEveryMs = 1000;
+const staleLockMs = 60_000;
+
+/**
+ * Opens the secrets in `<data dir>/link-secrets.json`, readable by the owner only, and makes the file
+ * where there is none. A secret older than 30 days is followed by a new one, one older than 40 days
+ * dropped; several processes may do this at once and end with the same secrets. Throws an Error
+ * that names the file when it can't be read or written.
+ */
+export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
+  const file = join(dataDir, 'link-secrets.json');
+  mkdirSync(dataDir, { recursive: true });
+  createOnce(file, clock.now());
+  let entries = read(file);
+  let lookedAt = clock.now();
+
+  const look = () => {
+    lookedAt = clock.now();
+    entries = read(file);
+    if (ageOf(entries[0]!, clock.now()) <= rotateAfterMs) return;
+    rotate(file, clock.now());
+    entries = read(file);
+  };
+  if (ageOf(entries[0]!, clock.now()) > rotateAfterMs) look();
+
+  return {
+    newest: () => {
+      if (clock.now() - lookedAt >= lookEveryMs) look();
+      return entries[0]!.secret;
+    },
+    all: () =>
+      entries
+        .filter((entry, index) => index === 0 || ageOf(entry, clock.now()) <= keepMs)
+        .map((entry) => entry.secret),
+    refresh: () => {
+      if (clock.now() - lookedAt >= refreshEveryMs) look();
+    },
+  };
+}
+
+/** Makes the file unless it is there: of several processes one wins, and all read what it wrote. */
+function createOnce(file: string, now: number): void {
+  const draft = writeDraft(file, [newEntry(now)]);
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Adds a new secret; leaves it to another process that is just doing so. */
+function rotate(file: string, now: number): void {
+  const lock = `${file}.lock`;
+  try {
+    writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // Left by a process that died; the next look rotates.
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > staleLockMs) rmSync(lock, { force: true });
+    return;
+  }
+  try {
+    const entries = read(file);
+    if (ageOf(entries[0]!, now) <= rotateAfterMs) return;
+    const kept = entries.filter((entry) => ageOf(entry, now) <= keepMs);
+    renameSync(writeDraft(file, [newEntry(now), ...kept]), file);
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function newEntry(now: number): Entry {
+  return { secret: randomBytes(32).toString('base64url'), created_at: new Date(now).toISOString() };
+}
+
+function writeDraft(file: string, entries: Entry[]): string {
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, `${JSON.stringify({ secrets: entries }, undefined, 2)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  return draft;
+}
+
+function read(file: string): Entry[] {
+  const wrong = (why: string) =>
+    new Error(`${file}: ${why}; remove it to start with new secrets (links made so far stop working)`);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+  const entries = (parsed as { secrets?: Entry[] } | null)?.secrets;
+  if (!Array.isArray(entries) || entries.length === 0) throw wrong('holds no secrets');
+  for (const entry of entries) {
+    if (
+      typeof entry?.secret !== 'string' ||
+      entry.secret.length < 32 ||
+      Number.isNaN(Date.parse(entry.created_at))
+    ) {
+      throw wrong('holds a secret that is too short or has no date');
+    }
+  }
+  return entries.toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
+}
+
+function ageOf(entry: Entry, now: number): number {
+  return now - Date.parse(entry.created_at);
+}
