@@ -19,11 +19,15 @@ export interface Session {
   readonly userId: string;
   /** Calls a unary method with a message of its input type, validated by the core. */
   call<I extends DescMessage, O extends DescMessage>(
-    method: DescMethod & { input: I; output: O }, message: MessageShape<I>, context: CallContext,
+    method: DescMethod & { input: I; output: O },
+    message: MessageShape<I>,
+    context: CallContext,
   ): Promise<MessageShape<O>>;
   /** Calls a method that streams its answer. */
   stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethod & { input: I; output: O }, message: MessageShape<I>, context: CallContext,
+    method: DescMethod & { input: I; output: O },
+    message: MessageShape<I>,
+    context: CallContext,
   ): AsyncIterable<MessageShape<O>>;
 }
 

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../src/base/clock.ts';
+import { Fault } from '../src/base/fault.ts';
+import type { Log } from '../src/base/log.ts';
+import { contentLength, hasBody } from './body.ts';
+import { errorAnswer } from './errors.ts';
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The caller's `x-request-id` where it is sane, else a new one. */
+  readonly requestId: string;
+  readonly log: Log;
+  /** Aborted when the client goes away before the answer is whole. */
+  readonly signal: AbortSignal;
+  /** Path template that matched, for the access log. */
+  route: string | undefined;
+  userId: string | undefined;
+}
+
+const sane = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+
+/** Starts an exchange; one access-log line follows when its answer is out or its client gone. */
+export function beginExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+  clock: Clock,
+): Exchange {
+  const given = request.headers['x-request-id'];
+  const requestId = typeof given === 'string' && sane.test(given) ? given : randomUUID();
+  const started = clock.now();
+  const abort = new AbortController();
+  const exchange: Exchange = {
+    request,
+    response,
+    requestId,
+    log,
+    signal: abort.signal,
+    route: undefined,
+    userId: undefined,
+  };
+  response.setHeader('x-request-id', requestId);
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.once('close', () => {
+    const whole = response.writableFinished;
+    if (!whole) abort.abort(new Fault('unavailable', 'The client went away'));
+    log.info(
+      {
+        requestId,
+        method: request.method,
+        route: exchange.route ?? 'none',
+        status: response.statusCode,
+        ms: clock.now() - started,
+        userId: exchange.userId,
+        ...(whole ? {} : { aborted: true }),
+      },
+      'request',
+    );
+  });
+  return exchange;
+}
+
+/** Answers with a JSON text. */
+export function answerJson(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
+  const { request, response } = exchange;
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  response.setHeader('content-length', Buffer.byteLength(text));
+  response.setHeader('cache-control', 'no-store');
+  for (const name in headers) response.setHeader(name, headers[name]!);
+  if (hasBody(request) && !request.complete) endBeforeBody(request, response, text);
+  else response.end(text);
+}
+
+/** Answers with an error; an `internal` one is logged with what it says. */
+export function answerFault(exchange: Exchange, thrown: unknown): void {
+  const { requestId, response, log } = exchange;
+  const fault = Fault.from(thrown);
+  if (response.destroyed) return;
+  if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
+  else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
+  if (response.headersSent) {
+    // Half an answer is out: only a broken connection tells the client that it is not whole.
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = errorAnswer(fault, requestId);
+  answerJson(exchange, status, JSON.stringify(body), headers);
+}
+
+const lingerMs = 5000;
+const lingerBytes = 64 * 1024 * 1024;
+const smallBytes = 1024 * 1024;
+
+/**
+ * Answers while the client may still be sending. A connection closed under it would be reset and the
+ * answer lost, so the rest is read and dropped for a while first.
+ */
+function endBeforeBody(request: IncomingMessage, response: ServerResponse, text: string): void {
+  const length = contentLength(request);
+  if (length > 0 && length <= smallBytes && request.headers.expect === undefined) {
+    response.end(text);
+    return;
+  }
+  response.setHeader('connection', 'close');
+  if (request.headers.expect !== undefined) {
+    response.end(text);
+    return;
+  }
+  response.write(request.method === 'HEAD' ? '' : text);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, lingerMs);
+  timer.unref();
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > lingerBytes) end();
+  });
+  request.once('end', end).once('close', end);
+  request.resume();
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Fault } from '../src/base/fault.ts';
+import type { Caller, Headers } from './caller.ts';
+import { answerJson, type Exchange } from './exchange.ts';
+import { parseRange } from './range.ts';
+
+/** Where result files are read from: paths are `<job id>/<file name>`. */
+export interface FileReader {
+  /** Size in bytes; null when there is no such file. */
+  size(path: string): Promise<number | null>;
+  /** Streams a file, or the bytes `start` to `end` of it, both inclusive. */
+  read(path: string, range?: { start: number; end: number }): Promise<Readable>;
+  /** A link of the engine's own, good for `seconds`; null when it makes none. */
+  presign(path: string, fileName: string, seconds: number): Promise<string | null>;
+}
+
+/** What a signed link says; `userId` owns the file where `bearer` is set. */
+export interface LinkedFile {
+  path: string;
+  fileName: string;
+  bearer: boolean;
+  userId: string;
+}
+
+/** Reads a signed link, given from its path on. Fault: `link_invalid`. */
+export type VerifyLink = (link: string) => LinkedFile;
+
+/** Methods that a file link answers. */
+export interface FileServing {
+  caller: Caller;
+  files: FileReader;
+  verifyLink: VerifyLink;
+}
+
+// Long enough to follow a redirect, too short to pass on.
+const redirectSeconds = 60;
+
+/**
+ * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine. A link
+ * flagged `bearer` asks for its owner's key, too: 401 without one, 404 for another user's.
+ */
+export async function serveFile(
+  { caller, files, verifyLink }: FileServing,
+  exchange: Exchange,
+): Promise<void> {
+  const { request, response } = exchange;
+  const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
+  if (bearer) {
+    const session = await caller.authenticate(request.headers as Headers);
+    exchange.userId = session.userId;
+    if (session.userId !== userId) throw notThere();
+  }
+  const elsewhere = await files.presign(path, fileName, redirectSeconds);
+  if (elsewhere !== null) {
+    response.writeHead(302, { location: elsewhere, 'cache-control': 'no-store', 'content-length': 0 }).end();
+    return;
+  }
+  const size = await files.size(path);
+  if (size === null) throw notThere();
+
+  // Result files never change once written, so that path and size name their content.
+  const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
+  response.setHeader('etag', tag);
+  response.setHeader('accept-ranges', 'bytes');
+  response.setHeader('cache-control', 'private, max-age=3600');
+  if (matches(request.headers['if-none-match'], tag)) {
+    response.writeHead(304).end();
+    return;
+  }
+  const condition = request.headers['if-range'];
+  const range =
+    condition === undefined || condition === tag
+      ? parseRange(request.headers.range, size)
+      : ({ kind: 'whole' } as const);
+  if (range.kind === 'unsatisfiable') {
+    const detail = `The file has ${size} bytes, the range asks for others`;
+    answerJson(exchange, 416, JSON.stringify({ detail }), { 'content-range': `bytes */${size}` });
+    return;
+  }
+  const part = range.kind === 'part' ? range : undefined;
+  response.statusCode = part === undefined ? 200 : 206;
+  if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
+  response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
+  response.setHeader('content-type', contentTypeOf(path));
+  response.setHeader('content-disposition', attachment(fileName));
+  if (request.method === 'HEAD' || size === 0) {
+    response.end();
+    return;
+  }
+  const bytes = await files.read(path, part && { start: part.start, end: part.end });
+  await pipeline(bytes, response);
+}
+
+function notThere(): Fault {
+  return new Fault('not_found', 'No such file');
+}
+
+function matches(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((given) => given.trim() === '*' || given.trim().replace(/^W\//, '') === tag);
+}
+
+/** Type of a result file by its name; gzip is the file's own form, not a transfer encoding. */
+export function contentTypeOf(name: string): string {
+  if (name.endsWith('.gz')) return 'application/gzip';
+  if (name.endsWith('.json')) return 'application/json';
+  if (name.endsWith('.jsonl')) return 'application/x-ndjson';
+  if (name.endsWith('.csv')) return 'text/csv; charset=utf-8';
+  return 'application/octet-stream';
+}
+
+/** A Content-Disposition that saves under `name`, whatever characters it has (RFC 6266). */
+export function attachment(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return plain === name
+    ? `attachment; filename="${plain}"`
+    : `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,154 @@
+import type { DescService } from '@bufbuild/protobuf';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Clock } from '../src/base/clock.ts';
+import { Fault } from '../src/base/fault.ts';
+import type { Log } from '../src/base/log.ts';
+import { quote } from '../src/base/problems.ts';
+import { type CacheLengths, createAnswerCache } from './answer-cache.ts';
+import type { Caller } from './caller.ts';
+import { endpointsOf, formsOf } from './endpoint.ts';
+import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
+import { type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { serveHealth, serveReady } from './health.ts';
+import { parse, type Template } from './parse.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { endpointServer } from './transcode.ts';
+import { createTrie } from './trie.ts';
+
+/** What a gateway is made of. */
+export interface GatewayOptions {
+  /** Services whose methods with a google.api.http option get routes. */
+  services: readonly DescService[];
+  caller: Caller;
+  files: FileReader;
+  verifyLink: VerifyLink;
+  log: Log;
+  clock: Clock;
+  /** What addresses of this service start with, for the OpenAPI document. */
+  publicUrl: () => string;
+  /** Version of the program, for the OpenAPI document. */
+  version: string;
+  /** Served before the 404: Connect for browsers, the console. */
+  mounts?: readonly RequestHandler[];
+  /** Largest request body of a method that names no limit, in bytes; 16 MB without it. */
+  maxBodyBytes?: number;
+  /** Requests per second of each API key; null: unlimited. */
+  requestsPerSecond?: number | null;
+  /** Lengths of the retrieve cache; null: off. */
+  retrieveCache?: CacheLengths | null;
+}
+
+interface Route {
+  /** Names the route in the access log. */
+  name: string;
+  serve(exchange: Exchange, segments: readonly string[]): Promise<void> | void;
+}
+
+/**
+ * Makes the REST edge: every route follows from the descriptors. Throws an Error that names the
+ * declaration when two methods share a path or one can't be served.
+ */
+export function createGateway(options: GatewayOptions): Express {
+  const { caller, clock, log } = options;
+  const routes = createTrie<Route>();
+  addEndpoints(options, (verb, template, route) => routes.insert(verb, template, route));
+  const add = (path: string, serve: Route['serve']) => {
+    for (const form of formsOf(path)) routes.insert('GET', parse(form), { name: path, serve });
+  };
+  add('/health', serveHealth);
+  add('/ready', (exchange) => serveReady(caller, exchange));
+  add('/files/{path=**}', (exchange) => serveFile(options, exchange));
+
+  const exchanges = new WeakMap<object, Exchange>();
+  const route: RequestHandler = (request, response, next) => {
+    const exchange = beginExchange(request, response, log, clock);
+    exchanges.set(request, exchange);
+    const segments = segmentsOf(request.url);
+    if (segments === undefined)
+      return answerFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
+    const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method);
+    if (found !== undefined) {
+      exchange.route = found.name;
+      void serve(found, exchange, segments);
+      return;
+    }
+    const methods = routes.methods(segments);
+    if (methods.length === 0) return next();
+    answerMethods(exchange, methods);
+  };
+
+  const notFound: RequestHandler = (request) => {
+    throw new Fault('not_found', `No such path: ${quote(request.path)}`);
+  };
+  const failed: ErrorRequestHandler = (error, request, _response, _next) => {
+    answerFault(exchanges.get(request)!, error);
+  };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(route, ...(options.mounts ?? []), notFound, failed);
+  return app;
+}
+
+function addEndpoints(
+  options: GatewayOptions,
+  insert: (verb: string, template: Template, route: Route) => void,
+): void {
+  const { caller, clock, requestsPerSecond, retrieveCache, maxBodyBytes = 16 * 1024 * 1024 } = options;
+  const serving = {
+    caller,
+    maxBodyBytes,
+    rateLimit: requestsPerSecond == null ? undefined : createRateLimit(requestsPerSecond, clock),
+    cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
+  };
+  for (const endpoint of endpointsOf(options.services)) {
+    const serveEndpoint = endpointServer(endpoint, serving);
+    for (const { template } of endpoint.forms) {
+      insert(endpoint.verb, template, {
+        name: endpoint.path,
+        serve: (exchange, segments) =>
+          serveEndpoint(exchange, withoutVerb(segments, template), template.variables),
+      });
+    }
+  }
+}
+
+function withoutVerb(segments: readonly string[], { verb }: Template): readonly string[] {
+  return verb === '' ? segments : segments.with(-1, segments.at(-1)!.slice(0, -verb.length - 1));
+}
+
+async function serve(route: Route, exchange: Exchange, segments: readonly string[]): Promise<void> {
+  try {
+    await route.serve(exchange, segments);
+  } catch (error) {
+    answerFault(exchange, error);
+  }
+}
+
+/** OPTIONS says which methods a path has; any other method gets a 405 that says so. */
+function answerMethods(exchange: Exchange, methods: readonly string[]): void {
+  const { request, response } = exchange;
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  response.setHeader('allow', allow);
+  if (request.method === 'OPTIONS') response.writeHead(204).end();
+  else
+    answerJson(
+      exchange,
+      405,
+      JSON.stringify({ detail: `The path has no ${request.method}: it has ${allow}` }),
+    );
+}
+
+/** Segments of a URL's path, percent-decoded; undefined where that fails. */
+function segmentsOf(url: string): string[] | undefined {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2);
+  const query = url.indexOf('?');
+  const segments = url.slice(start + 1, query < 0 ? undefined : query).split('/');
+  if (!url.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}

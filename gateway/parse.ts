@@ -1,0 +1,78 @@
+import { scan, type Token } from './scan.ts';
+
+/** A step of a path: a literal, any one segment, or any number of them (last only). */
+export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
+
+/** Segments `start` to `end` (exclusive; null: to the path's end), joined by slashes, are a field's value. */
+export interface Variable {
+  /** Proto name of the field. */
+  field: string;
+  start: number;
+  end: number | null;
+}
+
+/** A parsed path template. */
+export interface Template {
+  segments: Segment[];
+  variables: Variable[];
+  /** What follows the last colon; empty: nothing. */
+  verb: string;
+}
+
+/**
+ * Parses a google.api.http path template: literals, `*`, `**` at the end, `{field}`,
+ * `{field=pattern}` and a verb. Fields of nested messages are not supported. Throws an Error that
+ * names the template.
+ */
+export function parse(template: string): Template {
+  const tokens = scan(template);
+  const segments: Segment[] = [];
+  const variables: Variable[] = [];
+  let at = 0;
+  let verb = '';
+
+  const refuse = (why: string): never => {
+    throw new Error(`path template ${template}: ${why}`);
+  };
+  const next = (): Token | undefined => tokens[at++];
+  const expect = (kind: Token['kind']) => {
+    if (next()?.kind !== kind) refuse(`expected ${kind} before token ${at}`);
+  };
+  const word = (): string => {
+    const token = next();
+    return token?.kind === 'word' ? token.text : refuse(`expected a name before token ${at}`);
+  };
+  const segment = () => {
+    if (segments.at(-1)?.kind === '**') refuse('** must be last');
+    const token = next();
+    if (token?.kind === '{') variable();
+    else if (token?.kind === '*' || token?.kind === '**') segments.push({ kind: token.kind });
+    else if (token?.kind === 'word') segments.push({ kind: 'literal', text: token.text });
+    else refuse(`expected a segment before token ${at}`);
+  };
+  const variable = () => {
+    const field = word();
+    const start = segments.length;
+    if (variables.some((other) => other.field === field)) refuse(`${field} stands twice`);
+    if (tokens[at]?.kind === '=') {
+      do {
+        at += 1;
+        if (tokens[at]?.kind === '{') refuse('variables do not nest');
+        segment();
+      } while (tokens[at]?.kind === '/');
+    } else segments.push({ kind: '*' });
+    expect('}');
+    variables.push({ field, start, end: segments.at(-1)?.kind === '**' ? null : segments.length });
+  };
+
+  do {
+    expect('/');
+    segment();
+  } while (tokens[at]?.kind === '/');
+  if (tokens[at]?.kind === ':') {
+    at += 1;
+    verb = word();
+  }
+  if (at !== tokens.length) refuse(`unexpected token ${at + 1}`);
+  return { segments, variables, verb };
+}

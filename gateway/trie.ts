@@ -1,0 +1,123 @@
+import type { Segment, Template } from './parse.ts';
+
+/** A tree of path templates with a value per HTTP method. */
+export interface Trie<Value> {
+  /** Adds a template. Throws an Error for a method and path that are already there. */
+  insert(method: string, template: Template, value: Value): void;
+  /** The value of a path, given as its segments; literals win over wildcards. */
+  find(segments: readonly string[], method: string): Value | undefined;
+  /** Every method that has a value on the path; empty: the path is unknown. */
+  methods(segments: readonly string[]): string[];
+}
+
+interface Node<Value> {
+  literals: Map<string, Node<Value>>;
+  one: Node<Value> | undefined;
+  /** Values of templates that end here, by verb and method. */
+  leaf: Leaf<Value>;
+  /** Values of templates that end in `**` after here. */
+  rest: Leaf<Value>;
+}
+
+type Leaf<Value> = Map<string, Map<string, Value>>;
+
+/** Asked about each template that fits a path, best first; an answer ends the walk. */
+type Visit<Value> = (methods: Map<string, Value>) => Value | undefined;
+
+const newNode = <Value>(): Node<Value> => ({
+  literals: new Map(),
+  one: undefined,
+  leaf: new Map(),
+  rest: new Map(),
+});
+
+/** An empty tree. */
+export function createTrie<Value>(): Trie<Value> {
+  const root = newNode<Value>();
+  let verbs = false;
+
+  const search = (segments: readonly string[], visit: Visit<Value>): Value | undefined => {
+    const last = segments.at(-1) ?? '';
+    const colon = verbs ? last.lastIndexOf(':') : -1;
+    if (colon > 0) {
+      const found = walk(
+        root,
+        [...segments.slice(0, -1), last.slice(0, colon)],
+        0,
+        last.slice(colon + 1),
+        visit,
+      );
+      if (found !== undefined) return found;
+    }
+    return walk(root, segments, 0, '', visit);
+  };
+
+  return {
+    insert(method, template, value) {
+      const methods = entry(leafOf(root, template.segments), template.verb, () => new Map<string, Value>());
+      if (methods.has(method)) throw new Error(`${method} ${show(template)} is declared twice`);
+      methods.set(method, value);
+      verbs ||= template.verb !== '';
+    },
+    find: (segments, method) => search(segments, (methods) => methods.get(method)),
+    methods: (segments) => {
+      const names = new Set<string>();
+      search(segments, (methods) => {
+        for (const name of methods.keys()) names.add(name);
+        return undefined;
+      });
+      return [...names];
+    },
+  };
+}
+
+function leafOf<Value>(root: Node<Value>, segments: readonly Segment[]): Leaf<Value> {
+  let node = root;
+  for (const segment of segments) {
+    if (segment.kind === '**') return node.rest;
+    if (segment.kind === 'literal') node = entry(node.literals, segment.text, newNode<Value>);
+    else {
+      node.one ??= newNode();
+      node = node.one;
+    }
+  }
+  return node.leaf;
+}
+
+function walk<Value>(
+  node: Node<Value>,
+  segments: readonly string[],
+  at: number,
+  verb: string,
+  visit: Visit<Value>,
+): Value | undefined {
+  let found: Value | undefined;
+  if (at === segments.length) found = ask(node.leaf, verb, visit);
+  else {
+    const literal = node.literals.get(segments[at]!);
+    if (literal !== undefined) found = walk(literal, segments, at + 1, verb, visit);
+    // An empty segment (`//`, a slash at the end) is no value.
+    if (found === undefined && node.one !== undefined && segments[at] !== '') {
+      found = walk(node.one, segments, at + 1, verb, visit);
+    }
+  }
+  return found ?? ask(node.rest, verb, visit);
+}
+
+function ask<Value>(leaf: Leaf<Value>, verb: string, visit: Visit<Value>): Value | undefined {
+  const methods = leaf.get(verb);
+  return methods === undefined ? undefined : visit(methods);
+}
+
+function entry<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function show(template: Template): string {
+  const path = template.segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind));
+  return `/${path.join('/')}${template.verb === '' ? '' : `:${template.verb}`}`;
+}
