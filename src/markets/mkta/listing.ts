@@ -33,8 +33,10 @@ function* lists(body: JsonObject): Generator<Json | undefined> {
     const sections = inside(holder, 'sections');
     if (Array.isArray(sections)) {
       yield sections.flatMap((section) => {
-        const found = inside(section, 'data', 'item') ?? inside(section, 'data', 'items');
-        return Array.isArray(found) ? found : [];
+        const found = ['item', 'items', 'item_cards']
+          .map((name) => inside(section, 'data', name))
+          .find(Array.isArray);
+        return found ?? [];
       });
     }
   }
@@ -71,7 +73,7 @@ function cardsOf(body: JsonObject): JsonObject[] {
 /**
  * Reads one page of a listing, of any generation. With `shopId` other shops' products are left out.
  * Faults: those of `judged`; `page_unreadable` for an answer without a list or with a list of
- * something else; `page_mismatch` when every product is another shop's, or most cannot be true.
+ * something else; `page_mismatch` when every product is another shop's, or more than one in ten cannot be true.
  */
 export function readListing(answer: PageAnswer, shopId?: string): Listing {
   const body = withoutVisitors(judged(answer));
@@ -81,7 +83,7 @@ export function readListing(answer: PageAnswer, shopId?: string): Listing {
     throw new Fault('page_unreadable', 'the list holds no items that can be read');
   }
   const impossible = products.filter((entry) => impossibility(entry, answer.at) !== null);
-  if (impossible.length * 2 > products.length) {
+  if (impossible.length * 10 > products.length) {
     throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items cannot be true`);
   }
   const own = products.filter(

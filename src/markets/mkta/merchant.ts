@@ -91,5 +91,6 @@ export const merchant: ListReader = {
       has_more: end.more,
     };
   },
-  extract: (answer, input) => readListing(answer, String(input.shop_id)).entries,
+  extract: (answer, { shop_id }) =>
+    readListing(answer, shop_id === undefined ? undefined : String(shop_id)).entries,
 };

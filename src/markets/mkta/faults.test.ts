@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { judged } from './faults.ts';
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): PageAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status, headers, body: Buffer.from(text), url: 'http://x', at: 0 };
+}
+
+const named = { is_customized: false, is_login: true, action_type: 2, error: 90309999, tracking_id: 'a' };
+const numbered = { 0: 1, 1: 'a', 3: 90309999 };
+const captcha = '<!doctype html><form action="/verify/captcha">slide</form>';
+
+test.each([
+  ['the refusal by name', 200, named, {}, 'page_blocked'],
+  ['the refusal with status 403', 403, named, {}, 'page_blocked'],
+  ['the refusal by number', 200, numbered, {}, 'page_blocked'],
+  [
+    'a refusal that names no error',
+    200,
+    { is_login: true, action_type: 2, tracking_id: 'a' },
+    {},
+    'page_blocked',
+  ],
+  ['a redirect to a check', 302, '', { location: 'https://shop.example/verify/traffic' }, 'page_blocked'],
+  ['a redirect to the login', 307, '', { location: '/buyer/login?next=x' }, 'page_blocked'],
+  ['a page with a check', 200, captcha, {}, 'page_blocked'],
+  ['status 401', 401, '', {}, 'page_blocked'],
+  ['status 403', 403, '<html>', {}, 'page_blocked'],
+  ['the number for no such page', 200, { error: 266900002, data: null }, {}, 'page_not_found'],
+  ['the older number for it', 200, { error: 4, data: null }, {}, 'page_not_found'],
+  ['the number for it with status 404', 404, { error: 266900002 }, {}, 'page_not_found'],
+  ['status 404 alone', 404, '<html>404</html>', {}, 'page_failed'],
+  ['a redirect elsewhere', 301, '', { location: '/' }, 'page_failed'],
+  ['status 500', 500, 'oops', {}, 'page_failed'],
+  ['status 503', 503, '', {}, 'page_failed'],
+  ['status 503 with a wait', 503, '', { 'retry-after': '3' }, 'page_throttled'],
+  ['status 429', 429, {}, {}, 'page_throttled'],
+  ['a withdrawn path', 200, { error: 10005, error_msg: 'This API is deprecated.' }, {}, 'page_failed'],
+  ['an unknown error', 200, { error: 77, error_msg: 'why', data: null }, {}, 'page_failed'],
+  ['an error in words', 200, { error: 'error_param', data: null }, {}, 'page_failed'],
+  ['another web page', 200, '<html>Welcome</html>', {}, 'page_unreadable'],
+  ['half an answer', 200, '{"error":null,"data":{"it', {}, 'page_unreadable'],
+  ['nothing', 200, '', {}, 'page_unreadable'],
+  ['a list', 200, [], {}, 'page_unreadable'],
+  ['null', 200, 'null', {}, 'page_unreadable'],
+])('%s is %4$s', (_name, status, body, headers, code) => {
+  expect(() => judged(answer(status, body, headers as Record<string, string>))).toThrow(
+    expect.objectContaining({ code }),
+  );
+});
+
+test('a wait that is asked for goes with the fault', () => {
+  const headers = { 'retry-after': '3' };
+  expect(() => judged(answer(429, '', headers))).toThrow(expect.objectContaining({ retryAfterMs: 3000 }));
+});
+
+test.each([null, 0, undefined])('error %j is none', (error) => {
+  expect(judged(answer(200, { error, data: {} }))).toHaveProperty('data');
+});
