@@ -9,11 +9,11 @@ const aliveMs = 10_000;
 
 /**
  * Writes a job's merged file: units in the order submitted, streamed a batch at a time, payloads as
- * the bytes they were stored as. Null for kinds without one.
+ * the bytes they were stored as. Null for kinds without one, and where there is nothing to tell.
  */
-export async function compile(context: JobContext, job: Job): Promise<StoredFile | null> {
+export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
   const pack = context.offers.of(job).kind.files.job;
-  if (!pack) return null;
+  if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
   return write(context, pack, pack.name(job), job, batchesWithPayloads(context, job));
 }
 

@@ -1,11 +1,13 @@
-import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import {
-  job as jobOption,
-  market as marketOption,
-  type Step,
-  Step as Steps,
-} from '../../gen/gleaner/options/v1/options_pb.ts';
-import type { Kind } from '../kinds/kind.ts';
+  type DescFile,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  getOption,
+  hasOption,
+} from '@bufbuild/protobuf';
+import { job as jobOption, market as marketOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { Kind, ResultShape } from '../kinds/kind.ts';
 import type { Market, Reader } from '../markets/market.ts';
 
 /** A kind of work on a market: where the product's two axes meet. */
@@ -14,12 +16,16 @@ export interface Offer {
   market: Market;
   /** Reads the units. */
   reader: Reader;
+  /** The object that a unit's result file holds, where the contract declares it. */
+  result: ResultShape | null;
 }
 
 /** What an RPC does with the jobs of its offer. */
 export interface JobMethod {
   method: DescMethod;
-  offer: Offer;
+  /** Null for the data step, which serves every kind of its market. */
+  offer: Offer | null;
+  market: Market;
   step: Step;
   /** Which of the kind's views answers, for the read step. */
   view: string;
@@ -50,20 +56,31 @@ export function resolveOffers(
   const offers = new Map<string, Offer>();
   for (const method of services.flatMap((service) => service.methods)) {
     if (!hasOption(method, jobOption)) continue;
-    const { kind: kindName, step, view } = getOption(method, jobOption);
+    const { kind: kindName, step, view, result, resultInArray } = getOption(method, jobOption);
     const marketName = getOption(method.parent, marketOption);
     const fail = (what: string): never => {
       throw new Error(`${fullName(method)}: ${what}`);
     };
-    const kind = kinds.find((each) => each.name === kindName) ?? fail(`there is no kind '${kindName}'`);
+    if (step === Step.UNSPECIFIED) fail('the step is missing');
     const market =
-      markets.find((each) => each.name === marketName) ?? fail(`there is no market '${marketName}'`);
+      markets.find(({ name }) => name === marketName) ?? fail(`there is no market '${marketName}'`);
+    if (step === Step.DATA) {
+      methods.set(fullName(method), { method, offer: null, market, step, view });
+      continue;
+    }
+    const kind = kinds.find(({ name }) => name === kindName) ?? fail(`there is no kind '${kindName}'`);
     const reader = market.readers[kind.page] ?? fail(`${marketName} has no reader of ${kind.page} pages`);
-    if (step === Steps.UNSPECIFIED) fail('the step is missing');
-    if (step === Steps.READ && !(view in kind.views)) fail(`${kindName} has no view '${view}'`);
+    if (view !== '' && !(view in kind.views)) fail(`${kindName} has no view '${view}'`);
+    const message =
+      result === ''
+        ? null
+        : (messageOf(method.parent.file, result) ?? fail(`there is no message '${result}'`));
     const name = `${marketName}/${kindName}`;
-    if (!offers.has(name)) offers.set(name, { kind, market, reader });
-    methods.set(fullName(method), { method, offer: offers.get(name)!, step, view });
+    const known = offers.get(name);
+    const shape = message === null ? (known?.result ?? null) : { message, inArray: resultInArray };
+    const offer = Object.assign(known ?? { kind, market, reader, result: null }, { result: shape });
+    offers.set(name, offer);
+    methods.set(fullName(method), { method, offer, market, step, view });
   }
   return {
     methods,
@@ -73,4 +90,8 @@ export function resolveOffers(
       return offer;
     },
   };
+}
+
+function messageOf(file: DescFile, typeName: string): DescMessage | undefined {
+  return file.messages.find((message) => message.typeName === typeName);
 }

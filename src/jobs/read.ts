@@ -1,9 +1,9 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { Fault } from '../base/fault.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
-import type { Job } from '../store/documents.ts';
+import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
-import type { JobMethod, Offer } from './offers.ts';
+import type { JobMethod } from './offers.ts';
 
 /** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
 interface Reference {
@@ -12,12 +12,12 @@ interface Reference {
 }
 
 /**
- * The job that a request names. A job of another owner, of another kind or market, or one whose
+ * The job that a request names, by uuid or integer. A job of another owner, kind or market, or one whose
  * submit was not finished is `not_found` (interface, "Authentication", 4).
  */
 export async function findJob(
   context: JobContext,
-  offer: Offer,
+  { offer, market }: JobMethod,
   request: Message,
   userId: string,
 ): Promise<Job> {
@@ -26,7 +26,8 @@ export async function findJob(
     taskId === undefined
       ? await context.store.getJob(jobId!.toLowerCase())
       : await context.store.getJobByNumber(taskId);
-  const mine = job?.userId === userId && job.kind === offer.kind.name && job.market === offer.market.name;
+  const mine =
+    job?.userId === userId && job.market === market.name && (offer === null || job.kind === offer.kind.name);
   if (!mine || job.state === 'submitted')
     throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
   return job;
@@ -35,13 +36,41 @@ export async function findJob(
 /** Shows one job through one of its kind's views. Fault `not_found`. */
 export async function read(
   context: JobContext,
-  { method, offer, view: name }: JobMethod,
+  method: JobMethod,
   request: Message,
   userId: string,
 ): Promise<Message> {
-  const job = await findJob(context, offer, request, userId);
-  const view = offer.kind.views[name]!;
+  return show(context, method, await findJob(context, method, request, userId), request);
+}
+
+/** Shows a job that is at hand through the method's view. */
+export async function show(
+  context: JobContext,
+  { method, offer, view: name }: JobMethod,
+  job: Job,
+  request: Message,
+): Promise<Message> {
+  const view = offer!.kind.views[name]!;
   return create(method.output, await view.show(await snapshotOf(context, job, view.needs, request)));
+}
+
+/** Every job of the caller that is of the method's kind and market, newest first, as the kind lists them. */
+export async function list(
+  context: JobContext,
+  { method, offer, market }: JobMethod,
+  userId: string,
+): Promise<Message> {
+  const { kind } = offer!;
+  const jobs: Job[] = [];
+  for (let after: string | null = null, more = true; more; more = after !== null) {
+    const page = await context.store.listJobs(
+      { userId, kind: kind.name, market: market.name },
+      { limit: 1000, after },
+    );
+    jobs.push(...page.items.filter(({ state }) => state !== 'submitted'));
+    after = page.next;
+  }
+  return create(method.output, kind.listed!(jobs));
 }
 
 /** Gathers what a view needs of a job. */
@@ -61,6 +90,7 @@ export async function snapshotOf(
     if (need === 'counts') snapshot.counts = await store.countJob(job.id);
     else if (need === 'batches') snapshot.batches = await store.listBatches(job.id);
     else if (need === 'units') snapshot.units = await listUnits(context, job);
+    else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
     else
       snapshot.unit = await findUnit(
         context,
@@ -80,14 +110,20 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
   return units;
 }
 
-async function findUnit(
-  context: JobContext,
-  job: Job,
-  key: string,
-): Promise<NonNullable<JobSnapshot['unit']>> {
+async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
+  for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, batch, 0);
+  throw new Error(`job ${job.id} has no units`);
+}
+
+async function findUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
   const found = await context.store.findUnit(job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
-  const { batch, index } = found;
+  return unitSnapshot(context, found.batch, found.index);
+}
+
+type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
+
+async function unitSnapshot(context: JobContext, batch: Batch, index: number): Promise<UnitSnapshot> {
   const outcome = batch.outcomes[index];
   const payload = outcome?.status === 'SUCCESS' ? await context.store.readPayload(batch, index) : null;
   return {

@@ -38,7 +38,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
 
   const { units } = await store.countJob(job.id);
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
-  const file = units.success > 0 ? await compile(context, job) : null;
+  const file = await compile(context, job, units.success);
   const end = endOf(job.state, units.success, units.failed);
   const ended = await store.moveJob(job.id, [job.state], end, clock.now(), {
     refunded,

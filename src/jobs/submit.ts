@@ -33,10 +33,11 @@ const underWayMs = 60_000;
  */
 export async function submit(
   context: JobContext,
-  { method, offer }: JobMethod,
+  { method, offer: offered }: JobMethod,
   request: Message,
   submitter: Submitter,
 ): Promise<Message> {
+  const offer = offered!;
   const answer = async (jobId: string) =>
     create(method.output, await submitJob(context, offer, method.input, request, submitter.userId, jobId));
   const { userId, idempotencyKey } = submitter;
@@ -93,7 +94,7 @@ async function submitJob(
     await context.store.createJob(job, makeBatches(context, offer, plan, job));
   }
   const job = await finishSubmit(context, jobId);
-  return kind.submitted(await snapshotOf(context, job, [], undefined));
+  return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
 }
 
 /** Credits per unit of an offer: configuration over the kind's own. */

@@ -13,9 +13,10 @@ export async function writeUnitFile(
   index: number,
   pages: AsyncGenerator<ListPage, ListSummary, void>,
 ): Promise<StoredFile> {
-  const pack = context.offers.of(job).kind.files.unit;
+  const { kind, result } = context.offers.of(job);
+  const pack = kind.files.unit;
   if (!pack) throw new Error(`${job.kind} has no unit file`);
-  const place = { job, batch, collectedAt: Math.floor(context.clock.now() / 1000) };
+  const place = { job, batch, collectedAt: Math.floor(context.clock.now() / 1000), result };
   let entries = 0;
   async function* chunks() {
     entries = yield* pack!.chunks(pages, batch.units[index]!, place);

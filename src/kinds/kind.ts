@@ -32,6 +32,8 @@ export interface FilePack {
   name(job: Job, batch?: Batch): string;
   contentType(job: Job): string;
   gzip: boolean;
+  /** Written even when no unit succeeded, for files that tell of failures too. */
+  whenAllFailed: boolean;
   head(job: Job): string;
   /** The unit's bytes in the file; null leaves it out. `payload` is there for a successful unit. */
   unit(
@@ -69,6 +71,15 @@ export interface UnitFilePlace {
   batch: Batch;
   /** When the reading began: Unix time in seconds. */
   collectedAt: number;
+  /** The file's object as the contract declares it; null where the kind's files need no declaration. */
+  result: ResultShape | null;
+}
+
+/** The message that a unit's result file is, from the submit method's options. */
+export interface ResultShape {
+  message: DescMessage;
+  /** The file is an array of the one object. */
+  inArray: boolean;
 }
 
 /** What a view is told of a job. Parts it did not ask for are absent. */
@@ -86,8 +97,9 @@ export interface JobSnapshot {
   itemToken(batch: Batch, index: number): string;
 }
 
-/** What a view needs beside the job. `unit`: the one whose key the request's field names. */
-export type ViewNeed = 'counts' | 'batches' | 'units' | { unit: string };
+/** What a view needs beside the job. `unit`: the one whose key the request's field names; `only`: the
+ *  job's only one. */
+export type ViewNeed = 'counts' | 'batches' | 'units' | 'only' | { unit: string };
 
 /** One way a job is shown: the plain object of the RPC's response message. */
 export interface View {
@@ -116,10 +128,19 @@ export interface Kind {
   readonly sequence?: string;
   /** Makes units of a validated request. Faults: `invalid` for what no option can say. */
   plan(request: Message, description: DescMessage, market: Market): Plan | Promise<Plan>;
+  /**
+   * For kinds that may serve a page crawled lately: the name that a unit's page is kept under, and
+   * whether a job is content with a kept one.
+   */
+  readonly recent?: { key(unit: Unit, region: string): string; serves(job: Job): boolean };
   /** Credits per unit where configuration names no other, by market. */
   price(market: string): number;
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
-  /** The answer to a submit. `refunded`: credits given back at once. */
+  /** What the answer to a submit needs beside the job. */
+  readonly submittedNeeds: readonly ViewNeed[];
+  /** The answer to a submit. */
   submitted(snapshot: JobSnapshot): JsonObject | Promise<JsonObject>;
   readonly views: Readonly<Record<string, View>>;
+  /** The answer to a list of the caller's jobs, newest first, for kinds that have one. */
+  listed?(jobs: readonly Job[]): JsonObject;
 }

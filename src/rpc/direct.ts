@@ -13,7 +13,7 @@ export function createDirectCaller(core: Core) {
   return {
     ready: () => core.ready(),
     async authenticate(headers: Record<string, string | undefined>) {
-      const principal = await core.authenticate(headers['authorization']);
+      const principal = await core.authenticate(headers.authorization);
       core.authorize(principal, service);
       return {
         userId: principal.userId,

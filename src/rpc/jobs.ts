@@ -1,15 +1,24 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { data } from '../jobs/data.ts';
 import type { JobMethod } from '../jobs/offers.ts';
-import { read } from '../jobs/read.ts';
+import { list, read } from '../jobs/read.ts';
 import { submit } from '../jobs/submit.ts';
-import type { Handler, Handlers } from './core.ts';
+import { terminate } from '../jobs/terminate.ts';
+import type { Handler, Handlers, StreamHandler } from './core.ts';
 
 /** Handlers of every method that declares a kind of work: which step it is decides, never which kind. */
 export function jobHandlers(context: JobContext): Handlers {
   const unary = new Map<string, Handler>();
-  for (const [name, method] of context.offers.methods) unary.set(name, handlerOf(context, method));
-  return { unary, stream: new Map() };
+  const stream = new Map<string, StreamHandler>();
+  for (const [name, method] of context.offers.methods) {
+    if (method.step === Step.DATA) {
+      stream.set(name, (request, { principal }) => data(context, method, request, principal.userId));
+    } else {
+      unary.set(name, handlerOf(context, method));
+    }
+  }
+  return { unary, stream };
 }
 
 function handlerOf(context: JobContext, method: JobMethod): Handler {
@@ -19,6 +28,10 @@ function handlerOf(context: JobContext, method: JobMethod): Handler {
         submit(context, method, request, { userId: principal.userId, idempotencyKey });
     case Step.READ:
       return (request, { principal }) => read(context, method, request, principal.userId);
+    case Step.LIST:
+      return (_request, { principal }) => list(context, method, principal.userId);
+    case Step.TERMINATE:
+      return (request, { principal }) => terminate(context, method, request, principal.userId);
     default:
       throw new Error(`${method.method.name}: nothing serves its step`);
   }

@@ -26,7 +26,7 @@ export function createRemoteCaller(coreUrl: string) {
       if (status !== Status.SERVING) throw new Fault('unavailable', `The core at ${coreUrl} is not ready.`);
     },
     async authenticate(headers: Record<string, string | undefined>) {
-      const authorization = headers['authorization'];
+      const authorization = headers.authorization;
       const sent = { ...(authorization === undefined ? {} : { authorization }) };
       const { account } = await faulty(accounts.getAccount({}, { headers: sent, timeoutMs }));
       const headersOf = ({ requestId, idempotencyKey }: CallContext) =>

@@ -4,6 +4,7 @@ import { finishApproval, reject } from '../jobs/decide.ts';
 import { dispatch, publish } from '../jobs/dispatch.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
+import { finishTerminating } from '../jobs/terminate.ts';
 
 /** A step that was begun this long ago and not finished was cut short. */
 const cutShortMs = 30_000;
@@ -59,7 +60,9 @@ export async function sweep(context: JobContext): Promise<void> {
   });
   await step('ending jobs', async () => {
     const jobs = await store.findJobs(['settling', 'rejecting', 'terminating'], now - cutShortMs, atOnce);
-    await each('ending', jobs, (job) => finishEnding(context, job));
+    await each('ending', jobs, (job) =>
+      job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job),
+    );
   });
   await step('leftovers', async () => {
     await store.repairLedger(now - cutShortMs);

@@ -12,22 +12,16 @@ export interface Worker {
 /** Single tasks have a lane of their own, so that bulk work never stands in front of them. */
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
-/** Batches of a market and lane under way at once, over all workers together. */
-export interface WorkerLimits {
-  batches(market: string, lane: Lane): number;
-}
+/** Batches of a market under way at once in each lane, over all workers together. */
+const batchesAtOnce: Record<Lane, number> = { single: 8, bulk: 8 };
 
 /** Consumes every market's lanes until stopped. */
-export async function startWorker(
-  context: JobContext,
-  markets: readonly Market[],
-  limits: WorkerLimits,
-): Promise<Worker> {
+export async function startWorker(context: JobContext, markets: readonly Market[]): Promise<Worker> {
   const stopping = new AbortController();
   const consumers = await Promise.all(
     markets.flatMap(({ name }) =>
       lanes.map((lane) =>
-        context.queue.consume(lane, name, limits.batches(name, lane), (message, extend) =>
+        context.queue.consume(lane, name, batchesAtOnce[lane], (message, extend) =>
           work(context, message, extend, stopping.signal),
         ),
       ),

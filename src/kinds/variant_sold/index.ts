@@ -16,6 +16,7 @@ export const variantSold: Kind = {
   plan,
   price: () => 10,
   files: { batch: batchFile, job: jobFile },
+  submittedNeeds: [],
   submitted,
   views: { retrieve, download, item },
 };

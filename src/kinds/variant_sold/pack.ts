@@ -5,6 +5,7 @@ import type { FilePack, UnitPlace } from '../kind.ts';
 const records = {
   contentType: () => 'application/json',
   gzip: false,
+  whenAllFailed: false,
   head: () => '[',
   tail: () => '\n]\n',
 };

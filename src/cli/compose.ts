@@ -1,0 +1,84 @@
+import type { Clock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { newId } from '../base/id.ts';
+import { createLog, type Log } from '../base/log.ts';
+import { createHttpFetcher } from '../fetch/http.ts';
+import { createPolitePages } from '../fetch/polite.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { resolveOffers } from '../jobs/offers.ts';
+import { kinds } from '../kinds/list.ts';
+import { readItemToken, writeItemToken } from '../links/item-token.ts';
+import { createLinks, type Links, linkSeconds } from '../links/links.ts';
+import { openLinkSecrets } from '../links/secrets.ts';
+import { markets } from '../markets/list.ts';
+import { services } from '../rpc/services.ts';
+import { openStack, type Stack } from './stack.ts';
+
+/** What every role of the program is made of. */
+export interface Program {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  stack: Stack;
+  links: Links;
+  context: JobContext;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts the program together from its configuration. `publicUrl`: what signed links start with; it is
+ * asked late, because a port of 0 is known late.
+ */
+export async function compose(config: Config, role: string, publicUrl: () => string): Promise<Program> {
+  const clock = systemClock;
+  const log = createLog(config.logLevel, role);
+  const stack = await openStack(config, clock, log);
+  const secrets = openLinkSecrets(config.dataDir, clock);
+  const links = createLinks({ secrets, publicUrl, clock });
+  const { store, queue, blobs } = stack;
+  const { origins, userAgent } = config;
+  const fetcher = createHttpFetcher({ origins, clock, log, userAgent });
+  const pages = createPolitePages({
+    fetcher,
+    origins,
+    clock,
+    log,
+    reserve: (...slots) => store.reserveOrigin(...slots),
+    pause: (...pause) => store.pauseOrigin(...pause),
+  });
+  const context: JobContext = {
+    store,
+    queue,
+    blobs,
+    clock,
+    log,
+    newId,
+    pages,
+    offers: resolveOffers(services, kinds, markets),
+    settings: config,
+    links: {
+      async file(job, { path }, bearer) {
+        if (bearer) return links.link(path, { bearerOf: job.userId });
+        return (
+          (await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds)) ?? links.link(path)
+        );
+      },
+      itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
+      readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
+    },
+  };
+  return {
+    config,
+    clock,
+    log,
+    stack,
+    links,
+    context,
+    async close() {
+      await fetcher.close();
+      await stack.close();
+    },
+  };
+}

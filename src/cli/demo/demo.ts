@@ -1,0 +1,3 @@
+export async function demo(_options: { distributed: boolean; say: (line: string) => void }): Promise<number> {
+  return 1;
+}

@@ -1,0 +1,166 @@
+import type { Caller } from '../../gateway/caller.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { startGateway } from '../../gateway/server.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { ensureOperator } from '../access/operator.ts';
+import type { Config } from '../base/config.ts';
+import { Fault } from '../base/fault.ts';
+import { markets } from '../markets/list.ts';
+import { type Core, createCore } from '../rpc/core.ts';
+import { createDirectCaller } from '../rpc/direct.ts';
+import { routeHealth } from '../rpc/health.ts';
+import { routeReflection } from '../rpc/reflection.ts';
+import { createRemoteCaller } from '../rpc/remote.ts';
+import { routeCore } from '../rpc/routes.ts';
+import { listen } from '../rpc/server.ts';
+import { services } from '../rpc/services.ts';
+import { refill, sweepForever } from '../sweep/sweep.ts';
+import { startWorker } from '../worker/worker.ts';
+import { compose, type Program } from './compose.ts';
+import { connectMiddleware } from './connect-middleware.ts';
+
+/** What a process does. `serve` is all in one; any number of `api` and `worker` share the engines. */
+export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
+
+/** Which parts each role runs. */
+const parts: Record<Role, { gateway: boolean; core: boolean; worker: boolean }> = {
+  serve: { gateway: true, core: true, worker: true },
+  api: { gateway: true, core: true, worker: false },
+  core: { gateway: false, core: true, worker: false },
+  gateway: { gateway: true, core: false, worker: false },
+  worker: { gateway: false, core: false, worker: true },
+};
+
+const sweepMs = 5_000;
+const operatorRetryMs = 2_000;
+const graceMs = 3_000;
+const { version } = manifest;
+
+/** A running service. */
+export interface Service {
+  httpPort: number | null;
+  grpcPort: number | null;
+  /** Resolves when everything under way has been handed back and every connection is closed. */
+  stop(): Promise<void>;
+}
+
+/** Starts a role. Faults: `unavailable` when a port is taken; engines may be down, work begins once they answer. */
+export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
+  const run = parts[role];
+  const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
+  const program = await compose(config, role, publicUrl);
+  const { context, stack, log, clock } = program;
+  const embedded = stack.name === 'embedded';
+  if (embedded && role !== 'serve' && role !== 'gateway') {
+    await program.close();
+    throw new Fault(
+      'unavailable',
+      `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
+    );
+  }
+
+  const stopping = new AbortController();
+  const closers: (() => Promise<unknown>)[] = [];
+  const service: Service = {
+    httpPort: null,
+    grpcPort: null,
+    async stop() {
+      stopping.abort(new Error('the service is stopping'));
+      for (const close of closers.reverse()) await close();
+      await program.close();
+    },
+  };
+  try {
+    say(
+      `Gleaner, ${role}: ${stack.name} stack (store: ${stack.store.engine}, queue: ${stack.queue.engine}, files: ${stack.blobs.engine})`,
+    );
+    const core = run.core ? createCore(context, services) : null;
+    if (core) {
+      const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
+      const server = await listen(
+        (router) => {
+          for (const route of routes) route(router);
+        },
+        config.host,
+        config.grpcPort,
+      );
+      service.grpcPort = server.port;
+      closers.push(() => server.close());
+    }
+    if (run.gateway) {
+      const caller = core ? createDirectCaller(core) : createRemoteCaller(config.coreUrl);
+      service.httpPort = await openGateway(program, caller as Caller, core, publicUrl, closers);
+    }
+    for (const [name, port] of [
+      ['REST, OpenAPI (/docs), files', service.httpPort],
+      ['gRPC, Connect', service.grpcPort],
+    ] as const) {
+      if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
+    }
+    if (run.core) closers.push(inBackground(announceOperator(program, stopping.signal, say)));
+    if (run.worker) {
+      const worker = await startWorker(context, markets);
+      closers.push(() => worker.stop());
+      if (embedded) {
+        const batches = await refill(context);
+        if (batches > 0) log.info({ batches }, 'work under way goes on');
+      }
+    }
+    if (run.core || run.worker) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
+    log.info({ role, stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
+    return service;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+async function openGateway(
+  { config, stack, links, log, clock }: Program,
+  caller: Caller,
+  core: Core | null,
+  publicUrl: () => string,
+  closers: (() => Promise<unknown>)[],
+): Promise<number> {
+  const app = createGateway({
+    services,
+    caller,
+    log,
+    clock,
+    publicUrl,
+    version,
+    files: stack.blobs,
+    verifyLink: links.verify,
+    mounts: core ? [connectMiddleware(core, log)] : [],
+    retrieveCache: config.retrieveCache,
+    requestsPerSecond: config.requestsPerSecond,
+  });
+  const server = await startGateway(app, config.httpPort, config.host);
+  closers.push(() => server.close(graceMs));
+  return server.port;
+}
+
+/** A loop that runs beside, as something to wait for at the end. */
+const inBackground = (loop: Promise<unknown>) => () => loop;
+
+/** Makes the first operator once the store answers, and shows its key once. */
+async function announceOperator(
+  { context, config, log, clock }: Program,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<void> {
+  let told = false;
+  while (!signal.aborted) {
+    try {
+      const key = await ensureOperator(context.store, config.operatorKey, clock.now());
+      if (key !== null) say(`  Key of the first operator, shown once: ${key}`);
+      return;
+    } catch (error) {
+      const fault = Fault.from(error);
+      if (fault.code !== 'unavailable') throw error;
+      if (!told) log.warn({ error: fault.message }, 'the store does not answer yet');
+      told = true;
+      await clock.sleep(operatorRetryMs, signal).catch(() => {});
+    }
+  }
+}

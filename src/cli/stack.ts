@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Store } from '../store/store.ts';
+
+/** The three engines behind their ports, as the configuration chose them. */
+export interface Stack {
+  name: 'embedded' | 'distributed';
+  store: Store;
+  queue: Queue;
+  blobs: Blobs;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the engines. Those of the distributed stack may be down: they are used once they answer.
+ * Only the drivers that were chosen are loaded.
+ */
+export async function openStack(config: Config, clock: Clock, log: Log): Promise<Stack> {
+  const store = await openStore(config, clock, log);
+  const queue = await openQueue(config, clock, log);
+  const blobs = await openBlobs(config);
+  return {
+    name: config.mongoUri === null ? 'embedded' : 'distributed',
+    store,
+    queue,
+    blobs,
+    async close() {
+      await queue.close();
+      await blobs.close();
+      await store.close();
+    },
+  };
+}
+
+/** Opens the store alone, for commands that look at it without working. */
+export async function openStore(config: Config, clock: Clock, log: Log): Promise<Store> {
+  if (config.mongoUri === null) {
+    const { openSqliteStore } = await import('../store/sqlite/open.ts');
+    return openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
+  }
+  const { openMongoStore } = await import('../store/mongo/open.ts');
+  return openMongoStore({ uri: config.mongoUri, clock, log });
+}
+
+async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue> {
+  if (config.natsUrl === null) {
+    const { openLocalQueue } = await import('../queue/local/open.ts');
+    return openLocalQueue({ clock, log });
+  }
+  const { openJetStreamQueue } = await import('../queue/jetstream/open.ts');
+  return openJetStreamQueue({ url: config.natsUrl, clock, log });
+}
+
+async function openBlobs(config: Config): Promise<Blobs> {
+  if (config.s3Url === null) {
+    const { openFiles } = await import('../blobs/files/open.ts');
+    return openFiles({ directory: join(config.dataDir, 'results') });
+  }
+  const { openS3 } = await import('../blobs/s3/open.ts');
+  return openS3({ url: config.s3Url });
+}

@@ -1,0 +1,41 @@
+import { create, type Message } from '@bufbuild/protobuf';
+import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
+import { Fault } from '../base/fault.ts';
+import type { JobContext } from './context.ts';
+import type { JobMethod } from './offers.ts';
+import { findJob } from './read.ts';
+
+/**
+ * Streams the result file of one unit, whose token the retrieve answer gave (interface, endpoint 15).
+ * Faults: `malformed` for a token that is not one of the job's, `not_found` where there is no result,
+ * `unavailable` when the file cannot be had.
+ */
+export async function* data(
+  context: JobContext,
+  method: JobMethod,
+  request: Message,
+  userId: string,
+): AsyncGenerator<Message> {
+  const { blobs, links } = context;
+  const { itemToken } = request as unknown as { itemToken: string };
+  const job = await findJob(context, method, request, userId);
+  const place = links.readItemToken(job.id, itemToken);
+  if (place === null)
+    throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not a token of an item of this job.`);
+  const outcome = await outcomeOf(context, job.id, place);
+  if (outcome?.status !== 'SUCCESS' || !outcome.file)
+    throw new Fault('not_found', 'There is no result for this item.');
+  const { path, contentType } = outcome.file;
+  let first = true;
+  for await (const bytes of await blobs.read(path)) {
+    yield create(HttpBodySchema, first ? { contentType, data: bytes } : { data: bytes });
+    first = false;
+  }
+}
+
+async function outcomeOf({ store }: JobContext, jobId: string, place: { batchId: string; index: number }) {
+  for await (const batch of store.readBatches(jobId)) {
+    if (batch.id === place.batchId) return batch.outcomes[place.index];
+  }
+  return undefined;
+}

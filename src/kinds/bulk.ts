@@ -1,0 +1,42 @@
+import type { Counts, Job } from '../store/documents.ts';
+import type { JobSnapshot } from './kind.ts';
+import { aggregate } from './states.ts';
+
+/** Status of a bulk job as clients see it: terminal as soon as no unit is outstanding (decisions). */
+export function bulkStatus(job: Job, { total, success, failed }: Counts['units']): string {
+  if (job.state === 'terminated') return 'terminated';
+  return success + failed < total ? 'processing' : aggregate(success, failed);
+}
+
+/** The counts of a bulk job, and the link to its one file once that is compiled. */
+export async function bulkProgress({ job, counts, link }: JobSnapshot) {
+  const { units } = counts!;
+  const done = units.success + units.failed;
+  const compiling = job.finishedAt === null && units.total > 0 && done === units.total;
+  return {
+    status: bulkStatus(job, units),
+    total: units.total,
+    success: units.success,
+    failed: units.failed,
+    pending: units.total - done,
+    progress: units.total === 0 ? 0 : done / units.total,
+    ...(job.file ? { downloadUrl: await link(job.file) } : {}),
+    ...(compiling ? { message: 'The result file is being compiled.' } : {}),
+  };
+}
+
+/** The answer to a bulk submit (decisions, "bulk submit response"). */
+export function bulkSubmitted({ job }: JobSnapshot) {
+  return {
+    jobId: job.id,
+    status: 'processing',
+    total: job.totalUnits,
+    cost: job.cost,
+    ...(job.refunded > 0
+      ? {
+          refunded: job.refunded,
+          message: `Work for ${job.refunded} credits could not be queued; they were given back.`,
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { Fault, type Problem } from '../../base/fault.ts';
+
+/** One row of the CSV that a client uploads. */
+export interface Row {
+  region: string;
+  shop_id: string;
+  item_id: string;
+}
+
+const columns = ['region', 'shop_id', 'item_id'] as const;
+const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
+/** Limits: products per submit (interface), and how much one row may hold. */
+const mostRows = 2_000;
+const longestRow = 100_000;
+const mostProblems = 100;
+const chunkBytes = 65_536;
+
+/**
+ * Reads the rows of a CSV in UTF-8 with a header row. Further columns are ignored, a column that
+ * stands twice must say the same twice. Faults: `invalid` with every row at fault, up to 100, whose
+ * `loc` is ["body", "file", row from 1, column] (decisions, "get_pc_bulk rejected CSV").
+ */
+export async function readRows(file: Uint8Array): Promise<Row[]> {
+  const problems: Problem[] = [];
+  const refuse = (place: (string | number)[], msg: string, type: string) =>
+    problems.push({ loc: ['body', 'file', ...place], msg, type });
+  const rows: Row[] = [];
+  if (isUtf8(file)) await parseRows(file, rows, refuse, () => problems.length >= mostProblems);
+  else refuse([], 'The file is not UTF-8', 'unicode_error');
+  if (problems.length === 0 && rows.length === 0) refuse([], 'The file has no rows', 'too_short');
+  if (problems.length > 0)
+    throw new Fault('invalid', 'The CSV was refused; nothing was charged.', { problems });
+  return rows;
+}
+
+type Refuse = (place: (string | number)[], msg: string, type: string) => void;
+
+async function parseRows(
+  file: Uint8Array,
+  rows: Row[],
+  refuse: Refuse,
+  enough: () => boolean,
+): Promise<void> {
+  const parser = Readable.from(chunks(file)).pipe(
+    parse({
+      bom: true,
+      trim: true,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      max_record_size: longestRow,
+    }),
+  );
+  let places: Record<keyof Row, number[]> | undefined;
+  let number = 0;
+  try {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      if (places === undefined) {
+        places = placesOf(record);
+        const missing = columns.filter((column) => places![column].length === 0);
+        for (const column of missing) refuse([column], `The column '${column}' is missing`, 'missing');
+        if (missing.length > 0) return;
+        continue;
+      }
+      if (++number > mostRows) return refuse([], `The file has more than ${mostRows} rows`, 'too_long');
+      rows.push(readRow(record, places, number, refuse));
+      if (enough()) return;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    refuse([number + 1], `The row cannot be read: ${error.message}`, 'csv_parsing');
+  }
+}
+
+function placesOf(header: string[]): Record<keyof Row, number[]> {
+  const find = (column: string) =>
+    header.flatMap((name, place) => (name.toLowerCase() === column ? [place] : []));
+  return { region: find('region'), shop_id: find('shop_id'), item_id: find('item_id') };
+}
+
+function readRow(record: string[], places: Record<keyof Row, number[]>, number: number, refuse: Refuse): Row {
+  const row = { region: '', shop_id: '', item_id: '' };
+  for (const column of columns) {
+    const [value = '', ...others] = places[column].map((place) => record[place] ?? '');
+    row[column] = column === 'region' ? value.toLowerCase() : value;
+    if (others.some((other) => other !== value)) {
+      refuse(
+        [number, column],
+        `The column '${column}' stands twice and says '${value}' and '${others[0]}'`,
+        'value_error',
+      );
+    } else if (value === '') {
+      refuse([number, column], `The row lacks '${column}'`, 'missing');
+    } else if (column === 'region' && !regions.includes(row.region)) {
+      refuse([number, column], `'${value}' is not one of ${regions.join(', ')}`, 'enum');
+    } else if (column !== 'region' && !/^[0-9]{1,20}$/.test(value)) {
+      refuse([number, column], `'${value.slice(0, 40)}' is not an id`, 'string_pattern_mismatch');
+    }
+  }
+  return row;
+}
+
+function isUtf8(file: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function* chunks(file: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < file.length; start += chunkBytes)
+    yield file.subarray(start, start + chunkBytes);
+}

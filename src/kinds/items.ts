@@ -1,0 +1,123 @@
+import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
+import {
+  default_json as defaultOption,
+  identity as identityOption,
+  numbered as numberedOption,
+  rest_name as restNameOption,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
+import { Fault, type Problem } from '../base/fault.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import type { Market } from '../markets/market.ts';
+import type { Unit } from '../store/documents.ts';
+import type { Plan, PlannedGroup } from './kind.ts';
+
+/** How answers and result files identify an item: their name for it, and the input it comes from. */
+export type Identity = { name: string; from: string; numbered: boolean }[];
+
+/** A request whose `items` are the units. */
+interface Items {
+  items: (Message & Record<string, unknown>)[];
+}
+
+const mostProblems = 100;
+
+/**
+ * Plans a request of items: a unit each, its input under the request's own names with the contract's
+ * defaults filled in. Kept of the request: how its items are identified, so that views and files need
+ * no descriptor. Faults: `invalid` for a category without its `category`, or a URL that is not the
+ * market's.
+ */
+export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
+  const items = description.fields.find((field) => field.name === 'items')!.message!;
+  const problems: Problem[] = [];
+  const units: { unit: Unit; region: string }[] = [];
+  for (const [index, item] of (request as unknown as Items).items.entries()) {
+    const input = inputOf(item, items.fields);
+    for (const { name, msg, type } of problemsOf(input, items, market)) {
+      problems.push({ loc: ['body', 'items', index, name], msg, type });
+    }
+    if (problems.length >= mostProblems) break;
+    units.push({ unit: { key: String(Object.values(input)[0]), input }, region: regionOf(input, market) });
+  }
+  if (problems.length > 0) throw new Fault('invalid', 'Some items are not valid.', { problems });
+  const identity = identityOf(items.fields) as unknown as Json;
+  return { groups: group(units), region: '', params: { identity } };
+}
+
+/** How units become groups of one region each. */
+export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
+
+/** All units of a region together, regions in the order they first come (interface, marketplace D). */
+export const byRegion: Grouping = (units) => {
+  const groups = new Map<string, Unit[]>();
+  for (const { unit, region } of units) {
+    const known = groups.get(region);
+    if (known) known.push(unit);
+    else groups.set(region, [unit]);
+  }
+  return [...groups].map(([region, members]) => ({ region, units: members }));
+};
+
+/** Neighbours of one region together: the order submitted stays. */
+export const inOrder: Grouping = (units) => {
+  const groups: PlannedGroup[] = [];
+  for (const { unit, region } of units) {
+    const last = groups.at(-1);
+    if (last?.region === region) last.units.push(unit);
+    else groups.push({ region, units: [unit] });
+  }
+  return groups;
+};
+
+const restName = (field: DescField): string => getOption(field, restNameOption) || field.name;
+
+function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): JsonObject {
+  const input: JsonObject = {};
+  for (const field of fields) {
+    const fallback = hasOption(field, defaultOption)
+      ? (JSON.parse(getOption(field, defaultOption)) as Json)
+      : undefined;
+    const value = (item[field.localName] as Json | undefined) ?? fallback;
+    if (value !== undefined) input[restName(field)] = value;
+  }
+  return input;
+}
+
+function* problemsOf(input: JsonObject, items: DescMessage, market: Market) {
+  const asksCategory = input.list_type === 'category' && items.fields.some(({ name }) => name === 'category');
+  if (asksCategory && !input.category) {
+    yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };
+  }
+  if (typeof input.url === 'string' && market.parseUrl) {
+    try {
+      market.parseUrl('search', input.url);
+    } catch (error) {
+      yield { name: 'url', msg: (error as Error).message, type: 'url_parsing' };
+    }
+  }
+}
+
+function regionOf(input: JsonObject, market: Market): string {
+  if (typeof input.country === 'string') return input.country;
+  return market.regions.length === 1 ? market.regions[0]! : '';
+}
+
+function identityOf(fields: readonly DescField[]): Identity {
+  return fields
+    .filter((field) => hasOption(field, identityOption))
+    .map((field) => ({
+      name: getOption(field, identityOption),
+      from: restName(field),
+      numbered: getOption(field, numberedOption),
+    }));
+}
+
+/** The identity of a unit as answers show it; `place` is its place in the request, from 1. */
+export function identify(unit: Unit, identity: Identity, place: number): JsonObject {
+  const shown: JsonObject = {};
+  for (const { name, from, numbered } of identity) {
+    const value = unit.input[from] ?? null;
+    shown[name] = numbered ? `${String(value).trim().split(/\s+/).join('_')}_${place}` : value;
+  }
+  return shown;
+}

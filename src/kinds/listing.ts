@@ -1,0 +1,78 @@
+import { type DescField, getOption, hasOption } from '@bufbuild/protobuf';
+import {
+  entries as entriesOption,
+  rest_name as restNameOption,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import type { ListPage, ListSummary } from '../markets/market.ts';
+import type { Unit } from '../store/documents.ts';
+import type { UnitFilePack, UnitFilePlace } from './kind.ts';
+
+/**
+ * Writes the result file of a listing as the contract declares it: the fields whose values are known
+ * beforehand, then the entries as their pages come, then what the listing's end tells. Every declared
+ * field is there; one without a source is null.
+ */
+export const listingFile: UnitFilePack = {
+  name: (job, batch) => `${job.market}_${job.kind}_${batch.seq + 1}_${batch.id}.json`,
+  contentType: 'application/json',
+  async *chunks(pages, unit, place) {
+    const { message, inArray } = place.result!;
+    const list = message.fields.find((field) => hasOption(field, entriesOption))!;
+    const others = message.fields.filter((field) => field !== list);
+    const known = knownBefore(unit, place);
+    const before = others.filter((field) => nameOf(field) in known);
+    const after = others.filter((field) => !(nameOf(field) in known));
+
+    yield `${inArray ? '[' : ''}{${before.map((field) => `${member(nameOf(field), known[nameOf(field)])},`).join('')}"${nameOf(list)}":[`;
+    const { count, read, summary } = yield* entriesOf(pages, getOption(list, entriesOption));
+    const told: JsonObject = {
+      total_products: count,
+      total_items: count,
+      pages_fetched: read,
+      scraped_pages: read,
+      ...summary,
+    };
+    yield `\n]${after.map((field) => `,${member(nameOf(field), told[nameOf(field)])}`).join('')}}${inArray ? ']' : ''}\n`;
+    return count;
+  },
+};
+
+const nameOf = (field: DescField): string => getOption(field, restNameOption) || field.name;
+
+const member = (name: string, value: Json | undefined): string =>
+  `"${name}":${JSON.stringify(value ?? null)}`;
+
+/** What a file can say before its listing is read: the unit as submitted, and whose work it is. */
+function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): JsonObject {
+  const submitted = new Date(job.createdAt).toISOString();
+  return {
+    ...unit.input,
+    ...(job.params.identity === undefined ? { url: unit.key } : {}),
+    success: true,
+    batch_id: batch.id,
+    collected_at: collectedAt,
+    submit_date: submitted.slice(0, 10),
+    submit_hour: submitted.slice(11, 13),
+  };
+}
+
+/** Writes the entries of one list, separated; tells how many there were and how the listing ended. */
+export async function* entriesOf(
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+  list: string,
+): AsyncGenerator<string, { count: number; read: number; summary: ListSummary }> {
+  let count = 0;
+  let read = 0;
+  for (;;) {
+    const { value, done } = await pages.next();
+    if (done) return { count, read, summary: value };
+    if (value.list !== list)
+      throw new Error(`the reader yielded the list '${value.list}', the file holds '${list}'`);
+    read++;
+    const text = value.entries
+      .map((entry) => `${count++ === 0 ? '\n' : ',\n'}${JSON.stringify(entry)}`)
+      .join('');
+    if (text !== '') yield text;
+  }
+}

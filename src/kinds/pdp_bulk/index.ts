@@ -1,0 +1,27 @@
+import { bulkProgress, bulkSubmitted } from '../bulk.ts';
+import { byRegion, planItems } from '../items.ts';
+import type { Kind } from '../kind.ts';
+import { jobFile } from './pack.ts';
+
+/** Product pages by the thousand, in one gzip-compressed JSON Lines file. */
+export const pdpBulk: Kind = {
+  name: 'pdp_bulk',
+  page: 'product',
+  lane: 'bulk',
+  batchSize: 20,
+  approval: false,
+  workingHours: false,
+  charge: 'submit',
+  unqueued: 'refund',
+  plan: (request, description, market) => planItems(request, description, market, byRegion),
+  price: () => 5,
+  files: { job: jobFile },
+  submittedNeeds: [],
+  submitted: bulkSubmitted,
+  views: {
+    retrieve: {
+      needs: ['counts'],
+      show: async (snapshot) => ({ jobId: snapshot.job.id, ...(await bulkProgress(snapshot)) }),
+    },
+  },
+};

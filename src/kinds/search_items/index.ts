@@ -1,0 +1,10 @@
+import type { Kind } from '../kind.ts';
+import { listingFile } from '../listing.ts';
+import { pgntKind } from '../pgnt.ts';
+
+/** Items of search and category pages. */
+export const searchItems: Kind = pgntKind({
+  name: 'search_items',
+  page: 'search',
+  files: { unit: listingFile },
+});

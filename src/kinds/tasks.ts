@@ -1,0 +1,71 @@
+import type { Json } from '../base/json.ts';
+import { bulkStatus, bulkSubmitted } from './bulk.ts';
+import { type Identity, identify, inOrder, planItems } from './items.ts';
+import type { JobSnapshot, Kind, View } from './kind.ts';
+import { listingFile } from './listing.ts';
+import { inputText, unitStatus } from './states.ts';
+
+/** What kinds of tasks differ in. */
+type Tasks = Pick<Kind, 'name' | 'page' | 'price'>;
+
+/** A bulk kind of up to 50 tasks, each a listing with a result file of its own. */
+export function taskKind(tasks: Tasks): Kind {
+  return {
+    ...tasks,
+    lane: 'bulk',
+    batchSize: 1,
+    approval: false,
+    workingHours: false,
+    charge: 'submit',
+    unqueued: 'refund',
+    plan: (request, description, market) => planItems(request, description, market, inOrder),
+    files: { unit: listingFile },
+    submittedNeeds: ['units'],
+    submitted: (snapshot) => ({ ...bulkSubmitted(snapshot), items: submittedTasks(snapshot) }),
+    views: { retrieve },
+  };
+}
+
+/** The tasks of a submit, for the markets whose answer lists them (interface, marketplace E search). */
+function submittedTasks({ units = [] }: JobSnapshot): Json[] {
+  return units.map(({ unit, batch }) => ({
+    taskId: batch.id,
+    keyword: inputText(unit, 'keyword'),
+    listType: inputText(unit, 'list_type'),
+    status: 'pending',
+  }));
+}
+
+/** Per-item bulk job retrieve response: every task with a link that also needs the Bearer token. */
+const retrieve: View = {
+  needs: ['units'],
+  async show({ job, units = [], link }) {
+    const items = await Promise.all(
+      units.map(async ({ unit, outcome, batch }, index) => {
+        const { list_type: listType, ...identity } = identify(
+          unit,
+          job.params.identity as unknown as Identity,
+          index + 1,
+        );
+        const file = outcome?.status === 'SUCCESS' ? outcome.file : undefined;
+        return {
+          taskId: batch.id,
+          ...identity,
+          ...(listType === undefined ? {} : { listType }),
+          status: unitStatus(outcome, job),
+          ...(file ? { downloadUrl: await link(file, { bearer: true }) } : {}),
+          ...(outcome?.status === 'FAILED' ? { error: outcome.message } : {}),
+        };
+      }),
+    );
+    const tally = (status: string) => items.filter((item) => item.status === status).length;
+    const counts = { total: items.length, success: tally('SUCCESS'), failed: tally('FAILED') };
+    return {
+      jobId: job.id,
+      status: bulkStatus(job, counts),
+      ...counts,
+      pending: counts.total - counts.success - counts.failed,
+      items,
+    };
+  },
+};
