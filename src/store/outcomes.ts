@@ -1,5 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import type { Outcome, StoredFile } from './documents.ts';
+import type { Batch, Outcome, StoredFile } from './documents.ts';
 import type { Payload } from './store.ts';
 
 /** Outcomes of a batch by the unit's index. */
@@ -53,4 +53,10 @@ export function countOutcomes(...sets: Outcomes[]): { success: number; failed: n
 /** The outcomes of a batch of `total` units with `outcome` for each that had none. */
 export function endOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
   return Object.fromEntries(Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]));
+}
+
+/** Attempt under which a unit's payload was written; null where it has none. */
+export function attemptOf(batch: Batch, index: number): number | null {
+  const outcome = batch.outcomes[index];
+  return outcome?.status === 'SUCCESS' ? outcome.attempt : null;
 }

@@ -24,6 +24,7 @@ export function jobStore(engine: Engine): JobStore {
 
     createJob: async (job, source) => {
       if (!openDraft(engine, job)) return;
+      let written = 0;
       for (const chunk of inChunks(source)) {
         const writing = engine.write(() => {
           if (stateOf(job.id) !== 'writing') return false;
@@ -31,19 +32,10 @@ export function jobStore(engine: Engine): JobStore {
           return true;
         });
         if (!writing) break;
+        written += chunk.length;
         await nextTurn();
       }
-      const columns = jobs.columns.split(', ').map((column) => `${column} = ?`);
-      engine.write(() => {
-        const written = engine.run(
-          `UPDATE jobs SET ${columns.join(', ')} WHERE id = ? AND state = 'writing'`,
-          ...jobs.values(job),
-          job.id,
-        );
-        if (written === 0 && !stateOf(job.id)) {
-          throw new Fault('unavailable', `job ${job.id} was removed as abandoned while it was being written`);
-        }
-      });
+      engine.write(() => completeDraft(engine, job, written));
     },
 
     discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'submitted') !== null),
@@ -138,6 +130,21 @@ function openDraft(engine: Engine, job: Job): boolean {
     }
     return true;
   });
+}
+
+/** Makes the job of its draft, unless another call did. `written`: batches that must be there. */
+function completeDraft(engine: Engine, job: Job, written: number): void {
+  const { state, count } = engine.get<{ state: string | null; count: number }>(
+    `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
+    job.id,
+  )!;
+  if (state !== null && state !== 'writing') return;
+  // Removed meanwhile, and perhaps begun again by a call that is not through.
+  if (state === null || count < written) {
+    throw new Fault('unavailable', `job ${job.id} was removed as abandoned while it was being written`);
+  }
+  const columns = jobs.columns.split(', ').map((column) => `${column} = ?`);
+  engine.run(`UPDATE jobs SET ${columns.join(', ')} WHERE id = ?`, ...jobs.values(job), job.id);
 }
 
 /** Keeps a batch, unless one with its id or its place in the job is kept. */

@@ -1,4 +1,5 @@
 import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
+import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
@@ -121,10 +122,4 @@ export function wholeBatch(engine: Engine, row: BatchRow): Batch {
     row.id,
   )!;
   return { ...batch, units: JSON.parse(units) as Unit[] };
-}
-
-/** Attempt under which a unit's payload was written; null, which no row equals, where it has none. */
-function attemptOf(batch: Batch, index: number): number | null {
-  const outcome = batch.outcomes[index];
-  return outcome?.status === 'SUCCESS' ? outcome.attempt : null;
 }

@@ -1,0 +1,113 @@
+import type { Filter } from 'mongodb';
+import { newId } from '../../base/id.ts';
+import type { BatchReference } from '../documents.ts';
+import type { BatchStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { failBatches, writeOutcomes } from './outcomes.ts';
+import { progressStore } from './progress.ts';
+import type { BatchDocument, Collections } from './schema.ts';
+import { readBatch } from './shapes.ts';
+
+/** Batches in MongoDB. What only reads is in progress.ts, what writes outcomes in outcomes.ts. */
+export function batchStore(engine: Engine): BatchStore {
+  return {
+    ...progressStore(engine),
+
+    queueBatches: (jobId, limit, now) =>
+      engine.run(({ batches }) =>
+        takeBatches(batches, { jobId, state: 'waiting' }, 'seq', limit, { state: 'queued', queuedAt: now }),
+      ),
+
+    claimBatch: (batchId, attempt, now, leaseUntil) =>
+      engine.run(async ({ batches }) => {
+        const claimed = await batches.findOneAndUpdate(
+          {
+            _id: batchId,
+            $or: [
+              { state: { $in: ['waiting', 'queued'] }, attempt },
+              { state: 'claimed', leaseUntil: { $lt: now } },
+            ],
+          },
+          { $set: { state: 'claimed', leaseUntil, notBefore: null }, $inc: { attempt: 1 } },
+          { returnDocument: 'after' },
+        );
+        return claimed && readBatch(claimed);
+      }),
+
+    renewBatch: (batchId, attempt, leaseUntil) =>
+      engine.run(async ({ batches }) => {
+        const renewed = await batches.updateOne(
+          { _id: batchId, attempt, state: 'claimed' },
+          { $set: { leaseUntil } },
+        );
+        return renewed.matchedCount === 1;
+      }),
+
+    recordOutcomes: (batchId, attempt, outcomes, payloads) =>
+      engine.run((collections) => writeOutcomes(collections, batchId, attempt, { outcomes, payloads })),
+
+    finishBatch: (batchId, attempt, outcomes, payloads, file) =>
+      engine.run((collections) =>
+        writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file } }),
+      ),
+
+    releaseBatch: (batchId, attempt, notBefore) =>
+      engine.run(async ({ batches }) => {
+        const released = await batches.updateOne(
+          { _id: batchId, attempt, state: 'claimed' },
+          { $set: { state: 'queued', leaseUntil: null, notBefore } },
+        );
+        return released.matchedCount === 1;
+      }),
+
+    failBatches: (jobId, states, outcome) =>
+      engine.run(({ batches }) => failBatches(batches, jobId, states, outcome)),
+
+    takeStalled: (now, queuedBefore, limit) =>
+      engine.run(({ batches }) => {
+        const stalled: Filter<BatchDocument> = {
+          $or: [
+            { state: 'queued', queuedAt: { $lt: queuedBefore }, notBefore: { $not: { $gt: now } } },
+            { state: 'claimed', leaseUntil: { $lt: now } },
+          ],
+        };
+        const fields = { state: 'queued' as const, queuedAt: now, leaseUntil: null, notBefore: null };
+        return takeBatches(batches, stalled, 'queuedAt', limit, fields);
+      }),
+  };
+}
+
+/**
+ * Moves up to `limit` batches that a condition holds for, the lowest by `order` first, each for one
+ * caller: each update of a document asks for the condition again and leaves the caller's mark, and a
+ * caller is given what bears its own.
+ */
+async function takeBatches(
+  batches: Collections['batches'],
+  condition: Filter<BatchDocument>,
+  order: 'seq' | 'queuedAt',
+  limit: number,
+  fields: Partial<BatchDocument>,
+): Promise<BatchReference[]> {
+  const taken: BatchReference[] = [];
+  while (taken.length < limit) {
+    const candidates = await batches
+      .find(condition, { projection: { _id: 1 } })
+      .sort({ [order]: 1 })
+      .limit(limit - taken.length)
+      .toArray();
+    if (candidates.length === 0) break;
+    const taker = newId();
+    const among = { _id: { $in: candidates.map(({ _id }) => _id) } };
+    await batches.updateMany({ ...among, ...condition }, { $set: { ...fields, taker } });
+    const mine = await batches
+      .find(
+        { ...among, taker, state: 'queued' },
+        { projection: { jobId: 1, market: 1, lane: 1, attempt: 1 } },
+      )
+      .sort({ seq: 1 })
+      .toArray();
+    taken.push(...mine.map(({ _id, ...rest }) => ({ batchId: _id, ...rest })));
+  }
+  return taken;
+}

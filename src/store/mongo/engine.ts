@@ -1,0 +1,132 @@
+import {
+  type Db,
+  MongoBulkWriteError,
+  MongoClient,
+  MongoError,
+  MongoNetworkError,
+  MongoOperationTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoSystemError,
+} from 'mongodb';
+import { Fault } from '../../base/fault.ts';
+import { type Collections, collectionsOf, makeIndexes } from './schema.ts';
+
+/** One MongoDB database. Errors of the driver come out as Faults. */
+export interface Engine {
+  /** Runs steps on the collections, after their indexes were made. Fault `unavailable` when MongoDB does not answer. */
+  run<T>(steps: (collections: Collections) => Promise<T>): Promise<T>;
+  /** Resolves when MongoDB answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a call waits for a server that can be reached, in milliseconds. */
+const selectionTimeoutMs = 3_000;
+/** How long a call waits for a server that has stopped to speak, in milliseconds. */
+const silenceTimeoutMs = 30_000;
+
+/**
+ * Server codes with which a call may succeed a little later: hosts and networks gone, shutting down,
+ * stepping down, not primary, interrupted, out of time, no primary known.
+ */
+const passing = new Set([
+  6, 7, 89, 91, 133, 134, 189, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
+]);
+
+/**
+ * Prepares the connection; nothing is sent before the first call. The driver connects again by itself
+ * after a loss. Indexes are made before the first step and tried again when MongoDB was away then.
+ */
+export function openEngine(uri: string): Engine {
+  const client = named(
+    'MongoDB address',
+    () =>
+      new MongoClient(uri, {
+        appName: 'gleaner',
+        serverSelectionTimeoutMS: selectionTimeoutMs,
+        connectTimeoutMS: selectionTimeoutMs,
+        socketTimeoutMS: silenceTimeoutMs,
+        // What was acknowledged is on disk, on most members where there are several.
+        writeConcern: { w: 'majority', journal: true },
+        ignoreUndefined: true,
+      }),
+  );
+  const place = `MongoDB at ${client.options.hosts.join(', ') || client.options.srvHost}`;
+  const database: Db = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
+  const collections = collectionsOf(database);
+  let indexes: Promise<void> | undefined;
+  const ready = () => {
+    indexes ??= makeIndexes(database).catch((thrown) => {
+      indexes = undefined;
+      throw thrown;
+    });
+    return indexes;
+  };
+  return {
+    run: async (steps) => {
+      try {
+        await ready();
+        return await steps(collections);
+      } catch (thrown) {
+        throw toFault(place, thrown);
+      }
+    },
+    ping: async () => {
+      try {
+        await ready();
+        await database.command({ ping: 1 });
+      } catch (thrown) {
+        throw toFault(place, thrown);
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Runs an insert or upsert that may find its document there already: null then. */
+export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
+  try {
+    return await write;
+  } catch (thrown) {
+    if (isDuplicate(thrown)) return null;
+    throw thrown;
+  }
+}
+
+/** Whether an error says only that documents with the same unique value exist. */
+function isDuplicate(thrown: unknown): boolean {
+  if (thrown instanceof MongoBulkWriteError) {
+    return (
+      [thrown.writeErrors].flat().every(({ code }) => code === 11_000) &&
+      !thrown.result.getWriteConcernError()
+    );
+  }
+  return thrown instanceof MongoServerError && thrown.code === 11_000;
+}
+
+function toFault(place: string, thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  if (!(thrown instanceof MongoError)) return Fault.from(thrown);
+  const away =
+    thrown instanceof MongoNetworkError ||
+    thrown instanceof MongoSystemError ||
+    thrown instanceof MongoServerSelectionError ||
+    thrown instanceof MongoOperationTimeoutError ||
+    // The pool was emptied or the client closed under the call.
+    /PoolCleared|PoolClosed|NotConnected|TopologyClosed|ClientClosed|WaitQueue|ExpiredSession/.test(
+      thrown.name,
+    ) ||
+    passing.has(Number(thrown.code)) ||
+    thrown.hasErrorLabel('RetryableWriteError');
+  const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
+  return new Fault(away ? 'unavailable' : 'internal', words, { cause: thrown });
+}
+
+function named<T>(name: string, call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    throw new Fault('internal', `${name}: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Filter } from 'mongodb';
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { Job } from '../documents.ts';
+import type { JobStore } from '../store.ts';
+import { createJob, removeJob } from './creating.ts';
+import type { Engine } from './engine.ts';
+import { olderThan } from './paging.ts';
+import type { HiddenState, JobDocument } from './schema.ts';
+import { readJob } from './shapes.ts';
+import { submissionStore } from './submissions.ts';
+
+/** Jobs that readers may see. */
+const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
+
+const read = (document: JobDocument | null): Job | null => document && readJob(document);
+
+/** Jobs in MongoDB. How one is written and removed is in creating.ts. */
+export function jobStore(engine: Engine): JobStore {
+  return {
+    ...submissionStore(engine),
+
+    createJob: (job, source) => engine.run((collections) => createJob(collections, job, source)),
+
+    discardJob: (jobId) =>
+      engine.run(async (collections) => {
+        return (await removeJob(collections, { _id: jobId, state: 'submitted' })) !== null;
+      }),
+
+    getJob: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
+
+    getJobByNumber: (number) =>
+      engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
+
+    listJobs: async ({ states, ...filter }, page) => {
+      const after = readCursor(page);
+      const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
+      const documents = await engine.run(({ jobs }) =>
+        jobs
+          .find({ ...filter, ...among, ...olderThan(after) })
+          .sort({ createdAt: -1, _id: -1 })
+          .limit(rowsToRead(page))
+          .toArray(),
+      );
+      return toPage(documents.map(readJob), page, (job) => ({ at: job.createdAt, id: job.id }));
+    },
+
+    moveJob: (jobId, from, to, at, patch = {}) =>
+      engine.run(async ({ jobs }) =>
+        read(
+          await jobs.findOneAndUpdate(
+            { _id: jobId, state: { $in: [...from] } },
+            { $set: { ...patch, state: to, stateSince: at } },
+            { returnDocument: 'after' },
+          ),
+        ),
+      ),
+
+    findJobs: (states, since, limit) =>
+      engine.run(async ({ jobs }) => {
+        if (limit <= 0) return [];
+        const found = jobs.find({ state: { $in: [...states] }, stateSince: { $lt: since } });
+        return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    findExpired: (now, limit) =>
+      engine.run(async ({ jobs }) => {
+        if (limit <= 0) return [];
+        const found = jobs.find({ state: 'awaiting_approval', decideBy: { $ne: null, $lte: now } });
+        return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    removeOrphans: (before) =>
+      engine.run(async (collections) => {
+        const hidden: HiddenState[] = ['writing', 'removing'];
+        const left = await collections.jobs
+          .find({ state: { $in: hidden }, createdAt: { $lt: before } }, { projection: { state: 1 } })
+          .toArray();
+        let removed = 0;
+        for (const { _id, state } of left) removed += (await removeJob(collections, { _id, state })) ?? 0;
+        return removed;
+      }),
+  };
+}

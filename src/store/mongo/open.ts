@@ -1,0 +1,32 @@
+import type { Store } from '../store.ts';
+import { accountStore } from './accounts.ts';
+import { batchStore } from './batches.ts';
+import { openEngine } from './engine.ts';
+import { jobStore } from './jobs.ts';
+import { ledgerStore } from './ledger.ts';
+import { originStore } from './origins.ts';
+
+/** Where the distributed store keeps its data. */
+export interface MongoStoreOptions {
+  /** Connection string; the database is the one it names, else `gleaner`. */
+  uri: string;
+}
+
+/**
+ * Opens the distributed store (DESIGN, "Two stacks, one program"): MongoDB as a standalone server, a
+ * replica set or sharded. It opens at once, also while MongoDB is down: each call then fails as
+ * `unavailable` within seconds, until MongoDB is there.
+ */
+export function openMongoStore(options: MongoStoreOptions): Store {
+  const engine = openEngine(options.uri);
+  return {
+    engine: 'MongoDB',
+    ping: () => engine.ping(),
+    close: () => engine.close(),
+    ...accountStore(engine),
+    ...ledgerStore(engine),
+    ...jobStore(engine),
+    ...batchStore(engine),
+    ...originStore(engine),
+  };
+}

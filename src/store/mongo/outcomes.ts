@@ -1,0 +1,138 @@
+import { Binary } from 'mongodb';
+import { Fault } from '../../base/fault.ts';
+import { newId } from '../../base/id.ts';
+import type { BatchState, Outcome } from '../documents.ts';
+import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import type { Payload } from '../store.ts';
+import { unlessDuplicate } from './engine.ts';
+import type { BatchDocument, Collections } from './schema.ts';
+
+/** Batches that are failed in one message. */
+const failChunk = 100;
+/** The largest payload that fits into a document, in bytes: 16 MB less what stands beside it. */
+const largestPayload = 16 * 1024 * 1024 - 4_096;
+
+/** Name of a payload's document. */
+export function payloadId(batchId: string, attempt: number, index: number): string {
+  return `${batchId}/${attempt}/${index}`;
+}
+
+/** Puts the counts that a batch was read with into a filter: they rise with every outcome, so that none comes between. */
+const unchanged = ({
+  _id,
+  attempt,
+  state,
+  success,
+  failed,
+}: Pick<BatchDocument, '_id' | 'attempt' | 'state' | 'success' | 'failed'>) => ({
+  _id,
+  attempt,
+  state,
+  success,
+  failed,
+});
+
+/**
+ * Adds outcomes to a claimed batch, and ends it where the write says so. Payloads go first: without
+ * an outcome that names their attempt nobody reads them, so those of a late worker do no harm.
+ */
+export async function writeOutcomes(
+  { batches, payloads }: Collections,
+  batchId: string,
+  attempt: number,
+  write: OutcomeWrite,
+): Promise<boolean> {
+  for (;;) {
+    const batch = await batches.findOne(
+      { _id: batchId, attempt },
+      { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1 } },
+    );
+    // The same end once more: its first answer was lost on the way.
+    if (batch?.state === 'done') return write.end !== undefined;
+    if (batch?.state !== 'claimed') return false;
+    const addition = addOutcomes(batchId, batch.total, batch.outcomes, write);
+    const fresh = Object.entries(addition.fresh);
+    if (fresh.length === 0 && !write.end) return true;
+    await writePayloads(payloads, batchId, attempt, addition.payloads);
+    const ending: Partial<BatchDocument> = write.end
+      ? { state: 'done', leaseUntil: null, notBefore: null, file: write.end.file }
+      : {};
+    const added = await batches.updateOne(unchanged(batch), {
+      $set: {
+        ...Object.fromEntries(fresh.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
+        success: addition.success,
+        failed: addition.failed,
+        ...ending,
+      },
+    });
+    if (added.matchedCount === 1) return true;
+  }
+}
+
+async function writePayloads(
+  payloads: Collections['payloads'],
+  batchId: string,
+  attempt: number,
+  its: readonly Payload[],
+): Promise<void> {
+  if (its.length === 0) return;
+  const documents = its.map(({ index, body }) => {
+    if (body.byteLength > largestPayload) {
+      throw new Fault(
+        'too_large',
+        `the payload of unit ${index} has ${body.byteLength} bytes; MongoDB keeps up to ${largestPayload}`,
+      );
+    }
+    return { _id: payloadId(batchId, attempt, index), body: new Binary(body) };
+  });
+  if (await unlessDuplicate(payloads.insertMany(documents, { ordered: false }))) return;
+  // An earlier try of this worker broke off before its outcomes were written: the last one stands.
+  const replacements = documents.map(({ _id, body }) => ({
+    replaceOne: { filter: { _id }, replacement: { body }, upsert: true },
+  }));
+  await payloads.bulkWrite(replacements, { ordered: false });
+}
+
+/** Ends batches and raises their attempt, so that a worker that still has one is late (BatchStore.failBatches). */
+export async function failBatches(
+  batches: Collections['batches'],
+  jobId: string,
+  states: readonly BatchState[],
+  outcome: Outcome,
+): Promise<number> {
+  let ended = 0;
+  for (;;) {
+    const found = await batches
+      .find(
+        { jobId, state: { $in: [...states] } },
+        { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1 } },
+      )
+      .limit(failChunk)
+      .toArray();
+    if (found.length === 0) return ended;
+    // A batch that its worker changes meanwhile is not matched and is read again in the next turn.
+    const taker = newId();
+    const updates = found.map((batch) => {
+      const outcomes = endOutstanding(batch.total, batch.outcomes, outcome);
+      const fields = {
+        outcomes,
+        ...countOutcomes(outcomes),
+        state: 'done' as const,
+        leaseUntil: null,
+        notBefore: null,
+      };
+      return {
+        updateOne: { filter: unchanged(batch), update: { $set: { ...fields, taker }, $inc: { attempt: 1 } } },
+      };
+    });
+    const { matchedCount } = await batches.bulkWrite(updates, { ordered: false });
+    let mine = new Set(found.map(({ _id }) => _id));
+    if (matchedCount < found.length) {
+      const marked = await batches
+        .find({ _id: { $in: [...mine] }, taker }, { projection: { _id: 1 } })
+        .toArray();
+      mine = new Set(marked.map(({ _id }) => _id));
+    }
+    for (const { _id, total, success, failed } of found) if (mine.has(_id)) ended += total - success - failed;
+  }
+}

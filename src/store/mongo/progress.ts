@@ -1,0 +1,138 @@
+import type { BatchState, Counts, Lane } from '../documents.ts';
+import { attemptOf } from '../outcomes.ts';
+import type { BatchStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { payloadId } from './outcomes.ts';
+import { readBatch, readSummary, summaryFields } from './shapes.ts';
+
+/** Batches with units and outcomes that are held in memory at once. */
+const readChunk = 20;
+
+/** What only reads batches. */
+export type ProgressStore = Pick<
+  BatchStore,
+  | 'countInFlight'
+  | 'hasPending'
+  | 'countJob'
+  | 'listBatches'
+  | 'readBatches'
+  | 'findUnit'
+  | 'readPayloads'
+  | 'readPayload'
+  | 'countBacklog'
+>;
+
+const inFlight: BatchState[] = ['queued', 'claimed'];
+
+/** Reads of batches in MongoDB. */
+export function progressStore(engine: Engine): ProgressStore {
+  return {
+    countInFlight: (jobId) =>
+      engine.run(({ batches }) => batches.countDocuments({ jobId, state: { $in: inFlight } })),
+
+    hasPending: (jobId) =>
+      engine.run(async ({ batches }) => {
+        const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
+        return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
+      }),
+
+    countJob: (jobId): Promise<Counts> =>
+      engine.run(async ({ batches }) => {
+        const done = { $eq: ['$state', 'done'] };
+        const counted = (condition: object) => ({ $sum: { $cond: [{ $and: [done, condition] }, 1, 0] } });
+        const [row] = await batches
+          .aggregate<Record<string, number>>([
+            { $match: { jobId } },
+            {
+              $group: {
+                _id: null,
+                units: { $sum: '$total' },
+                success: { $sum: '$success' },
+                failed: { $sum: '$failed' },
+                batches: { $sum: 1 },
+                good: counted({ $gt: ['$success', 0] }),
+                bad: counted({ $eq: ['$success', 0] }),
+              },
+            },
+          ])
+          .toArray();
+        return {
+          units: { total: row?.units ?? 0, success: row?.success ?? 0, failed: row?.failed ?? 0 },
+          batches: { total: row?.batches ?? 0, success: row?.good ?? 0, failed: row?.bad ?? 0 },
+        };
+      }),
+
+    listBatches: (jobId) =>
+      engine.run(async ({ batches }) => {
+        const documents = await batches
+          .find({ jobId }, { projection: summaryFields })
+          .sort({ seq: 1 })
+          .toArray();
+        return documents.map(readSummary);
+      }),
+
+    readBatches: async function* (jobId) {
+      let after = -1;
+      for (;;) {
+        const chunk = await engine.run(({ batches }) =>
+          batches
+            .find({ jobId, seq: { $gt: after } })
+            .sort({ seq: 1 })
+            .limit(readChunk)
+            .toArray(),
+        );
+        yield* chunk.map(readBatch);
+        const last = chunk.at(-1);
+        if (!last) return;
+        after = last.seq;
+      }
+    },
+
+    findUnit: (jobId, key) =>
+      engine.run(async ({ batches }) => {
+        const [document] = await batches.find({ jobId, keys: key }).sort({ seq: 1 }).limit(1).toArray();
+        if (!document) return null;
+        const batch = readBatch(document);
+        return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
+      }),
+
+    readPayloads: (batch) =>
+      engine.run(async ({ payloads }) => {
+        const ids = new Map<string, number>();
+        for (const index of batch.units.keys()) {
+          const attempt = attemptOf(batch, index);
+          if (attempt !== null) ids.set(payloadId(batch.id, attempt, index), index);
+        }
+        if (ids.size === 0) return new Map();
+        const documents = await payloads.find({ _id: { $in: [...ids.keys()] } }).toArray();
+        const found = documents.map(({ _id, body }): [number, Uint8Array] => [ids.get(_id)!, body.value()]);
+        return new Map(found.sort(([one], [other]) => one - other));
+      }),
+
+    readPayload: (batch, index) =>
+      engine.run(async ({ payloads }) => {
+        const attempt = attemptOf(batch, index);
+        if (attempt === null) return null;
+        const document = await payloads.findOne({ _id: payloadId(batch.id, attempt, index) });
+        return document?.body.value() ?? null;
+      }),
+
+    countBacklog: () =>
+      engine.run(async ({ batches }) => {
+        const groups = await batches
+          .aggregate<{ _id: { market: string; lane: Lane; state: 'queued' | 'claimed' }; count: number }>([
+            { $match: { state: { $in: inFlight } } },
+            { $group: { _id: { market: '$market', lane: '$lane', state: '$state' }, count: { $sum: 1 } } },
+            { $sort: { '_id.market': 1, '_id.lane': 1 } },
+          ])
+          .toArray();
+        const rows = new Map<string, { market: string; lane: Lane; queued: number; claimed: number }>();
+        for (const { _id, count } of groups) {
+          const { market, lane, state } = _id;
+          const row = rows.get(`${market} ${lane}`) ?? { market, lane, queued: 0, claimed: 0 };
+          rows.set(`${market} ${lane}`, { ...row, [state]: count });
+        }
+        return [...rows.values()];
+      }),
+  };
+}

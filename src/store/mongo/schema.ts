@@ -1,0 +1,131 @@
+import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
+import type {
+  ApiKey,
+  Batch,
+  Job,
+  JobState,
+  LedgerEntry,
+  Outcome,
+  StoredFile,
+  Submission,
+  User,
+} from '../documents.ts';
+
+/** A document under its own name for `id`. */
+type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
+
+/** A user with what the ledger protocol needs (ledger.ts). */
+export type UserDocument = Stored<User> & {
+  /** Keys of entries that are in the balance and may not be marked applied yet. */
+  openKeys: string[];
+  /** Raised whenever a key leaves `openKeys` or must never enter it from an older reading. */
+  epoch: number;
+};
+
+/** An entry; a `pending` one counts only while its key is open. */
+export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
+  _id: string;
+  state: 'pending' | 'applied';
+  /** Of the call that touched it last: a removal names the stamp it saw. */
+  stamp: string;
+};
+
+/** States that no reader sees: a job that is being written, one that is being removed. */
+export type HiddenState = 'writing' | 'removing';
+
+/** A job. Without a number it has no such field: the index on it is sparse. */
+export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
+  number?: number;
+  state: JobState | HiddenState;
+  /** JSON text: names of a client's fields are not to be field names here. */
+  params: string;
+  /** Names one writing of the job; batches carry it too (jobs.ts). */
+  draft: string;
+};
+
+/** A batch. `units` is JSON text, for their inputs have fields of any name; `keys` are theirs, for an index. */
+export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
+  total: number;
+  units: string;
+  keys: string[];
+  outcomes: Record<string, Outcome>;
+  file: StoredFile | null;
+  draft: string;
+  /** The call that moved it last, where many may want to: each looks for its own mark. */
+  taker: string;
+};
+
+/** A payload: `<batch id>/<attempt>/<index>`. */
+export interface PayloadDocument {
+  _id: string;
+  body: Binary;
+}
+
+/** An idempotency key: user and key as a JSON array. */
+export type SubmissionDocument = Submission & { _id: string };
+
+/** An origin. */
+export interface OriginDocument {
+  _id: string;
+  nextFree: number;
+  pausedUntil: number;
+  reason: string;
+}
+
+/** The database's collections. */
+export interface Collections {
+  users: Collection<UserDocument>;
+  apiKeys: Collection<Stored<ApiKey>>;
+  ledger: Collection<LedgerDocument>;
+  jobs: Collection<JobDocument>;
+  batches: Collection<BatchDocument>;
+  payloads: Collection<PayloadDocument>;
+  sequences: Collection<{ _id: string; value: number }>;
+  submissions: Collection<SubmissionDocument>;
+  origins: Collection<OriginDocument>;
+}
+
+/** The collections of a database. */
+export function collectionsOf(database: Db): Collections {
+  return {
+    users: database.collection('users'),
+    apiKeys: database.collection('apiKeys'),
+    ledger: database.collection('ledger'),
+    jobs: database.collection('jobs'),
+    batches: database.collection('batches'),
+    payloads: database.collection('payloads'),
+    sequences: database.collection('sequences'),
+    submissions: database.collection('submissions'),
+    origins: database.collection('origins'),
+  };
+}
+
+const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
+  users: [{ key: { role: 1, createdAt: -1, _id: -1 } }],
+  apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
+  ledger: [
+    { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { createdAt: 1 }, partialFilterExpression: { state: 'pending' } },
+  ],
+  jobs: [
+    { key: { number: 1 }, unique: true, sparse: true },
+    { key: { createdAt: -1, _id: -1 } },
+    { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { state: 1, stateSince: 1 } },
+    { key: { state: 1, decideBy: 1 } },
+  ],
+  batches: [
+    { key: { jobId: 1, seq: 1 }, unique: true },
+    { key: { jobId: 1, state: 1, seq: 1 } },
+    { key: { jobId: 1, keys: 1 } },
+    { key: { state: 1, queuedAt: 1 } },
+  ],
+  submissions: [{ key: { createdAt: 1 } }],
+};
+
+/** Makes every index that is not there; collections come with them. */
+export async function makeIndexes(database: Db): Promise<void> {
+  for (const [name, descriptions] of Object.entries(indexes)) {
+    await database.collection(name).createIndexes(descriptions);
+  }
+}

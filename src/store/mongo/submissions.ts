@@ -1,0 +1,58 @@
+import { Fault } from '../../base/fault.ts';
+import type { Submission } from '../documents.ts';
+import type { JobStore } from '../store.ts';
+import { type Engine, unlessDuplicate } from './engine.ts';
+import type { SubmissionDocument } from './schema.ts';
+
+/** Sequences and idempotency keys in MongoDB. */
+export function submissionStore(
+  engine: Engine,
+): Pick<JobStore, 'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'dropSubmission'> {
+  return {
+    nextNumber: (sequence) =>
+      engine.run(async ({ sequences }) => {
+        const raise = () => sequences.findOneAndUpdate({ _id: sequence }, { $inc: { value: 1 } });
+        const before = await raise();
+        if (before) return before.value + 1;
+        await unlessDuplicate(sequences.insertOne({ _id: sequence, value: 0 }));
+        return (await raise())!.value + 1;
+      }),
+
+    takeSubmission: (submission, expiredBefore) =>
+      engine.run(async ({ submissions }) => {
+        await submissions.deleteMany({ createdAt: { $lt: expiredBefore } });
+        const _id = idOf(submission.userId, submission.idempotencyKey);
+        for (let attempt = 0; attempt < 10; attempt += 1) {
+          if (await unlessDuplicate(submissions.insertOne({ _id, ...submission }))) return null;
+          const holder = await submissions.findOne({ _id });
+          if (holder) return readSubmission(holder);
+          // Dropped between the two: free again.
+        }
+        throw new Fault(
+          'unavailable',
+          `idempotency key ${submission.idempotencyKey} changes hands all the time`,
+        );
+      }),
+
+    answerSubmission: (userId, idempotencyKey, response) =>
+      engine.run(async ({ submissions }) => {
+        await submissions.updateOne(
+          { _id: idOf(userId, idempotencyKey), response: null },
+          { $set: { response } },
+        );
+      }),
+
+    dropSubmission: (userId, idempotencyKey) =>
+      engine.run(async ({ submissions }) => {
+        await submissions.deleteOne({ _id: idOf(userId, idempotencyKey), response: null });
+      }),
+  };
+}
+
+function idOf(userId: string, idempotencyKey: string): string {
+  return JSON.stringify([userId, idempotencyKey]);
+}
+
+function readSubmission({ _id, ...submission }: SubmissionDocument): Submission {
+  return submission;
+}

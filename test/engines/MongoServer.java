@@ -1,0 +1,32 @@
+import de.bwaldvogel.mongo.MongoBackend;
+import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.h2.H2Backend;
+import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
+import java.util.List;
+import org.h2.mvstore.MVStore;
+
+/** Serves MongoDB's protocol on 127.0.0.1 until standard input ends. Arguments: port (0: any), then a data file or nothing. */
+public class MongoServer {
+    /** What today's drivers ask for at least: wire version 9. */
+    static final MongoVersion VERSION = new MongoVersion() {
+        public List<Integer> getVersionArray() { return List.of(4, 4, 0); }
+        public int getWireVersion() { return 9; }
+    };
+
+    public static void main(String[] arguments) throws Exception {
+        MongoBackend backend = arguments.length > 1 ? onFile(arguments[1]) : new MemoryBackend();
+        var server = new de.bwaldvogel.mongo.MongoServer(backend.version(VERSION));
+        server.bind("127.0.0.1", Integer.parseInt(arguments[0]));
+        Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
+        System.out.println(server.getLocalAddress().getPort());
+        // The pipe ends with the process that holds its other side, however that dies.
+        while (System.in.read() >= 0) { }
+        System.exit(0);
+    }
+
+    static MongoBackend onFile(String name) {
+        var store = new MVStore.Builder().fileName(name).open();
+        store.setAutoCommitDelay(20);
+        return new H2Backend(store);
+    }
+}

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, type MissingEngine } from './missing.ts';
+import { type RunningProgram, startProgram } from './program.ts';
+
+/** A nats-server with JetStream that answers. */
+export interface RunningNats extends RunningProgram {
+  /** `nats://127.0.0.1:<port>`; of a cluster, the addresses of all its servers. */
+  readonly url: string;
+  readonly port: number;
+}
+
+/** How to start the server. */
+export interface NatsOptions {
+  /** Where JetStream keeps its data, for a server that is to be started again; absent: a folder of its
+   *  own that goes when the server does. */
+  directory?: string;
+  /** Absent: any free one. */
+  port?: number;
+}
+
+const absent = {
+  missing:
+    'nats-server is not installed: run deploy/engines.sh, or install it (Debian: apt-get install nats-server)',
+};
+
+/** Starts a nats-server on 127.0.0.1 that ends with this process. */
+export async function startNats(options: NatsOptions = {}): Promise<RunningNats | MissingEngine> {
+  const program = findProgram('nats-server');
+  if (program === null) return absent;
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-nats-')));
+  const port = options.port ?? (await freePort());
+  return run(program, port, directory, options.directory === undefined, []);
+}
+
+/** Starts servers that make up one cluster; `url` of each names all of them. */
+export async function startNatsCluster(size: number): Promise<RunningNats[] | MissingEngine> {
+  const program = findProgram('nats-server');
+  if (program === null) return absent;
+  const ports = await Promise.all(Array.from({ length: size * 2 }, freePort));
+  const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
+  const servers = await Promise.all(
+    routes.map(async (route, index) => {
+      const directory = await mkdtemp(join(tmpdir(), 'gleaner-nats-'));
+      const cluster = ['--name', `server-${index}`, '--cluster_name', 'gleaner-test', '--cluster', route];
+      return run(program, ports[index]!, directory, true, [...cluster, '--routes', routes.join(',')]);
+    }),
+  );
+  const url = servers.map((server) => server.url).join(',');
+  return servers.map((server) => ({ ...server, url }));
+}
+
+async function run(
+  program: string,
+  port: number,
+  directory: string,
+  removed: boolean,
+  more: string[],
+): Promise<RunningNats> {
+  const ready = (line: string) => (line.includes('Server is ready') ? true : null);
+  const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...more];
+  const server = await startProgram(program, parameters, ready);
+  const remove = async () => {
+    if (removed) await rm(directory, { recursive: true, force: true });
+  };
+  return {
+    pid: server.pid,
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    stop: () => server.stop().then(remove),
+    kill: () => server.kill().then(remove),
+  };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
