@@ -1,0 +1,105 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { count, object, objects, positive, text } from '../fields.ts';
+import {
+  descriptionText,
+  imageUrl,
+  imageUrls,
+  type Property,
+  type Reading,
+  type Sku,
+  sellerOf,
+  shownAmount,
+  stockOf,
+} from './reading.ts';
+
+/** Prices of a sku: an object with `real_price`, or the decimals of the newer pages. */
+function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
+  const real = object(price.real_price);
+  const original = object(price.original_price);
+  return {
+    price:
+      positive(real.price_val) ??
+      positive(price.sale_price_decimal) ??
+      shownAmount(real.price_str ?? price.sale_price_format),
+    original_price:
+      positive(price.original_price_value) ??
+      positive(original.price_val) ??
+      positive(price.origin_price_decimal) ??
+      shownAmount(price.original_price),
+    currency: text(real.currency) ?? text(price.currency_name) ?? text(price.currency),
+  };
+}
+
+function chosen(sku: JsonObject, values: ReadonlyMap<string, Property & { image: string | null }>) {
+  const own = objects(sku.sku_sale_props).map((property) => {
+    const known = values.get(String(property.prop_value_id));
+    return {
+      name: text(property.prop_name) ?? known?.name ?? '',
+      value: text(property.prop_value) ?? known?.value ?? '',
+      image: known?.image ?? null,
+    };
+  });
+  if (own.length > 0) return own;
+  const ids = text(sku.sale_prop_value_ids)?.split('_') ?? [];
+  return ids.map((id) => values.get(id)).filter((property) => property !== undefined);
+}
+
+function skusOf(info: JsonObject): Sku[] {
+  const values = new Map<string, Property & { image: string | null }>();
+  for (const property of objects(info.sale_props)) {
+    for (const value of objects(property.sale_prop_values)) {
+      values.set(String(value.prop_value_id), {
+        name: text(property.prop_name) ?? '',
+        value: text(value.prop_value) ?? '',
+        image: imageUrl(value.image),
+      });
+    }
+  }
+  return objects(info.skus).map((sku) => {
+    const properties = chosen(sku, values).filter(({ value }) => value !== '');
+    return {
+      id: text(sku.sku_id),
+      name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
+      ...skuPrices(object(sku.price)),
+      stock: stockOf(sku.stock),
+      status: sku.status ?? null,
+      image: properties.find(({ image }) => image !== null)?.image ?? null,
+      properties: properties.map(({ name, value }) => ({ name, value })),
+    };
+  });
+}
+
+function specificationsOf(value: Json | undefined): Property[] {
+  return objects(value)
+    .map((entry) => ({ name: text(entry.name), value: text(entry.value) }))
+    .filter((entry): entry is Property => entry.name !== null && entry.value !== null);
+}
+
+/**
+ * Reads the older generation of `product_info`: a `product_base` with title, images, price texts and
+ * specifications beside `skus`, `seller` and `product_detail_review`; or the same fields flat, without a
+ * `product_base`.
+ */
+export function readBaseProduct(info: JsonObject): Reading {
+  const base = 'product_base' in info ? object(info.product_base) : info;
+  const price = object(base.price);
+  const seller = object(info.seller);
+  const review = object(info.product_detail_review ?? info.review);
+  return {
+    id: info.product_id,
+    title: text(base.title)?.trim() ?? null,
+    description: descriptionText(base.desc_detail ?? base.description),
+    images: imageUrls(base.images),
+    specifications: specificationsOf(base.specifications),
+    price: positive(price.min_sku_price) ?? shownAmount(price.real_price),
+    originalPrice: positive(price.min_sku_original_price) ?? shownAmount(price.original_price),
+    currency: text(price.currency) ?? text(price.currency_name),
+    sold: count(base.sold_count ?? info.sold_count),
+    rating: positive(review.product_rating),
+    reviews: count(review.review_count),
+    seller: sellerOf(text(seller.seller_id) ?? text(info.seller_id), text(seller.name), seller),
+    status: info.status ?? null,
+    brand: text(object(info.brand ?? base.brand).name) ?? text(object(info.brand_info).brand_name),
+    skus: skusOf(info),
+  };
+}

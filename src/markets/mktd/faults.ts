@@ -1,0 +1,43 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { number, object, text } from '../fields.ts';
+import { find, type HtmlPage, words } from '../html.ts';
+
+/** Marks of the captcha widget that product pages never hold; the bare word "captcha" is on every page. */
+const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
+const checkTitles = /security check|verify|captcha|access denied|just a moment/i;
+/** How the site says, in its regions' languages, that a product is withdrawn or sold elsewhere only. */
+const awayWords =
+  /not (?:available|for sale) in (?:this|the|your) (?:country|region)|product (?:is )?(?:not available|no longer available|unavailable)|no longer exists|ไม่พร้อมใช้งาน|produk (?:ini )?tidak tersedia|tidak tersedia di (?:negara|wilayah)|produk tidak ditemukan|không (?:có sẵn|khả dụng|còn bán)|sản phẩm không tồn tại/i;
+
+const regionLocked = 23002102;
+
+/** The fault for a page that holds no product data at all. */
+export function withoutData(html: string, page: HtmlPage): Fault {
+  const title = words(find(page.root, 'title'));
+  if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
+    return new Fault('page_blocked', 'the site asks for a security check instead of showing the product');
+  }
+  const said = awayWords.exec(words(find(page.root, 'body')) ?? '');
+  if (said)
+    return new Fault('page_not_found', `the site does not offer this product in this region: "${said[0]}"`);
+  const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
+  return new Fault('page_unreadable', `the site sent a page${titled} without product data, or a part of one`);
+}
+
+/** The fault for product data that hold no product; `page` is the route's data, `data` the product's. */
+export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
+  const code = number(data.error_code) ?? 0;
+  const said = text(data.error_message)?.slice(0, 200);
+  if (code === regionLocked) {
+    return new Fault('page_not_found', `the product is not available in this region (site error ${code})`);
+  }
+  if (code !== 0) {
+    const quoted = said === undefined ? '' : `: ${said}`;
+    return new Fault('page_not_found', `the site does not show this product (site error ${code}${quoted})`);
+  }
+  if (object(page.bot_info).is_bot === true) {
+    return new Fault('page_blocked', 'the site took the request for a robot and left the product out');
+  }
+  return new Fault('page_unreadable', 'the page has product data without a product in it');
+}

@@ -1,0 +1,6 @@
+import type { Market } from '../market.ts';
+import { product } from './product.ts';
+import { regions } from './regions.ts';
+
+/** Marketplace D, the short-video shop. */
+export const mktd: Market = { name: 'mktd', regions, readers: { product } };

@@ -1,0 +1,111 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { count, object, objects, positive, text } from '../fields.ts';
+import {
+  descriptionText,
+  imageUrl,
+  imageUrls,
+  type Property,
+  type Reading,
+  type Sku,
+  sellerOf,
+  shownAmount,
+  stockOf,
+} from './reading.ts';
+
+/** Values of properties: their names joined, as a property may have several. */
+function valuesOf(property: JsonObject): string {
+  return objects(property.property_values)
+    .map((value) => text(value.property_value_name))
+    .filter((value) => value !== null)
+    .join(', ');
+}
+
+function specificationsOf(model: JsonObject): Property[] {
+  return objects(model.product_properties)
+    .map((property) => ({
+      name: text(property.property_name) ?? text(property.name),
+      value: text(valuesOf(property)) ?? text(property.value),
+    }))
+    .filter((entry): entry is Property => entry.name !== null && entry.value !== null);
+}
+
+/** Images of sale property values by the value's name. */
+function valueImages(model: JsonObject): Map<string, string> {
+  const images = new Map<string, string>();
+  for (const property of objects(model.sale_properties)) {
+    for (const value of objects(property.property_values)) {
+      const name = text(value.property_value_name);
+      const url = imageUrl(value.image);
+      if (name !== null && url !== null) images.set(name, url);
+    }
+  }
+  return images;
+}
+
+/** Price entries by sku id, whether the page keeps them in an object or in a list. */
+function pricesById(value: Json | undefined): Map<string, JsonObject> {
+  const entries = Array.isArray(value)
+    ? objects(value).map((price) => [String(price.sku_id), price] as const)
+    : Object.entries(object(value)).map(([id, price]) => [id, object(price)] as const);
+  return new Map(entries);
+}
+
+function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku[] {
+  const images = valueImages(model);
+  return objects(model.skus).map((sku) => {
+    const id = text(sku.sku_id);
+    const price = prices.get(String(sku.sku_id)) ?? {};
+    const properties = objects(sku.property_pairs)
+      .map((pair) => ({
+        name: text(pair.sku_property_name) ?? '',
+        value: text(pair.sku_property_value_name) ?? '',
+      }))
+      .filter(({ value }) => value !== '');
+    return {
+      id,
+      name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
+      price: positive(price.sale_price_decimal) ?? shownAmount(price.sale_price_format),
+      original_price: positive(price.origin_price_decimal),
+      currency: text(price.currency_name),
+      stock: stockOf(object(sku.sku_quantity).available_quantity),
+      status: sku.sku_status ?? null,
+      image: properties.map(({ value }) => images.get(value)).find((url) => url !== undefined) ?? null,
+      properties,
+    };
+  });
+}
+
+/**
+ * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (which alone has
+ * prices), `seller_model` and `review_model`; shop and reviews may stand in `data` instead.
+ */
+export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonObject): Reading {
+  const model = object(info.product_model);
+  const promotion = object(object(info.promotion_model ?? model.promotion_model).promotion_product_price);
+  const lowest = object(promotion.min_price);
+  const seller = object(info.seller_model);
+  const review = object(info.review_model ?? data.review_model);
+  const ratings = object(object(data.review_info).review_ratings);
+  return {
+    id: model.product_id ?? info.product_id,
+    title: (text(model.name) ?? text(model.title))?.trim() ?? null,
+    description: descriptionText(model.description),
+    images: imageUrls(model.images),
+    specifications: specificationsOf(model),
+    price: positive(lowest.sale_price_decimal) ?? shownAmount(lowest.sale_price_format),
+    originalPrice: positive(lowest.origin_price_decimal),
+    currency: text(lowest.currency_name) ?? text(object(promotion.range_price).currency_name),
+    sold: count(model.sold_count),
+    rating: positive(review.product_overall_score) ?? positive(ratings.overall_score),
+    reviews: count(review.product_review_count) ?? count(ratings.review_count),
+    seller: sellerOf(
+      text(model.seller_id) ?? text(seller.seller_id) ?? text(shop.seller_id),
+      text(seller.shop_name) ?? text(shop.shop_name),
+      shop,
+      seller,
+    ),
+    status: model.status ?? null,
+    brand: text(object(model.brand).name) ?? text(object(info.brand_info).brand_name),
+    skus: skusOf(model, pricesById(promotion.skus_price)),
+  };
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { fakeProduct } from '../../../test/origins/mktd/goods.ts';
+import { baseInfo, html, modelInfo, route } from '../../../test/origins/mktd/pages.ts';
+import { mktd as origin } from '../../../test/origins/mktd.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { list, object, objects } from '../fields.ts';
+import { product } from './product.ts';
+import { regions } from './regions.ts';
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5);
+const key = 'shop/(region)/pdp/(product_name_slug$)/(product_id)/page';
+const id = '1729000000000000123';
+
+function read(ending: string, region = 'my'): Promise<JsonObject> {
+  const product_id = `1729000000000000${ending}`;
+  return product.read({ product_id, country: region }, { region, fetch: direct(origin, region, at).fetch });
+}
+
+function extract(body: string, status = 200, asked = id): JsonObject {
+  const answer = { status, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
+  return product.extract(answer, { product_id: asked, country: 'my' }, 'my');
+}
+
+function faultOf(body: string, status = 200) {
+  try {
+    extract(body, status);
+  } catch (thrown) {
+    return thrown as { code: string; message: string };
+  }
+  throw new Error('no fault');
+}
+
+const embedded = (info: object, more = {}) => html('title', route('my', id, info as JsonObject, more), key);
+
+describe('a record', () => {
+  it.each(regions)('of region %s has the listed fields in both generations of pages', async (region) => {
+    for (const ending of ['700', '701', '702', '705']) {
+      const record = await read(ending, region);
+      const { id: product_id, skus, title } = fakeProduct(region, `1729000000000000${ending}`);
+      expect(record).toMatchObject({
+        _scraped_at: '2026-01-02T03:04:05.000Z',
+        _product_id: product_id,
+        _country: region,
+      });
+      const listed = object(record.product);
+      const names = [
+        'id',
+        'title',
+        'description',
+        'category',
+        'brand',
+        'price',
+        'stock',
+        'sold',
+        'rating',
+        'totalReview',
+        'seller',
+        'url',
+        'condition',
+        'status',
+      ];
+      expect(names.filter((name) => !(name in listed))).toEqual([]);
+      expect(listed).toMatchObject({
+        id: product_id,
+        title,
+        category: 'Lamps & Trays',
+        price: Math.min(...skus.map(({ price }) => Number(price))),
+        stock: skus.reduce((sum, { stock }) => sum + stock, 0),
+        condition: null,
+      });
+      expect(objects(record.skus).map((sku) => [sku.id, sku.name, sku.price, sku.stock])).toEqual(
+        skus.map((sku) => [
+          sku.id,
+          sku.values.map(({ value }) => value).join(', '),
+          Number(sku.price),
+          sku.stock,
+        ]),
+      );
+    }
+  });
+
+  it('says the same of a product in the older, the flat and the newer form', () => {
+    const made = fakeProduct('my', id);
+    const [older, flat, newer] = [baseInfo(made), baseInfo(made, true), modelInfo(made)].map((info) => {
+      const record = extract(embedded(info));
+      const { seller, status, specifications, ...rest } = object(record.product);
+      const skus = objects(record.skus).map(({ status: _, ...sku }) => sku);
+      return { ...rest, sellerId: object(seller).id, shop: object(seller).name, skus } as JsonObject;
+    });
+    expect(flat).toEqual(older);
+    expect(newer).toEqual(older);
+    expect(older).toMatchObject({
+      sold: made.sold,
+      rating: made.rating,
+      totalReview: made.reviews,
+      brand: made.brand,
+      shop: made.shop,
+    });
+    expect(older!.description).toBe(made.texts.join('\n'));
+    expect(older!.url).toBe(`https://shop.example.test/pdp/a-slug/${id}`);
+  });
+
+  it('keeps the page data beside, without buyers and visitors', async () => {
+    for (const ending of ['700', '702']) {
+      const record = await read(ending);
+      expect(record).toMatchObject({
+        sale_region: 'MY',
+        categories: [{}, {}, {}],
+        shop_info: { shop_rating: '4.6' },
+      });
+      expect(Object.keys(object(record.product_info)).length).toBeGreaterThan(3);
+      const all = JSON.stringify(record);
+      for (const word of [
+        'Reviewer Name',
+        '@reviewer',
+        'Visitor Street',
+        'review_items',
+        'product_reviews',
+      ]) {
+        expect(all).not.toContain(word);
+      }
+    }
+  });
+
+  it('leaves null what the page does not say, and never 0 for "none"', async () => {
+    const sparse = await read('703');
+    expect(sparse.product).toMatchObject({
+      price: null,
+      stock: null,
+      sold: null,
+      rating: null,
+      seller: null,
+      images: [],
+      description: null,
+    });
+    expect(sparse.skus).toEqual([]);
+    const masked = await read('704');
+    expect(masked.product).toMatchObject({ price: null, original_price: null });
+    expect(objects(masked.skus).every((sku) => sku.price === null && sku.original_price === null)).toBe(true);
+    expect((await read('707')).product).toMatchObject({ rating: null, totalReview: 0 });
+    expect((await read('706')).product).toMatchObject({ stock: 0 });
+  });
+
+  it('holds hundreds of skus', async () => {
+    expect(list((await read('708')).skus).length).toBeGreaterThanOrEqual(70);
+  });
+
+  it('is made of a page whose id came as a number, which cannot hold all its digits', () => {
+    const info = JSON.stringify(baseInfo(fakeProduct('my', id))).replace(
+      `"product_id":"${id}"`,
+      `"product_id":${id}`,
+    );
+    expect(extract(embedded(JSON.parse(info))).product).toMatchObject({ id });
+  });
+
+  it('is made of prices as texts where the page has no decimals', () => {
+    const info = {
+      product_id: id,
+      title: 'Tre',
+      price: { real_price: '₫120.000 - 240.000', currency: 'VND' },
+    };
+    expect(extract(embedded(info)).product).toMatchObject({ price: 120000, currency: 'VND' });
+  });
+
+  it('is asked for at the address of the region', async () => {
+    for (const [region, path] of [
+      ['my', `/shop/my/pdp/${id}?region=MY`],
+      ['id', `/view/product/${id}?region=ID`],
+    ] as const) {
+      const asked = direct(origin, region);
+      await product.read({ product_id: id, country: region }, { region, fetch: asked.fetch });
+      expect(asked.requests.map((request) => request.path)).toEqual([path]);
+    }
+  });
+});
+
+describe('a page without the product', () => {
+  it.each([
+    ['800', 'page_not_found', /not available in this region/],
+    ['801', 'page_not_found', /does not offer/],
+    ['802', 'page_not_found', /has been removed/],
+    ['803', 'page_mismatch', /is about product 2729/],
+    ['807', 'page_blocked', /security check/],
+    ['808', 'page_blocked', /robot/],
+    ['809', 'page_blocked', /403/],
+    ['812', 'page_failed', /500/],
+    ['813', 'page_unreadable', /without product data/],
+    ['814', 'page_unreadable', /without a product/],
+    ['815', 'page_unreadable', /no title/],
+    ['816', 'page_not_found', /404/],
+  ])('%s is %s', async (ending, code, message) => {
+    await expect(read(ending)).rejects.toMatchObject({
+      name: 'Fault',
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('is throttled by 429 and 503, with the wait asked for', () => {
+    expect(faultOf('', 429).code).toBe('page_throttled');
+    expect(faultOf('busy', 503).code).toBe('page_throttled');
+  });
+
+  it('is never anything but a fault, however it is cut', () => {
+    const whole = embedded(modelInfo(fakeProduct('my', id)));
+    const script = whole.indexOf('</script></body>');
+    for (let end = 0; end < script; end += 97) {
+      expect(faultOf(whole.slice(0, end)).code, `cut at ${end}`).toBe('page_unreadable');
+    }
+  });
+
+  it.each([
+    '',
+    '{}',
+    '[]',
+    'null',
+    '{"loaderData":[1]}',
+    '{"loaderData":{"x":{"page_config":{"components_map":{"a":[]}}}}}',
+  ])('is unreadable as %j', (body) => expect(faultOf(body).code).toBe('page_unreadable'));
+
+  it('is a fault when its data are of other types than ever seen', () => {
+    for (const odd of [
+      1,
+      'x',
+      [],
+      [[]],
+      { skus: 5, sale_props: {}, price: [], title: {} },
+      { product_model: [1] },
+    ]) {
+      expect(faultOf(embedded(odd as object)).code).toMatch(/^page_/);
+    }
+    const record = extract(
+      embedded({
+        product_id: id,
+        title: 'x',
+        skus: [null, 5, { price: 'x', sku_sale_props: [1] }],
+        images: [null, {}],
+        seller: [],
+      }),
+    );
+    expect(objects(record.skus)).toHaveLength(1);
+  });
+
+  it('is done with quickly even when it is hostile', () => {
+    const started = performance.now();
+    for (const body of [
+      '<div>'.repeat(1_000_000),
+      `{"loaderData":${'['.repeat(5_000_000)}`,
+      '<script>_ROUTER_DATA={'.repeat(100_000),
+    ]) {
+      expect(faultOf(body).code).toBe('page_unreadable');
+    }
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,158 @@
+import { Fault } from '../../base/fault.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { number, object, objects, text, without } from '../fields.ts';
+import type { ReadContext, RecordReader } from '../market.ts';
+import { readBaseProduct } from './base-product.ts';
+import { readModelProduct } from './model-product.ts';
+import type { Property, Reading } from './reading.ts';
+import { productRequest } from './regions.ts';
+import { type ProductData, productData } from './router-data.ts';
+
+/** Names of members that are about buyers and visitors, at any depth of the page's data. */
+const personal: ReadonlySet<string> = new Set([
+  'review_items',
+  'review_user',
+  'product_reviews',
+  'hot_reviews',
+  'reviewer_id',
+  'reviewer_name',
+  'reviewer_link',
+  'reviewer_avatar_url',
+  'user_info',
+  'shipping_to_address_info',
+  'default_address_id',
+]);
+
+/** Names of a record that the page's own data do not get, and what only says that it has none. */
+const taken: ReadonlySet<string> = new Set(['product', 'skus', 'error_code', 'error_message']);
+
+/** What the regions' pages call a brand among the specifications. */
+const brandNames: ReadonlySet<string> = new Set(
+  ['Brand', 'Brand Name', 'Merek', 'Jenama', 'Thương hiệu', 'ยี่ห้อ', 'แบรนด์', 'Tatak', '品牌'].map((name) =>
+    name.toLowerCase(),
+  ),
+);
+
+/** An id of 19 digits is above what a JSON number can hold: one that came as a number matches when it
+ *  is the nearest to the id asked for. */
+function sameId(found: Json | undefined, asked: string): boolean {
+  return typeof found === 'number' ? found === Number(asked) : text(found) === asked;
+}
+
+function categoryOf(data: JsonObject): string | null {
+  const named = objects(data.categories)
+    .map((category, index) => ({
+      name: text(category.category_name),
+      level: number(category.level) ?? index,
+    }))
+    .filter(({ name }) => name !== null);
+  return named.reduce((deepest, category) => (category.level >= deepest.level ? category : deepest), {
+    name: null as string | null,
+    level: Number.NEGATIVE_INFINITY,
+  }).name;
+}
+
+function brandOf(reading: Reading): string | null {
+  const named = ({ name }: Property) => brandNames.has(name.trim().toLowerCase());
+  return reading.brand ?? reading.specifications.find(named)?.value ?? null;
+}
+
+function lowestPriced({ skus }: Reading) {
+  let lowest: (typeof skus)[number] | undefined;
+  for (const sku of skus) {
+    if (sku.price !== null && (lowest?.price == null || sku.price < lowest.price)) lowest = sku;
+  }
+  return lowest;
+}
+
+function stockOf({ skus }: Reading): number | null {
+  const stocks = skus.map(({ stock }) => stock).filter((stock) => stock !== null);
+  return stocks.length === 0 ? null : stocks.reduce((sum, stock) => sum + stock, 0);
+}
+
+/** The page's own address for the product, without what follows the visitor through the site. */
+function addressOf(addresses: readonly string[], id: string): string | null {
+  return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
+}
+
+function productOf(reading: Reading, { data, addresses }: ProductData, id: string): JsonObject {
+  const lowest = lowestPriced(reading);
+  return {
+    id,
+    title: reading.title,
+    description: reading.description,
+    category: categoryOf(data),
+    brand: brandOf(reading),
+    price: lowest?.price ?? reading.price,
+    original_price: lowest ? lowest.original_price : reading.originalPrice,
+    currency: lowest?.currency ?? reading.currency,
+    stock: stockOf(reading),
+    sold: reading.sold,
+    rating: reading.rating,
+    totalReview: reading.reviews,
+    seller: reading.seller,
+    url: addressOf(addresses, id),
+    condition: null,
+    status: reading.status,
+    images: reading.images,
+    specifications: reading.specifications.map((entry) => ({ ...entry })),
+  };
+}
+
+function readingOf({ data, info, others }: ProductData): Reading {
+  const shop = { ...object(others.get('shop_info')), ...object(data.shop_info), ...object(info.shop_info) };
+  return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
+}
+
+function checked(reading: Reading, { info, addresses }: ProductData, asked: string): void {
+  const gone = text(object(info.unavailable_info).text);
+  if (gone !== null && reading.price === null && lowestPriced(reading) === undefined) {
+    throw new Fault('page_not_found', `the site no longer offers this product: ${gone.slice(0, 200)}`);
+  }
+  if (reading.title === null) {
+    throw new Fault('page_unreadable', 'the product data on the page have no title');
+  }
+  const same =
+    text(reading.id) === null
+      ? addresses.some((address) => address.includes(asked))
+      : sameId(reading.id, asked);
+  if (same) return;
+  const other = text(reading.id)?.slice(0, 40) ?? 'that it does not name';
+  throw new Fault('page_mismatch', `the page is about product ${other}, not ${asked}`);
+}
+
+/** The page's own product data, under the names that the listed fields leave free. */
+function besides({ data, others }: ProductData): JsonObject {
+  const shop = others.get('shop_info');
+  const all = object(without(shop ? { shop_info: shop, ...data } : data, personal));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !taken.has(name)));
+}
+
+function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+  const asked = String(input.product_id);
+  const found = productData(answer);
+  const reading = readingOf(found);
+  checked(reading, found, asked);
+  return {
+    _scraped_at: new Date(answer.at).toISOString(),
+    _product_id: asked,
+    _country: text(input.country) ?? region,
+    product: productOf(reading, found, asked),
+    skus: reading.skus.map((sku) => ({ ...sku, properties: sku.properties.map((entry) => ({ ...entry })) })),
+    ...besides(found),
+  };
+}
+
+/**
+ * Reads a product page of either generation into one shape (interface, "JSONL line shapes", D): the listed
+ * fields in `product` and `skus`, with money in currency units, and beside them the page's own product data
+ * under their own names, without buyers and visitors. `input`: product_id, country. Faults: those of
+ * `productData`; `page_not_found` for a product taken down; `page_mismatch` for another product's page.
+ */
+export const product: RecordReader = {
+  sort: 'record',
+  read: async (input: JsonObject, { region, fetch }: ReadContext) =>
+    extract(await fetch(productRequest(String(input.product_id), region)), input, region),
+  extract,
+};
