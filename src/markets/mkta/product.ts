@@ -17,10 +17,10 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
   return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region) };
 }
 
-/** A product page's answer once it is known to be about the item asked for: the answer without
- *  visitors' data, and its parts. Faults as `judged`, `itemPage` and `checkItem`. */
+/** A product page's answer once it is known to be about the item asked for, and its parts. It still
+ *  holds visitors' data. Faults as `judged`, `itemPage` and `checkItem`. */
 export function readProduct(answer: PageAnswer, input: JsonObject): { body: JsonObject; page: ItemPage } {
-  const body = withoutVisitors(judged(answer));
+  const body = judged(answer);
   const page = itemPage(body);
   checkItem(page.item, input, answer.at);
   return { body, page };
@@ -28,7 +28,7 @@ export function readProduct(answer: PageAnswer, input: JsonObject): { body: Json
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject {
   const { body } = readProduct(answer, input);
-  const { bff_meta = null, error = null, error_msg = null, ...rest } = body;
+  const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   return { collected_at: Math.floor(answer.at / 1000), bff_meta, error, error_msg, ...rest };
 }
 
