@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../test/origins/direct.ts';
+import { allOf } from '../../../test/origins/listing.ts';
 import { soldAtLeast } from '../../../test/origins/mktb/goods.ts';
-import { allOf, listed } from '../../../test/origins/mktb/listings.ts';
+import { listed } from '../../../test/origins/mktb/listings.ts';
 import { mktb as origin } from '../../../test/origins/mktb.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';

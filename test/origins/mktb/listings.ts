@@ -1,43 +1,6 @@
+import { shiftOf, sizeOf, totalAt, windowOf } from '../listing.ts';
 import { hash } from '../random.ts';
 import { type Goods, goodsOf, rupiah, shopOf, soldLabels } from './goods.ts';
-
-/** How many products a listing of this name has, by its last three digits (README.md). */
-export function sizeOf(name: string, rows: number): number {
-  switch (name.slice(-3)) {
-    case '700':
-      return 0;
-    case '701':
-      return 1;
-    case '702':
-      return rows;
-    case '703':
-      return 1_000_000;
-    default:
-      return rows + (hash(name) % (rows * 3));
-  }
-}
-
-/** Products that have come in at the front since the first page of a listing that shifts was asked for. */
-function shiftOf(name: string, start: number, rows: number): number {
-  return name.endsWith('705') ? Math.floor(start / rows) * 7 : 0;
-}
-
-/** How many products a listing counts when it is asked for the page at `start`. */
-function totalAt(name: string, start: number, rows: number): number {
-  return sizeOf(name, rows) + shiftOf(name, start, rows);
-}
-
-/** The numbers of the products on a page that starts at `start`, counted from 0. */
-export function windowOf(name: string, start: number, rows: number): number[] {
-  const first = name.endsWith('704') ? 0 : start - shiftOf(name, start, rows);
-  const end = Math.min(first + rows, sizeOf(name, rows));
-  return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
-}
-
-/** The products that a listing of this name holds in the end, each once. */
-export function allOf(name: string, rows: number): number {
-  return name.slice(-3) === '704' ? Math.min(rows, sizeOf(name, rows)) : sizeOf(name, rows);
-}
 
 /** A product of a listing. */
 export function listed(name: string, at: number): Goods {
@@ -158,10 +121,17 @@ export function shopGoods(shopId: string, etalase: string, at: number): Goods {
   return goodsOf(`shop ${shopId} ${etalase} ${at}`, shopOf(shopId));
 }
 
-/** The products of a shop, all or of one etalase, that a keyword leaves. */
+/** How many products a shop has, in all or in one etalase. */
 export function shopSize(shopId: string, etalase: string, perPage: number): number {
   const all = sizeOf(shopId, perPage);
   return etalase === 'etalase' ? all : Math.ceil(all / 4);
+}
+
+/** The products of a shop whose names hold a keyword. */
+export function shopMatches(shopId: string, etalase: string, keyword: string, perPage: number): Goods[] {
+  const size = shopSize(shopId, etalase, perPage);
+  const all = Array.from({ length: size }, (_, at) => shopGoods(shopId, etalase, at));
+  return all.filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
 }
 
 /** A page of a shop's products; `page` counts from 1. */
@@ -172,12 +142,14 @@ export function shopAnswer(
   page: number,
   perPage: number,
 ): Record<string, unknown> {
-  const size = shopSize(shopId, etalase, perPage);
   const start = (page - 1) * perPage;
-  const goods = windowOf(shopId, start, perPage)
-    .filter((at) => at < size)
-    .map((at) => shopGoods(shopId, etalase, at))
-    .filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
+  const matches = keyword === '' ? undefined : shopMatches(shopId, etalase, keyword, perPage);
+  const size = matches ? matches.length : shopSize(shopId, etalase, perPage);
+  const goods = matches
+    ? matches.slice(start, start + perPage)
+    : windowOf(shopId, start, perPage)
+        .filter((at) => at < size)
+        .map((at) => shopGoods(shopId, etalase, at));
   const last = shopId.endsWith('704') ? false : start + perPage >= size + shiftOf(shopId, start, perPage);
   return {
     GetShopProduct: {

@@ -1,0 +1,51 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { errorWords, jsonOf, saysMissing } from '../answer.ts';
+import { integer, text } from '../fields.ts';
+
+/** The site's envelope with its data known to be there. */
+export interface Envelope {
+  code: number | null;
+  status: string | null;
+  message: string | null;
+  data: JsonObject;
+}
+
+const good = /^(?:ok|success)$/i;
+
+function judgeCode(code: number | null, status: string | null, words: string, thing: string): Fault {
+  const said = words === '' ? '' : `: ${words}`;
+  if (code === 401 || code === 403) return new Fault('page_blocked', `the site refused${said}`);
+  if (code === 429) return new Fault('page_throttled', `too many requests${said}`);
+  const missing = saysMissing(`${status ?? ''} ${words}`) || (code !== null && code >= 400 && code < 500);
+  if (missing) return new Fault('page_not_found', `the site knows no such ${thing}${said}`);
+  return new Fault('page_failed', `the site answered an error${said}`);
+}
+
+/**
+ * The envelope `{code, status, data}` of an answer about a `thing`. Faults: those of `jsonOf`; for an
+ * envelope that says no by its code and status; `page_not_found` for empty data; `page_unreadable`
+ * for what is no envelope.
+ */
+export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
+  const root = jsonOf(answer);
+  if (!isObject(root)) throw new Fault('page_unreadable', 'the answer is JSON but no object');
+  const code = integer(root.code);
+  const status = text(root.status);
+  const message = text(root.message);
+  const own = errorWords(root);
+  const coded =
+    (code === null && text(root.code) === null) || code === 200 || good.test(text(root.code) ?? '');
+  if (!coded || (status !== null && !good.test(status))) {
+    const words = [text(root.code), status, own].filter((part) => part !== null).join(' ');
+    throw judgeCode(code, status, words, thing);
+  }
+  const data = root.data;
+  if (data === null || (isObject(data) && Object.keys(data).length === 0)) {
+    const said = own === null ? '' : `: ${own}`;
+    throw new Fault('page_not_found', `the site has no ${thing} to show${said}`);
+  }
+  if (!isObject(data)) throw new Fault('page_unreadable', `the answer holds no data of a ${thing}`);
+  return { code, status, message, data };
+}

@@ -1,0 +1,178 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
+import { fresh } from '../fresh.ts';
+import type { ListReader } from '../market.ts';
+import { envelopeOf } from './faults.ts';
+import { address, headers } from './site.ts';
+import { merchantType } from './summary.ts';
+
+const perPage = 40;
+/** Products where the request names no limit (interface, "Limits"). */
+const defaultLimit = 1500;
+/** No shop of the site has this many pages: what would read on is not one. */
+const deepest = 5000;
+
+const filters = ['categoryids', 'keyword', 'brand'] as const;
+
+function pageRequest(input: JsonObject, page: number): PageRequest {
+  const query = new URLSearchParams({
+    excludeProductList: 'false',
+    page: String(page),
+    start: String((page - 1) * perPage),
+    itemPerPage: String(perPage),
+    multiCategory: 'true',
+    merchantSearch: 'false',
+    pickupPointCode: '',
+    showFacet: 'false',
+    promoTab: 'false',
+    defaultPickupPoint: 'true',
+  });
+  for (const category of (text(input.categoryids) ?? '').split(',')) {
+    if (category.trim() !== '') query.append('category', category.trim());
+  }
+  const keyword = text(input.keyword);
+  const brand = text(input.brand);
+  if (keyword !== null) query.set('searchTerm', keyword);
+  if (brand !== null) query.set('brand', brand);
+  return {
+    path: `/backend/search/merchant/${encodeURIComponent(String(input.shopid).trim())}?${query}`,
+    headers,
+  };
+}
+
+function nameOf(category: unknown): string | null {
+  return text(category) ?? text(object(category).name);
+}
+
+function entry(product: JsonObject): JsonObject {
+  const price = object(product.price);
+  const review = object(product.review);
+  const sold = object(product.soldRangeCount);
+  const stars = positive(review.absoluteRating) ?? positive(review.rating);
+  return {
+    ...product,
+    id: text(product.id) ?? text(product.sku) ?? text(product.itemSku),
+    name: text(product.name),
+    price: rupiah(price.minPrice) ?? rupiah(price.offerPriceDisplay) ?? rupiah(price.priceDisplay),
+    original_price: rupiah(price.strikeThroughPriceDisplay),
+    discount_percentage: number(price.discount),
+    rating: stars !== null && stars <= 5 ? stars : null,
+    review_count: integer(review.count),
+    sold_count: integer(product.soldCountTotal) ?? count(sold.id) ?? count(sold.en),
+    brand: nameOf(product.brand),
+    category:
+      text(list(product.categoryNameHierarchy).at(-1)) ??
+      nameOf(product.rootCategory) ??
+      nameOf(product.category),
+    url: address(product.url),
+    image_url: text(list(product.images)[0]),
+    condition: null,
+    stock: null,
+    merchant: {
+      id: text(product.merchantCode),
+      name: text(product.merchantName),
+      type: merchantType(product.official),
+    },
+  };
+}
+
+interface Listing {
+  products: JsonObject[];
+  /** The shop's name; null where the page does not say. */
+  name: string | null;
+  /** The page shows the shop itself, not only products. */
+  isShop: boolean;
+  /** Last page by the site's count and products by it; null where it does not say. */
+  lastPage: number | null;
+  total: number | null;
+}
+
+function listing(answer: PageAnswer, input: JsonObject): Listing {
+  const { data } = envelopeOf(answer, 'shop');
+  const products = objects(data.products);
+  const holdsNone = data.products === null || data.products === undefined;
+  if (!holdsNone && (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))) {
+    throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
+  }
+  const shop = object(data.merchant);
+  if (holdsNone && Object.keys(shop).length === 0) {
+    throw new Fault('page_unreadable', "the answer holds no list of the shop's products");
+  }
+  const asked = text(input.shopid)?.trim().toUpperCase();
+  const code = text(shop.code) ?? text(shop.merchantCode);
+  if (asked !== undefined && code !== null && code.toUpperCase() !== asked) {
+    throw new Fault('page_mismatch', `asked for shop ${asked}, got ${code}`);
+  }
+  const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === asked);
+  const paging = object(data.paging);
+  return {
+    products,
+    name: text(shop.name) ?? text(own?.merchantName),
+    isShop: Object.keys(shop).length > 0,
+    lastPage: integer(paging.total_page) ?? integer(paging.totalPage),
+    total: integer(paging.total_item) ?? integer(paging.totalItem),
+  };
+}
+
+/** A first page without products and without the shop: empty only if the filters made it so. */
+async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | null> {
+  const filtered = filters.some((name) => text(input[name]) !== null);
+  const bare = filtered ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input) : null;
+  if (bare && (bare.isShop || bare.products.length > 0)) return bare.name;
+  throw new Fault('page_not_found', `the site knows no shop ${text(input.shopid)}`);
+}
+
+/** What the site answers to a page that it does not have. */
+const noSuchPage: readonly number[] = [400, 404, 410, 422];
+
+/** A page past the last by the site's count, which names no more than so many pages (20 seen) however
+ *  many products there are. Null where the site has no such page. */
+async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Promise<Listing | null> {
+  const answer = await fetch(pageRequest(input, page));
+  return noSuchPage.includes(answer.status) ? null : listing(answer, input);
+}
+
+function limitOf(input: JsonObject): number {
+  return positive(integer(input.limit)) ?? defaultLimit;
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+  const entries = listing(answer, input).products.map(entry);
+  return fresh(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
+}
+
+/**
+ * Reads a shop's products: `products` with the interface's fields, prices in rupiah, and the site's
+ * other fields beside; the summary holds `store_name`. `input` holds `shopid` (the merchant code),
+ * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the last page by the site's
+ * count, at an empty page, or at a page without a new product.
+ */
+export const merchant: ListReader = {
+  sort: 'list',
+  async *read(input, { fetch }) {
+    const seen = new Set<string>();
+    let left = limitOf(input);
+    let name: string | null = null;
+    let past = false;
+    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+      const found: Listing | null = past
+        ? await pastCount(input, page, fetch)
+        : listing(await fetch(pageRequest(input, page)), input);
+      if (found === null) break;
+      name ??= found.name;
+      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
+      if (added.length === 0) {
+        if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
+        break;
+      }
+      left -= added.length;
+      yield { list: 'products', entries: added };
+      past = found.lastPage !== null && page >= found.lastPage;
+      if (past && (found.total === null || page * perPage >= found.total)) break;
+    }
+    return { store_name: name };
+  },
+  extract: (answer, input) => extract(answer, input),
+};

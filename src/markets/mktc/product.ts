@@ -1,0 +1,100 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { objects, text } from '../fields.ts';
+import type { ReadContext, RecordReader } from '../market.ts';
+import { type Envelope, envelopeOf } from './faults.ts';
+import { headers } from './site.ts';
+import { impersonal, itemsOf, summaryOf } from './summary.ts';
+
+function pathOf(input: JsonObject, page: string): string {
+  return `/backend/product-detail/products/${encodeURIComponent(String(input.formattedId).trim())}/${page}`;
+}
+
+function summaryRequest(input: JsonObject): PageRequest {
+  const query = new URLSearchParams({
+    // Without one the site chooses its default.
+    pickupPointCode: text(input.pickupPointCode) ?? '',
+    cnc: 'false',
+    defaultItemSku: text(input.sku)?.trim() ?? '',
+    fetchAllAvailability: 'true',
+  });
+  return { path: `${pathOf(input, '_summary')}?${query}`, headers };
+}
+
+/** An id without its prefix and without a pickup point behind it, in capitals. */
+function bare(id: unknown): string | null {
+  const found = /^(?:[a-z]{2}--)?(.+?)(?:[_-]PP-\w+)?$/i.exec(text(id)?.trim() ?? '')?.[1];
+  return found?.toUpperCase() ?? null;
+}
+
+/**
+ * A page must be about the product of `formattedId` and, where that or `sku` names one item, about that
+ * item: a sibling has another price and stock.
+ */
+function checkIdentity(data: JsonObject, input: JsonObject): void {
+  const item = bare(data.itemSku);
+  const family = [data.productSku, data.productCode, data.itemCode].map(bare);
+  const variants = objects(data.options).map(({ id }) => bare(id));
+  const known = [item, ...family, ...variants].filter((id) => id !== null);
+  if (known.length === 0) throw new Fault('page_unreadable', 'the answer names no product');
+  const asked = bare(input.formattedId);
+  if (asked !== null && !known.includes(asked)) {
+    throw new Fault('page_mismatch', `asked for product ${asked}, got ${family[0] ?? item ?? known[0]}`);
+  }
+  const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--') ? asked : null;
+  for (const wanted of [bare(input.sku), oneItem]) {
+    if (wanted === null || item === null || wanted === item || family.includes(wanted)) continue;
+    throw new Fault('page_mismatch', `asked for item ${wanted}, got ${item}`);
+  }
+}
+
+interface Page {
+  envelope: Envelope;
+  summary: JsonObject;
+}
+
+function pageOf(answer: PageAnswer, input: JsonObject): Page {
+  const envelope = envelopeOf(answer, 'product');
+  if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the answer names no product');
+  checkIdentity(envelope.data, input);
+  return { envelope, summary: summaryOf(envelope.data) };
+}
+
+function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObject {
+  const { status, code, message, data } = envelope;
+  return {
+    status,
+    statusCode: code,
+    message,
+    data: { summary: { description: null, ...described, ...summary }, items: itemsOf(data) },
+  };
+}
+
+/** What the description's own request gives; nothing where it fails: a page without it is a page. */
+async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise<JsonObject> {
+  try {
+    const { data } = envelopeOf(await fetch({ path: pathOf(input, 'description'), headers }), 'description');
+    const description = text(data.description) ?? text(data.value) ?? text(data.content);
+    return { ...impersonal(data), description };
+  } catch (thrown) {
+    if (thrown instanceof Fault) return {};
+    throw thrown;
+  }
+}
+
+/**
+ * Reads a product page: `{status, statusCode, message, data: {summary, items}}` from the site's
+ * envelope, listed fields mapped, the page's options as `items` (interface, "JSONL line shapes";
+ * decisions, "Records"). `read` adds what the page's description has, which is a request of its own.
+ * Prices are rupiah. `input` holds `formattedId`, `sku`, `pickupPointCode`.
+ */
+export const product: RecordReader = {
+  sort: 'record',
+  async read(input, context) {
+    const page = pageOf(await context.fetch(summaryRequest(input)), input);
+    const described = page.summary.description === undefined ? await descriptionOf(input, context) : {};
+    return recordOf(page, described);
+  },
+  extract: (answer, input) => recordOf(pageOf(answer, input), {}),
+};

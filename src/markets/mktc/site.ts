@@ -1,0 +1,19 @@
+import type { Json } from '../../base/json.ts';
+import { text } from '../fields.ts';
+
+/** Where the site's own pages are: relative addresses of answers start here. */
+export const site = 'https://www.blibli.com';
+
+/** Headers that the site's own pages send. */
+export const headers: Record<string, string> = {
+  accept: 'application/json, text/plain, */*',
+  'accept-language': 'id-ID,id;q=0.9,en;q=0.8',
+  channelid: 'web',
+  referer: `${site}/`,
+};
+
+/** An address of the site, complete; null where there is none. */
+export function address(value: Json | undefined): string | null {
+  const path = text(value);
+  return path === null ? null : (URL.parse(path, site)?.href ?? null);
+}

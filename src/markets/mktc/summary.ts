@@ -1,0 +1,112 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { count, integer, list, number, object, objects, positive, rupiah, text, without } from '../fields.ts';
+import { address } from './site.ts';
+
+/** What is about the visitor or about people who wrote a review. */
+const personal: ReadonlySet<string> = new Set([
+  'shippingAddress',
+  'deliveryAddress',
+  'customer',
+  'customerName',
+  'member',
+  'memberId',
+  'nickname',
+  'reviewer',
+  'reviewerName',
+  'user',
+  'userId',
+  'userName',
+]);
+
+/** The page's data without what is about the visitor and reviewers (decisions, "personal data"). */
+export function impersonal(data: JsonObject): JsonObject {
+  return object(without(data, personal));
+}
+
+/** Name of the narrowest category. */
+function categoryOf(data: JsonObject): string | null {
+  const categories = [objects(data.categories), objects(data.masterCategories)].find(
+    ({ length }) => length > 0,
+  );
+  const named = (categories ?? []).filter(({ name }) => text(name) !== null);
+  const level = (category: JsonObject) => number(category.level) ?? 0;
+  const narrowest = named.reduce<JsonObject | undefined>(
+    (best, category) => (best && level(best) > level(category) ? best : category),
+    undefined,
+  );
+  return text(narrowest?.name);
+}
+
+function statusOf(data: JsonObject): string | null {
+  const tags = list(data.tags).map(text);
+  const tag =
+    tags.find((tag) => tag === 'AVAILABLE') ??
+    tags.find((tag) => tag !== null && /available|out_of_stock|discontinued|suspended|archived/i.test(tag));
+  return tag ?? text(data.status) ?? text(object(data.merchant).status);
+}
+
+/** "OFFICIAL" for an official shop, else the level that the site names. */
+export function merchantType(official: Json | undefined, level?: Json): string | null {
+  return official === true ? 'OFFICIAL' : text(level);
+}
+
+function stars(review: JsonObject): number | null {
+  const rating = positive(review.decimalRating) ?? positive(review.rating);
+  return rating !== null && rating <= 5 ? rating : null;
+}
+
+/** An item's SKU from an option's id, such as "is--ABC-60001-00001-00002_PP-3000001". */
+function skuOf(id: Json | undefined): string | null {
+  return /^(?:is|ps|pc)--(.+?)(?:[_-]PP-\w+)?$/.exec(text(id) ?? '')?.[1] ?? null;
+}
+
+/** The variants of a product, as the page lists them, each with its `sku`. */
+export function itemsOf(data: JsonObject): Json[] {
+  return objects(data.options).map((option) => {
+    const { id = null, sku, itemSku, ...rest } = option;
+    return { ...rest, id, sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
+  });
+}
+
+/**
+ * The summary of a product: the interface's listed fields, mapped, and every other field of the page
+ * beside them under its own name. A page's `brand` object, whose name the listed field has, is kept as
+ * `brandDetail`. Prices are rupiah.
+ */
+export function summaryOf(page: JsonObject): JsonObject {
+  const data = impersonal(page);
+  const price = object(data.price);
+  const merchant = object(data.merchant);
+  const review = object(data.review);
+  const statistics = object(data.statistics);
+  const brand = object(data.brand);
+  const { options, ...rest } = data;
+  return {
+    ...rest,
+    id: text(data.productSku) ?? text(data.itemSku) ?? text(data.productCode) ?? text(data.id),
+    name: text(data.name),
+    brand: text(brand.name) ?? text(data.brand),
+    ...(Object.keys(brand).length > 0 ? { brandDetail: brand } : {}),
+    category: categoryOf(data) ?? text(data.category),
+    price: {
+      ...price,
+      price: rupiah(price.offered) ?? rupiah(data.price),
+      originalPrice: rupiah(price.listed),
+      discountPercentage: number(price.totalDiscount) ?? number(price.listDiscount),
+      currency: 'IDR',
+    },
+    stock: integer(data.stock),
+    sold: integer(statistics.sold) ?? count(statistics.soldLabel),
+    rating: stars(review),
+    totalReview: integer(review.count),
+    merchant: {
+      ...merchant,
+      id: text(merchant.code) ?? text(merchant.id),
+      name: text(merchant.name),
+      type: merchantType(merchant.official, merchant.level),
+    },
+    url: address(data.url),
+    condition: null,
+    status: statusOf(data),
+  };
+}

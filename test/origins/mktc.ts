@@ -1,0 +1,96 @@
+import { listingPage } from './mktc/listing-page.ts';
+import { summary } from './mktc/product-page.ts';
+import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { troubleOf, troubles } from './troubles.ts';
+
+const summaryPath = /^\/backend\/product-detail\/products\/([^/]+)\/_summary$/;
+const descriptionPath = /^\/backend\/product-detail\/products\/([^/]+)\/description$/;
+const merchantPath = /^\/backend\/search\/merchant\/([^/]+)$/;
+
+function json(status: number, value: unknown): OriginReply {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
+}
+
+function ok(data: unknown): OriginReply {
+  return json(200, { code: 200, status: 'OK', data });
+}
+
+/** The id's own part, and without the last group where it is an item's. */
+function productOf(formattedId: string): { productSku: string; itemSku: string } {
+  const [, prefix, id] = /^([a-z]{2})--(.+)$/.exec(formattedId) ?? [];
+  if (prefix !== 'is') return { productSku: id ?? formattedId, itemSku: '' };
+  return { productSku: id!.split('-').slice(0, 3).join('-'), itemSku: id! };
+}
+
+function productReply(formattedId: string, query: URLSearchParams): OriginReply {
+  const { productSku, itemSku } = productOf(formattedId);
+  const digits = formattedId.slice(-3);
+  const wanted = itemSku === '' ? (query.get('defaultItemSku') ?? '') : itemSku;
+  const page = (sku: string, item: string) =>
+    ok(summary(sku, item, query.get('pickupPointCode') ?? '', digits));
+  switch (digits) {
+    case '800':
+      return json(404, { code: 404, status: 'NOT_FOUND', data: null });
+    case '801':
+      return json(200, {
+        code: 400,
+        status: 'BAD_REQUEST',
+        data: null,
+        errors: { productSku: ['NOT_FOUND'] },
+      });
+    case '802':
+      return ok({});
+    case '803':
+      return page(`${productSku}9`, '');
+    case '804':
+      // The default item, whichever was asked for.
+      return page(productSku, '');
+    case '817':
+      return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
+    default:
+      return page(productSku, wanted);
+  }
+}
+
+function descriptionReply(formattedId: string): OriginReply {
+  if (formattedId.endsWith('702')) return troubles[807]!;
+  const specifications = [{ name: 'Bahan', value: 'Bambu' }];
+  return ok({ description: `<p>Tentang ${formattedId}</p>`, specifications });
+}
+
+function merchantReply(code: string, query: URLSearchParams): OriginReply {
+  const digits = code.slice(-3);
+  const page = Number(query.get('page') ?? 1);
+  const rows = Number(query.get('itemPerPage') ?? 40);
+  if (digits === '800') return json(200, { code: 404, status: 'NOT_FOUND', data: null });
+  if (digits === '801') return ok({ products: [], paging: { page: 1, total_page: 0, total_item: 0 } });
+  if (digits === '817') return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
+  if (digits === '820' && page > 1) return troubles[807]!;
+  // Pages past the count: this one refuses them, the million of 703 goes on.
+  if (digits === '710' && page > 20) return json(400, { code: 400, status: 'BAD_REQUEST', data: null });
+  return ok(listingPage(code, query, page, rows));
+}
+
+function idOf({ url }: OriginRequest): string | undefined {
+  const found =
+    summaryPath.exec(url.pathname) ?? descriptionPath.exec(url.pathname) ?? merchantPath.exec(url.pathname);
+  return found ? decodeURIComponent(found[1]!) : undefined;
+}
+
+/** Marketplace C: products and merchants of our own. The subject is the formatted id or merchant code. */
+export const mktc: Origin = {
+  market: 'mktc',
+  regions: ['id'],
+  subject: idOf,
+  blocked: () => troubles[807]!,
+  answer: (request) => {
+    const { pathname, searchParams } = request.url;
+    const id = idOf(request);
+    if (id === undefined)
+      return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
+    const trouble = troubleOf(id);
+    if (trouble) return trouble;
+    if (merchantPath.test(pathname)) return merchantReply(id, searchParams);
+    return descriptionPath.test(pathname) ? descriptionReply(id) : productReply(id, searchParams);
+  },
+};

@@ -1,0 +1,70 @@
+import { hash, random } from '../random.ts';
+
+/** One made-up product of marketplace C. */
+export interface Goods {
+  /** `ABC-60100-00042`. */
+  productSku: string;
+  /** SKUs of its items. */
+  items: string[];
+  code: string;
+  name: string;
+  brand: string;
+  /** Rupiah. */
+  offered: number;
+  listed: number;
+  discount: number;
+  stock: number;
+  sold: number;
+  reviews: number;
+  stars: number;
+  merchant: { code: string; name: string; official: boolean };
+  image: string;
+}
+
+const things = ['Peci Anyam', 'Sarung Tenun', 'Tas Belanja', 'Botol Minum', 'Tempat Cincin'];
+
+/** The merchant of a code. */
+export function merchantOf(code: string): Goods['merchant'] {
+  return { code, name: `Kios ${code}`, official: hash(code) % 2 === 0 };
+}
+
+/** The product of a product SKU. */
+export function goodsOf(productSku: string): Goods {
+  const draw = random(`mktc ${productSku}`);
+  const code = productSku.split('-').slice(0, 2).join('-');
+  const offered = draw.integer(2, 800) * 500;
+  const discount = draw.once(3) ? draw.integer(5, 60) : 0;
+  const sold = draw.once(4) ? 0 : draw.integer(1, 9000);
+  const reviews = Math.floor(sold / 5);
+  return {
+    productSku,
+    items: Array.from({ length: draw.integer(1, 4) }, (_, at) => `${productSku}-0000${at + 1}`),
+    code: `MTA-${hash(productSku)}`,
+    name: `${draw.pick(things)} ${productSku}`,
+    brand: draw.pick(['Rumahan', 'no brand', 'Setia']),
+    offered,
+    listed: Math.round(offered / (1 - discount / 100)),
+    discount,
+    stock: draw.integer(1, 500),
+    sold,
+    reviews,
+    stars: reviews === 0 ? 0 : draw.integer(40, 50) / 10,
+    merchant: merchantOf(code),
+    image: `https://www.static-src.com/fake/${productSku}.jpg`,
+  };
+}
+
+/** A product of a merchant's listing. */
+export function listed(code: string, at: number): Goods {
+  return goodsOf(`${code}-${String(at + 1).padStart(7, '0')}`);
+}
+
+/** An amount as the site writes it. */
+export function rupiah(amount: number): string {
+  return `Rp${String(amount).replace(/\B(?=(\d{3})+$)/g, '.')}`;
+}
+
+/** A count as the site rounds it: "1,4 rb". */
+export function rough(amount: number): string {
+  return amount < 1000 ? String(amount) : `${String(Math.floor(amount / 100) / 10).replace('.', ',')} rb`;
+}
