@@ -57,7 +57,7 @@ export function createGateway(options: GatewayOptions): Express {
   };
   add('/health', serveHealth);
   add('/ready', (exchange) => serveReady(caller, exchange));
-  add('/files/{path=**}', (exchange) => serveFile(options, exchange));
+  add('/files/{job_id}/{name}', (exchange) => serveFile(options, exchange));
 
   const exchanges = new WeakMap<object, Exchange>();
   const route: RequestHandler = (request, response, next) => {

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { parse } from './parse.ts';
+import { createTrie } from './trie.ts';
+
+test('parses segments, variables and verbs', () => {
+  expect(parse('/v1/jobs/{job_id}/items/{token=a/*/**}:data')).toEqual({
+    segments: [
+      { kind: 'literal', text: 'v1' },
+      { kind: 'literal', text: 'jobs' },
+      { kind: '*' },
+      { kind: 'literal', text: 'items' },
+      { kind: 'literal', text: 'a' },
+      { kind: '*' },
+      { kind: '**' },
+    ],
+    variables: [
+      { field: 'job_id', start: 2, end: 3 },
+      { field: 'token', start: 4, end: null },
+    ],
+    verb: 'data',
+  });
+});
+
+test.each([
+  '',
+  'v1',
+  '/',
+  '/v1/',
+  '/v1//x',
+  '/v1/{',
+  '/v1/{}',
+  '/v1/{a',
+  '/{a}/{a}',
+  '/{a={b}}',
+  '/**/x',
+  '/{a=**}/x',
+  '/a b',
+  '/a:',
+  '/a:b:c',
+  '/{a.b=*',
+])('refuses the template "%s" by name', (template) => {
+  expect(() => parse(template)).toThrow(`path template ${template}: `);
+});
+
+function trieOf(...declared: [string, string][]) {
+  const trie = createTrie<string>();
+  for (const [method, path] of declared) trie.insert(method, parse(path), `${method} ${path}`);
+  return {
+    find: (method: string, path: string) => trie.find(path.slice(1).split('/'), method),
+    methods: (path: string) => trie.methods(path.slice(1).split('/')),
+    insert: (method: string, path: string) => trie.insert(method, parse(path), ''),
+  };
+}
+
+test('literals win over wildcards, and lose when they lead nowhere', () => {
+  const trie = trieOf(['GET', '/a/{x}/c'], ['GET', '/a/b/d'], ['GET', '/a/**'], ['POST', '/a/b/c']);
+  expect(trie.find('GET', '/a/b/d')).toBe('GET /a/b/d');
+  expect(trie.find('GET', '/a/b/c')).toBe('GET /a/{x}/c');
+  expect(trie.find('POST', '/a/b/c')).toBe('POST /a/b/c');
+  expect(trie.find('GET', '/a/b/e/f')).toBe('GET /a/**');
+  expect(trie.find('GET', '/a')).toBe('GET /a/**');
+  expect(trie.find('GET', '/a//c')).toBe('GET /a/**');
+  expect(trie.find('GET', '/b')).toBeUndefined();
+});
+
+test('knows every method of a path', () => {
+  const trie = trieOf(['GET', '/a/{x}'], ['POST', '/a/b'], ['DELETE', '/a/{x}:stop']);
+  expect(trie.methods('/a/b')).toEqual(['POST', 'GET']);
+  expect(trie.methods('/a/c')).toEqual(['GET']);
+  expect(trie.methods('/a/c:stop')).toEqual(['DELETE', 'GET']);
+  expect(trie.methods('/a')).toEqual([]);
+  expect(trie.find('GET', '/a/')).toBeUndefined();
+});
+
+test('the same method and path twice is refused, by whatever names its variables have', () => {
+  const trie = trieOf(['GET', '/a/{x}']);
+  expect(() => trie.insert('GET', '/a/{y}')).toThrow('GET /a/* is declared twice');
+  trie.insert('PUT', '/a/{y}');
+});

@@ -1,0 +1,117 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import {
+  DownloadVariantSoldItemRequestSchema,
+  MktaService,
+  SubmitVariantSoldRequestSchema,
+} from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import {
+  CreateUserRequestSchema,
+  GrantCreditsRequestSchema,
+  ListUsersRequestSchema,
+} from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { isRequired, problemsOf, validateMessage } from './problems.ts';
+
+const submit = MktaService.method.submitVariantSold;
+const item = { itemId: '1', shopId: '2' };
+
+test('a request that keeps the rules has no problems', () => {
+  expect(problemsOf(submit, create(submit.input, { items: [item] }))).toEqual([]);
+});
+
+test('every broken rule is said with its place, type and value', () => {
+  const message = create(submit.input, {
+    country: 'xx',
+    items: [item, { itemId: 'abc', shopId: '', country: 'id' }],
+  });
+  expect(problemsOf(submit, message)).toEqual([
+    {
+      loc: ['body', 'country'],
+      type: 'enum',
+      msg: `Input should be 'id', 'sg', 'th', 'ph', 'my', 'vn', 'tw' or 'br', not "xx"`,
+    },
+    {
+      loc: ['body', 'items', 1, 'item_id'],
+      type: 'string_pattern_mismatch',
+      msg: `String should match pattern '^[0-9]{1,20}$', not "abc"`,
+    },
+    { loc: ['body', 'items', 1, 'shop_id'], type: 'missing', msg: 'Field required' },
+  ]);
+});
+
+test('a list is said to be too short or too long', () => {
+  expect(problemsOf(submit, create(submit.input))).toEqual([
+    {
+      loc: ['body', 'items'],
+      type: 'too_short',
+      msg: 'List should have at least 1 item after validation, not 0',
+    },
+  ]);
+  const items = Array.from({ length: 50_001 }, () => create(submit.input.field.items.message!, item));
+  expect(problemsOf(submit, create(submit.input, { items } as never))).toEqual([
+    {
+      loc: ['body', 'items'],
+      type: 'too_long',
+      msg: 'List should have at most 50000 items after validation, not 50001',
+    },
+  ]);
+});
+
+test('fields of the path are said to be there', () => {
+  const method = MktaService.method.downloadVariantSoldItem;
+  expect(
+    problemsOf(method, create(DownloadVariantSoldItemRequestSchema, { jobId: 'x', itemId: '' })).map(
+      ({ loc, type }) => [...loc, type],
+    ),
+  ).toEqual([
+    ['path', 'job_id', 'uuid_parsing'],
+    ['path', 'item_id', 'string_too_short'],
+  ]);
+});
+
+test('at most 100 problems are listed, and fast', () => {
+  const items = Array.from({ length: 50_000 }, () => ({ itemId: 'x', shopId: 'y' }));
+  expect(problemsOf(submit, create(SubmitVariantSoldRequestSchema, { items }))).toHaveLength(100);
+});
+
+test('bounds and lengths of other types are said in their words', () => {
+  expect(
+    validateMessage(ListUsersRequestSchema, create(ListUsersRequestSchema, { pageSize: 1001 })),
+  ).toMatchObject([
+    {
+      loc: ['body', 'page_size'],
+      type: 'less_than_equal',
+      msg: 'Input should be less than or equal to 1000, not 1001',
+    },
+  ]);
+  expect(
+    validateMessage(ListUsersRequestSchema, create(ListUsersRequestSchema, { pageSize: -1 })),
+  ).toMatchObject([{ type: 'greater_than_equal' }]);
+  const grant = create(GrantCreditsRequestSchema, {
+    userId: 'nobody',
+    amount: -1_000_000_000_001n,
+    note: 'x'.repeat(1001),
+  });
+  expect(validateMessage(GrantCreditsRequestSchema, grant).map(({ type }) => type)).toEqual([
+    'uuid_parsing',
+    'greater_than_equal',
+    'string_too_long',
+  ]);
+  expect(validateMessage(CreateUserRequestSchema, create(CreateUserRequestSchema))).toMatchObject([
+    { loc: ['body', 'name'], type: 'string_too_short' },
+  ]);
+});
+
+test('a value in a message is cut', () => {
+  const [problem] = problemsOf(submit, create(submit.input, { country: 'y'.repeat(5000), items: [item] }));
+  expect(problem!.msg.length).toBeLessThan(200);
+});
+
+test('a field is required when its rules refuse what an absent one holds', () => {
+  expect(isRequired(SubmitVariantSoldRequestSchema.field.items)).toBe(true);
+  expect(isRequired(SubmitVariantSoldRequestSchema.field.country)).toBe(false);
+  expect(isRequired(CreateUserRequestSchema.field.name)).toBe(true);
+  expect(isRequired(CreateUserRequestSchema.field.email)).toBe(false);
+  expect(isRequired(GrantCreditsRequestSchema.field.userId)).toBe(true);
+  expect(isRequired(ListUsersRequestSchema.field.pageSize)).toBe(false);
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createLinks } from './links.ts';
+import { fixedLinkSecrets } from './secrets.ts';
+
+let now = Date.UTC(2030, 0, 1);
+const clock = { now: () => now, sleep: async () => {} };
+const links = (...secrets: [string, ...string[]]) =>
+  createLinks({ secrets: fixedLinkSecrets(secrets), publicUrl: () => 'https://gleaner.test/base', clock });
+const invalid = expect.objectContaining({ code: 'link_invalid' });
+
+test('a link names its file, whole and from its path on, in both address forms', () => {
+  const { link, verify } = links('s1');
+  const made = link('job-1/full_job-1.json');
+  const file = { path: 'job-1/full_job-1.json', fileName: 'full_job-1.json', bearer: false, userId: '' };
+  expect(made).toMatch(/^https:\/\/gleaner\.test\/base\/files\/job-1\/full_job-1\.json\?/);
+  const { pathname, search } = new URL(made);
+  for (const form of [made, pathname + search, `/v1/files/job-1/full_job-1.json${search}`])
+    expect(verify(form)).toEqual(file);
+});
+
+test('a link carries the name to save under and the owner whose key it needs', () => {
+  const { link, verify } = links('s1');
+  const made = link('job/1.json', { fileName: 'résult & "more".json', bearerOf: 'ann' });
+  expect(verify(made)).toEqual({
+    path: 'job/1.json',
+    fileName: 'résult & "more".json',
+    bearer: true,
+    userId: 'ann',
+  });
+});
+
+test('any path survives, and any changed character is refused', () => {
+  const { link, verify } = links('s1');
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1, unit: 'grapheme' }),
+      fc.string({ minLength: 1 }),
+      fc.nat(),
+      (job, user, place) => {
+        const made = link(`job/${job}`, { bearerOf: user });
+        expect(verify(made)).toMatchObject({ path: `job/${job}`, userId: user });
+        const start = made.indexOf('/files/') + '/files/'.length;
+        const at = start + (place % (made.length - start));
+        const changed = `${made.slice(0, at)}${made[at] === 'A' ? 'B' : 'A'}${made.slice(at + 1)}`;
+        expect(() => verify(changed)).toThrow(invalid);
+      },
+    ),
+  );
+});
+
+test('a longer life, another owner or no owner can not be written into a link', () => {
+  const { link, verify } = links('s1');
+  const made = new URL(link('job/a.json', { bearerOf: 'ann' }));
+  const change = (edit: (query: URLSearchParams) => void) => {
+    const copy = new URL(made);
+    edit(copy.searchParams);
+    return copy.href;
+  };
+  expect(() => verify(change((query) => query.set('expires', '99999999999')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.set('user', 'bob')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.delete('user')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.set('name', 'b.json')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.delete('signature')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.set('signature', '')))).toThrow(invalid);
+});
+
+test.each([
+  '',
+  '/files',
+  '/files/',
+  '/files/?x',
+  '/other/job/a.json?expires=1',
+  '/files/%ff?expires=1&signature=x',
+  '/files/job/a.json',
+])('refuses what is no link: "%s"', (text) => {
+  expect(() => links('s1').verify(text)).toThrow(invalid);
+});
+
+test('a link lives 7 days', () => {
+  const { link, verify } = links('s1');
+  const made = link('job/a.json');
+  now += 7 * 86_400_000 - 1000;
+  expect(verify(made).path).toBe('job/a.json');
+  now += 1000;
+  expect(() => verify(made)).toThrow('expired');
+});
+
+test('links of an earlier secret are good while it is kept', () => {
+  const made = links('old').link('job/a.json');
+  expect(links('new', 'old').verify(made).path).toBe('job/a.json');
+  expect(() => links('new').verify(made)).toThrow(invalid);
+});

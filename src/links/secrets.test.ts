@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openLinkSecrets } from './secrets.ts';
+
+const day = 86_400_000;
+let folder: string;
+let now: number;
+const clock = { now: () => now, sleep: async () => {} };
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'links-'));
+  now = Date.UTC(2030, 0, 1);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('makes a secret once, for its owner only, and nothing else beside', () => {
+  const dataDir = join(folder, 'new', 'data');
+  const first = openLinkSecrets(dataDir, clock).newest();
+  expect(Buffer.from(first, 'base64url')).toHaveLength(32);
+  expect(openLinkSecrets(dataDir, clock).newest()).toBe(first);
+  expect(statSync(join(dataDir, 'link-secrets.json')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dataDir)).toEqual(['link-secrets.json']);
+});
+
+test('follows a secret older than 30 days with a new one and drops it after 40', () => {
+  const secrets = openLinkSecrets(folder, clock);
+  const first = secrets.newest();
+  now += 30 * day;
+  expect(secrets.newest()).toBe(first);
+  now += day;
+  const second = secrets.newest();
+  expect(second).not.toBe(first);
+  expect(secrets.all()).toEqual([second, first]);
+  now += 10 * day;
+  expect(secrets.all()).toEqual([second]);
+  now += 30 * day;
+  const third = secrets.newest();
+  expect(openLinkSecrets(folder, clock).all()).toEqual([third, second]);
+});
+
+test('a process sees within a minute, or when asked to look, what another has rotated', () => {
+  const one = openLinkSecrets(folder, clock);
+  const other = openLinkSecrets(folder, clock);
+  now += 31 * day;
+  const newest = one.newest();
+  expect(other.newest()).toBe(newest);
+  const late = openLinkSecrets(folder, clock);
+  const path = join(folder, 'link-secrets.json');
+  const added = { secret: 'x'.repeat(43), created_at: new Date(now + 1).toISOString() };
+  writeFileSync(
+    path,
+    JSON.stringify({ secrets: [added, ...JSON.parse(readFileSync(path, 'utf8')).secrets] }),
+  );
+  late.refresh();
+  expect(late.newest()).toBe(newest);
+  now += 1000;
+  late.refresh();
+  expect(late.newest()).toBe(added.secret);
+});
+
+test('a file that is not ours stops the start with its name', () => {
+  const path = join(folder, 'link-secrets.json');
+  for (const text of [
+    '',
+    '{',
+    '{}',
+    '{"secrets":[]}',
+    '{"secrets":[{"secret":"short","created_at":"2030-01-01"}]}',
+    `{"secrets":[{"secret":"${'x'.repeat(43)}"}]}`,
+  ]) {
+    writeFileSync(path, text);
+    expect(() => openLinkSecrets(folder, clock)).toThrow(path);
+  }
+});
+
+test('a lock left by a process that died does not stop the rotation for good', () => {
+  const secrets = openLinkSecrets(folder, clock);
+  const first = secrets.newest();
+  const lock = join(folder, 'link-secrets.json.lock');
+  writeFileSync(lock, '');
+  now += 31 * day;
+  expect(secrets.newest()).toBe(first);
+  rmSync(lock);
+  now += 60_000;
+  expect(secrets.newest()).not.toBe(first);
+});
+
+test('processes that start and rotate at once end with the same secrets', async () => {
+  const source = `
+    import { openLinkSecrets } from ${JSON.stringify(join(import.meta.dirname, 'secrets.ts'))};
+    const clock = { now: () => Number(process.argv[1]), sleep: async () => {} };
+    console.log(openLinkSecrets(process.argv[2], clock).newest());`;
+  const run = promisify(execFile);
+  const start = async (at: number) => {
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        run(process.execPath, ['--input-type=module-typescript', '-e', source, String(at), folder]),
+      ),
+    );
+    return outputs.map(({ stdout }) => stdout.trim());
+  };
+  expect(new Set(await start(now))).toHaveProperty('size', 1);
+  const rotated = await start(now + 31 * day);
+  const kept = JSON.parse(readFileSync(join(folder, 'link-secrets.json'), 'utf8')).secrets.map(
+    ({ secret }: { secret: string }) => secret,
+  );
+  expect(kept).toHaveLength(2);
+  for (const secret of rotated) expect(kept).toContain(secret);
+  expect(readdirSync(folder)).toEqual(['link-secrets.json']);
+});
