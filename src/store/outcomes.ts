@@ -30,7 +30,8 @@ export function addOutcomes(batchId: string, total: number, known: Outcomes, wri
   const fresh: Outcomes = {};
   for (const [key, outcome] of Object.entries(write.outcomes)) {
     const index = Number(key);
-    if (!(index >= 0 && index < total)) throw new Fault('internal', `batch ${batchId} has no unit ${key}`);
+    if (!(Number.isInteger(index) && index >= 0 && index < total))
+      throw new Fault('internal', `batch ${batchId} has no unit ${key}`);
     if (!known[index]) fresh[index] = outcome;
   }
   const { success, failed } = countOutcomes(known, fresh);

@@ -58,6 +58,8 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   const child = spawn('java', ['-cp', join(jars, '*'), source, `${options.port ?? 0}`, ...rest], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // An engine that has died already cannot be told to end.
+  child.stdin.on('error', () => {});
   const port = await readPort(child);
   if (typeof port !== 'number') return port;
   const base = `mongodb://127.0.0.1:${port}/`;

@@ -121,6 +121,30 @@ export function createContract(open: OpenStores): void {
     expect(possible).toContainEqual([outcome, seen, batches.total]);
   });
 
+  test('a writer that is overtaken by a removal and by another writer does not complete what that one began', async () => {
+    const job = aJob({ createdAt: aTime - 9_000, totalBatches: 400, totalUnits: 800 });
+    const all = someBatches(job, 400);
+    let meanwhile: Promise<unknown> | undefined;
+    function* overtaken(): Generator<Batch> {
+      for (const batch of all) {
+        if (batch.seq === 250) {
+          meanwhile = stores.other
+            .removeOrphans(aTime - 8_999)
+            .then(() => stores.other.createJob(job, breakingAfter(210, all)))
+            .catch((thrown) => thrown);
+        }
+        yield batch;
+      }
+    }
+    await stores.store.createJob(job, overtaken()).catch((thrown) => expect(thrown.code).toBe('unavailable'));
+    await meanwhile;
+    const seen = await stores.store.getJob(job.id);
+    if (seen) expect((await stores.store.countJob(job.id)).batches.total).toBe(400);
+    await stores.store.createJob(job, all);
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(all);
+  });
+
   test('a discarded job is gone with its batches; one that went on is not discarded', async () => {
     const { job } = await keepJob(stores.store, 3);
     expect(await stores.other.discardJob(job.id)).toBe(true);

@@ -65,9 +65,14 @@ export function batchStore(engine: Engine): BatchStore {
 
     takeStalled: (now, queuedBefore, limit) =>
       engine.run(({ batches }) => {
+        // What is taken here is queued as of now and does not stand still any more.
         const stalled: Filter<BatchDocument> = {
           $or: [
-            { state: 'queued', queuedAt: { $lt: queuedBefore }, notBefore: { $not: { $gt: now } } },
+            {
+              state: 'queued',
+              queuedAt: { $lt: Math.min(queuedBefore, now) },
+              notBefore: { $not: { $gt: now } },
+            },
             { state: 'claimed', leaseUntil: { $lt: now } },
           ],
         };

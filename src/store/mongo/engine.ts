@@ -55,13 +55,23 @@ export function openEngine(uri: string): Engine {
   const place = `MongoDB at ${client.options.hosts.join(', ') || client.options.srvHost}`;
   const database: Db = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
   const collections = collectionsOf(database);
-  let indexes: Promise<void> | undefined;
-  const ready = () => {
-    indexes ??= makeIndexes(database).catch((thrown) => {
-      indexes = undefined;
+  let prepared: Promise<void> | undefined;
+  let closed = false;
+  const prepare = async () => {
+    // Asked for by name: a client that connects by itself and fails stays closed for ever. What goes
+    // wrong here (a name not known yet, a login not made yet) may be right a little later.
+    await client.connect().catch((thrown: Error) => {
+      throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, { cause: thrown });
+    });
+    await makeIndexes(database);
+  };
+  const ready = async () => {
+    if (closed) throw new Fault('unavailable', `${place}: the connection was closed`);
+    prepared ??= prepare().catch((thrown) => {
+      prepared = undefined;
       throw thrown;
     });
-    return indexes;
+    await prepared;
   };
   return {
     run: async (steps) => {
@@ -80,7 +90,10 @@ export function openEngine(uri: string): Engine {
         throw toFault(place, thrown);
       }
     },
-    close: () => client.close(),
+    close: async () => {
+      closed = true;
+      await client.close();
+    },
   };
 }
 

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
+import { aKey, aSuccess, aTime, aUser, keepClaimed } from '../contract/samples.ts';
+import { openMongoStore } from './open.ts';
+
+const mongo = await findMongo();
+const local = await startMongo();
+
+describe.skipIf('missing' in mongo)(
+  `MongoDB database${'missing' in mongo ? ` (${mongo.missing})` : ''}`,
+  () => {
+    if ('missing' in mongo) return;
+    afterAll(() => mongo.stop());
+
+    test('stores that are opened at once on an empty database make its indexes together', async () => {
+      const uri = mongo.fresh();
+      const stores = Array.from({ length: 4 }, () => openMongoStore({ uri }));
+      await Promise.all(stores.map((store) => store.ping()));
+      const key = aKey();
+      const kept = await Promise.all(stores.map((store) => store.createApiKey(aKey({ hash: key.hash }))));
+      expect(kept.filter((created) => created)).toHaveLength(1);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
+    test('a payload that no document can hold is too large, and nothing is written', async () => {
+      const store = openMongoStore({ uri: mongo.fresh() });
+      const batch = await keepClaimed(store, 1);
+      const payloads = [{ index: 0, body: Buffer.alloc(17_000_000) }];
+      const writing = store.finishBatch(batch.id, 1, { 0: aSuccess() }, payloads, null);
+      await expect(writing).rejects.toMatchObject({ code: 'too_large' });
+      expect((await store.countJob(batch.jobId)).units.success).toBe(0);
+      await store.close();
+    });
+
+    test('payloads of a try that broke off before its outcomes were written are replaced by the next try', async () => {
+      const uri = mongo.fresh();
+      const store = openMongoStore({ uri });
+      const batch = await keepClaimed(store, 2);
+      const client = new MongoClient(uri);
+      const left = [{ _id: `${batch.id}/1/1` as never, body: Buffer.from('broken off') }];
+      await client.db().collection('payloads').insertMany(left);
+      await client.close();
+      const payloads = [0, 1].map((index) => ({ index, body: Buffer.from(`whole ${index}`) }));
+      await store.finishBatch(batch.id, 1, { 0: aSuccess(), 1: aSuccess() }, payloads, null);
+      const found = await store.findUnit(batch.jobId, 'unit 0');
+      const read = [...(await store.readPayloads(found!.batch)).values()];
+      expect(read.map((body) => Buffer.from(body).toString())).toEqual(['whole 0', 'whole 1']);
+      await store.close();
+    });
+
+    test('a closed store is unavailable', async () => {
+      const store = openMongoStore({ uri: mongo.fresh() });
+      await store.ping();
+      await store.close();
+      await expect(store.getUser('x')).rejects.toMatchObject({ code: 'unavailable' });
+    });
+  },
+);
+
+test('an address that is none is refused in words', () => {
+  expect(() => openMongoStore({ uri: 'http://example.org' })).toThrow(/^MongoDB address: /);
+});
+
+describe.skipIf('missing' in local)(
+  `MongoDB that comes and goes${'missing' in local ? ` (${local.missing})` : ''}`,
+  () => {
+    if ('missing' in local) return;
+    let folder: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'gleaner-mongo-'));
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    test('a store opens while it is down, works once it is up, and again after it was away', async () => {
+      // Its port was free a moment ago; where another process takes it meanwhile, the start fails loudly.
+      const port = Number(new URL(local.uri).port);
+      await local.stop();
+      const store = openMongoStore({ uri: local.uri });
+      const before = performance.now();
+      const down = {
+        code: 'unavailable',
+        message: expect.stringMatching(/^MongoDB at 127\.0\.0\.1:\d+ does not answer: /),
+      };
+      await expect(store.ping()).rejects.toMatchObject(down);
+      expect(performance.now() - before).toBeLessThan(10_000);
+
+      const start = async () => {
+        const engine = await startMongo({ port, dataFile: join(folder, 'data') });
+        if ('missing' in engine) throw new Error(engine.missing);
+        return engine;
+      };
+      const first = await start();
+      const user = aUser();
+      expect(await store.createUser(user)).toBe(true);
+      const key = aKey({ createdAt: aTime });
+      await store.createApiKey(key);
+      // The indexes, which could not be made at first, are there.
+      expect(await store.createApiKey(aKey({ hash: key.hash }))).toBe(false);
+
+      await first.stop();
+      await expect(store.getUser(user.id)).rejects.toMatchObject({ code: 'unavailable' });
+      const second = await start();
+      expect(await store.getUser(user.id)).toEqual(user);
+      expect(await store.findApiKey(key.hash)).toEqual(key);
+      await store.close();
+      await second.stop();
+    });
+  },
+);

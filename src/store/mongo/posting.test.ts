@@ -1,0 +1,213 @@
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findMongo } from '../../../test/engines/mongo.ts';
+import { anEntry, aTime, aUser } from '../contract/samples.ts';
+import { collect } from '../contract/stores.ts';
+import type { LedgerEntry } from '../documents.ts';
+import type { Store } from '../store.ts';
+import { openMongoStore } from './open.ts';
+import { post, settlePending } from './posting.ts';
+import { type Collections, collectionsOf } from './schema.ts';
+
+const mongo = await findMongo();
+const always = Number.MAX_SAFE_INTEGER;
+
+/** Steps of a post that meets nobody: read the account, write the entry, change the balance, mark the entry. */
+const postSteps = [1, 2, 3, 4];
+/** Steps of the settling of an entry whose key is not open: raise the epoch, remove the entry. */
+const settleSteps = [1, 2];
+
+describe.skipIf('missing' in mongo)(
+  `posting in MongoDB${'missing' in mongo ? ` (${mongo.missing})` : ''}`,
+  () => {
+    if ('missing' in mongo) return;
+    const client = new MongoClient(mongo.uri);
+    const collections = collectionsOf(client.db());
+    let store: Store;
+    beforeAll(() => {
+      store = openMongoStore({ uri: mongo.uri });
+    });
+    afterAll(async () => {
+      // Whatever the tests did: no account may be left that does not add up.
+      const audited = await collect(store.auditAccounts());
+      expect(audited.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
+      expect(audited.length).toBeGreaterThan(20);
+      await client.close();
+      await store.close();
+      await mongo.stop();
+    });
+
+    const userWith = async (credits: number): Promise<string> => {
+      const user = aUser();
+      await store.createUser(user);
+      if (credits > 0) await store.postLedgerEntry(anEntry(user.id, credits));
+      return user.id;
+    };
+    /** Balance and what the entries add up to, the starting grant included. */
+    const state = async (userId: string) => {
+      const { items } = await store.listLedgerEntries(userId, { limit: 500 });
+      return {
+        balance: (await store.getUser(userId))!.balance,
+        sum: items.reduce((sum, { amount }) => sum + amount, 0),
+      };
+    };
+    const expectBalance = async (userId: string, balance: number) => {
+      expect(await state(userId)).toEqual({ balance, sum: balance });
+    };
+
+    describe.each(postSteps)('a post that ends before its step %i', (step) => {
+      test.each([5, -5])('of %i is whole or nothing, and a second call completes it', async (amount) => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, amount);
+        await until(step, collections, (halting) => post(halting, entry)).reached;
+        await expectBalance(userId, step === 4 ? 20 + amount : 20);
+        expect((await store.getLedgerEntry(entry.key)) !== null).toBe(step === 4);
+        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
+        await expectBalance(userId, 20 + amount);
+        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
+      });
+
+      test('is finished or removed by a repair, and can be called again after it', async () => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, 5);
+        await until(step, collections, (halting) => post(halting, entry)).reached;
+        expect(await store.repairLedger(aTime)).toBe(0);
+        expect(await store.repairLedger(always)).toBe(step <= 2 ? 0 : 1);
+        expect(await collections.ledger.countDocuments({ state: 'pending' })).toBe(0);
+        await expectBalance(userId, step === 4 ? 25 : 20);
+        await store.postLedgerEntry(entry);
+        await expectBalance(userId, 25);
+      });
+    });
+
+    describe.each(postSteps)('a post that pauses before its step %i', (step) => {
+      const others: [string, (entry: LedgerEntry) => Promise<unknown>][] = [
+        ['a repair', () => store.repairLedger(always)],
+        ['the same post', (entry) => store.postLedgerEntry(entry)],
+        [
+          'the same post and a repair',
+          (entry) => store.postLedgerEntry(entry).then(() => store.repairLedger(always)),
+        ],
+        [
+          'a repair and the same post',
+          (entry) => store.repairLedger(always).then(() => store.postLedgerEntry(entry)),
+        ],
+        [
+          'the same post and so many others that its key is closed',
+          async (entry) => {
+            await store.postLedgerEntry(entry);
+            for (let turn = 0; turn < 70; turn += 1) await store.postLedgerEntry(anEntry(entry.userId, 1));
+            expect((await collections.users.findOne({ _id: entry.userId }))!.openKeys).not.toContain(
+              entry.key,
+            );
+          },
+        ],
+      ];
+      test.each(others)('during %s counts once', async (_, act) => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, -7);
+        const paused = until(step, collections, (halting) => post(halting, entry));
+        await paused.reached;
+        await act(entry);
+        const between = await state(userId);
+        expect(between.balance).toBe(between.sum);
+        paused.resume();
+        expect(await paused.result).toMatchObject({ posted: true });
+        const { items } = await store.listLedgerEntries(userId, { limit: 500 });
+        expect(items.filter(({ key }) => key === entry.key)).toEqual([entry]);
+        const after = await state(userId);
+        expect(after.balance).toBe(after.sum);
+        expect((await collections.users.findOne({ _id: userId }))!.balance).toBe(after.balance);
+      });
+    });
+
+    const pairs = settleSteps.flatMap((settling) => postSteps.map((posting) => ({ settling, posting })));
+    test.each(pairs)(
+      'a repair that pauses before its step $settling while a post ends before its step $posting leaves both right',
+      async ({ settling, posting }) => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, -5);
+        await until(3, collections, (halting) => post(halting, entry)).reached;
+        const pending = (await collections.ledger.findOne({ _id: entry.key }))!;
+        const repair = until(settling, collections, (halting) => settlePending(halting, pending));
+        await repair.reached;
+        // Its step 2 writes nothing new but its stamp, so it takes one more step than a post alone.
+        await until(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry)).reached;
+        const between = await state(userId);
+        expect(between.balance).toBe(between.sum);
+        repair.resume();
+        await repair.result;
+        const after = await state(userId);
+        expect(after).toEqual(between);
+        await store.repairLedger(always);
+        expect(await state(userId)).toEqual(between);
+        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 15 });
+        await expectBalance(userId, 15);
+      },
+    );
+
+    test('a charge that was refused leaves a pending entry that counts nowhere, until a repair removes it', async () => {
+      const userId = await userWith(3);
+      const entry = anEntry(userId, -5);
+      expect(await store.postLedgerEntry(entry)).toEqual({ posted: false, balance: 3 });
+      expect(await collections.ledger.findOne({ _id: entry.key })).toMatchObject({ state: 'pending' });
+      await expectBalance(userId, 3);
+      expect(await store.repairLedger(always)).toBe(1);
+      expect(await collections.ledger.findOne({ _id: entry.key })).toBeNull();
+      await expectBalance(userId, 3);
+    });
+
+    test('open keys of an account stay few', async () => {
+      const userId = await userWith(0);
+      for (let turn = 0; turn < 200; turn += 1) await store.postLedgerEntry(anEntry(userId, 1));
+      expect((await collections.users.findOne({ _id: userId }))!.openKeys.length).toBeLessThanOrEqual(64);
+      await expectBalance(userId, 200);
+    });
+  },
+);
+
+/** A call that stops before one of its steps, for good unless it is resumed. */
+interface Halted<T> {
+  reached: Promise<void>;
+  resume(): void;
+  result: Promise<T>;
+}
+
+/** Runs a call on users and ledger that halts before its operation number `step`, from 1. */
+function until<T>(
+  step: number,
+  collections: Collections,
+  call: (halting: Collections) => Promise<T>,
+): Halted<T> {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let operations = 0;
+  const halting = <C extends object>(collection: C): C =>
+    new Proxy(collection, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        if (!/One/.test(String(name))) return member.bind(target);
+        return async (...values: unknown[]) => {
+          operations += 1;
+          if (operations === step) {
+            reached.resolve();
+            await gate.promise;
+          }
+          return member.apply(target, values);
+        };
+      },
+    });
+  const result = call({
+    ...collections,
+    users: halting(collections.users),
+    ledger: halting(collections.ledger),
+  });
+  // A call that ends before the step must fail the test, not hang it.
+  result.then(
+    () => reached.reject(new Error(`ended before step ${step}`)),
+    (thrown) => reached.reject(thrown),
+  );
+  reached.promise.catch(() => {});
+  return { reached: reached.promise, resume: () => gate.resolve(), result };
+}
