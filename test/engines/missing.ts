@@ -24,7 +24,12 @@ export async function findEngine<T extends object>(
 
 /** Full path of a program on PATH, in the system's folders or among the cached engines; else null. */
 export function findProgram(name: string): string | null {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', cachedEngines];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/local/sbin',
+    '/usr/sbin',
+    cachedEngines,
+  ];
   for (const folder of folders) {
     const path = join(folder, name);
     try {

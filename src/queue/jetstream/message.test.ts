@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { sampleMessage } from '../contract.ts';
+import { decode, encode } from './message.ts';
+
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+test('a message reads back as it was written', () => {
+  expect(decode(encode(sampleMessage(1)), 'bulk', 'mkta')).toEqual(sampleMessage(1));
+});
+
+test.each([
+  ['no JSON', Buffer.from('{')],
+  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ['nothing', Buffer.alloc(0)],
+  ['null', bytes(null)],
+  ['a missing id', bytes({ ...sampleMessage(1), batchId: undefined })],
+  ['an empty id', bytes(sampleMessage(1, { jobId: '' }))],
+  ['an attempt that is no number', bytes({ ...sampleMessage(1), attempt: '1' })],
+  ['another lane', encode(sampleMessage(1, { lane: 'single' }))],
+  ['another market', encode(sampleMessage(1, { market: 'mktb' }))],
+])('%s is no message', (_name, data) => {
+  expect(decode(data, 'bulk', 'mkta')).toBeNull();
+});

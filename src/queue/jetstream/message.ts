@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { BatchReference } from '../../store/documents.ts';
+
+const id = z.string().min(1).max(200);
+const reference = z.object({
+  jobId: id,
+  batchId: id,
+  market: id,
+  lane: z.enum(['single', 'bulk']),
+  attempt: z.int().min(0),
+}) satisfies z.ZodType<BatchReference>;
+
+/** A message as it is stored by the engine: JSON in UTF-8. */
+export function encode({ jobId, batchId, market, lane, attempt }: BatchReference): Uint8Array {
+  return Buffer.from(JSON.stringify({ jobId, batchId, market, lane, attempt }));
+}
+
+/** Reads what `encode` made; null for anything else, and for a message of another lane or market. */
+export function decode(data: Uint8Array, lane: string, market: string): BatchReference | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
+  } catch {
+    return null;
+  }
+  const read = reference.safeParse(parsed);
+  return read.success && read.data.lane === lane && read.data.market === market ? read.data : null;
+}

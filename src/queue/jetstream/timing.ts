@@ -1,0 +1,27 @@
+/** Durations of the JetStream queue, in milliseconds. */
+export interface Timing {
+  /** A message in hand comes again after this long without `extend`. */
+  ackWaitMs: number;
+  /** Longest wait for the engine's answer to a request; a publish asks at most three times. */
+  requestMs: number;
+  /** How long one pull request stays with the engine, and how often the engine shows that it has it. */
+  pullMs: number;
+  heartbeatMs: number;
+  /** How often a consumer is looked at. */
+  watchMs: number;
+  /** It stands still: messages wait and slots are free, and nothing was delivered for this long. */
+  idleMs: number;
+  /** It stands still: no slot is free, nothing was delivered for this long, and nobody here works. */
+  heldMs: number;
+}
+
+/** What production runs with. */
+export const defaultTiming: Timing = {
+  ackWaitMs: 30_000,
+  requestMs: 2_000,
+  pullMs: 20_000,
+  heartbeatMs: 4_000,
+  watchMs: 10_000,
+  idleMs: 30_000,
+  heldMs: 300_000,
+};
