@@ -1,0 +1,37 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { errorWords, jsonOf, saysMissing } from '../answer.ts';
+import { objects } from '../fields.ts';
+
+/** Whether a store answered with, or led to, the page where visitors give its password. */
+function isClosed({ status, headers, url }: PageAnswer): boolean {
+  const toPassword = (address: string | undefined) =>
+    URL.parse(address ?? '', url)
+      ?.pathname.replace(/\/$/, '')
+      .endsWith('/password') ?? false;
+  return (status >= 300 && status < 400 && toPassword(headers.location)) || toPassword(url);
+}
+
+/**
+ * The products of an answer, as the store wrote them. Faults: those of `jsonOf`; `page_blocked` for a
+ * store closed behind a password; `page_not_found` where the store says so; `page_unreadable` for what
+ * is no catalogue. A 404 may also stand for a store of another platform.
+ */
+export function catalogueOf(answer: PageAnswer): JsonObject[] {
+  if (isClosed(answer))
+    throw new Fault('page_blocked', 'the store is closed: it asks its visitors for a password');
+  const root = jsonOf(answer);
+  const products = isObject(root) ? root.products : undefined;
+  if (!Array.isArray(products)) {
+    const words = errorWords(root);
+    if (saysMissing(words)) throw new Fault('page_not_found', `the store knows no such page: ${words}`);
+    const said = words === null ? '' : `: ${words}`;
+    throw new Fault('page_unreadable', `the answer is no store catalogue: it has no list of products${said}`);
+  }
+  const found = objects(products);
+  if (found.length === 0 && products.length > 0) {
+    throw new Fault('page_unreadable', "the catalogue's list of products holds no products");
+  }
+  return found;
+}

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../test/origins/mktf.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { FetchPage, PageAnswer } from '../../fetch/page.ts';
+import type { ListSummary } from '../market.ts';
+import { search } from './search.ts';
+
+const store = 'https://store.example';
+
+function answer(value: Json, url = `${store}/products.json`): PageAnswer {
+  return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)), url, at: 0 };
+}
+
+function extract(value: Json, path = '/collections/all'): JsonObject[] {
+  return search.extract(answer(value), { url: `${store}${path}` }, '');
+}
+
+function codeOf(value: Json): string {
+  try {
+    extract(value);
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+  return 'none';
+}
+
+async function readWith(fetch: FetchPage, path: string) {
+  const entries: JsonObject[] = [];
+  const pages = search.read({ url: `${store}${path}` }, { region: '', fetch });
+  for (;;) {
+    const next = await pages.next();
+    if (next.done) return { entries, summary: next.value as ListSummary };
+    expect(next.value.list).toBe('products');
+    entries.push(...next.value.entries);
+  }
+}
+
+async function read(path: string) {
+  const asked = direct(origin, '');
+  return { ...(await readWith(asked.fetch, path)), requests: asked.requests };
+}
+
+describe('extract', () => {
+  it('gives products untouched, each once', () => {
+    const mug = { id: 1, title: 'Mug', tags: [], variants: [{ price: '9.00' }], body_html: null };
+    expect(extract({ products: [mug, { id: 2 }, mug] })).toEqual([mug, { id: 2 }]);
+  });
+
+  it('is empty for an empty catalogue', () => {
+    expect(extract({ products: [] })).toEqual([]);
+  });
+
+  it('keeps what holds every word of a search in title, vendor, type or tags', () => {
+    const products = [
+      { id: 1, title: 'Red MUG', vendor: 'Kiln', product_type: 'Home', tags: ['gift'] },
+      { id: 2, title: 'Cup', vendor: 'Redwood', product_type: 'mug', tags: [] },
+      { id: 3, title: 'Red cap', vendor: null, tags: 'mug, sale' },
+      { id: 4, title: 'Red cap', body_html: 'not a mug' },
+      { id: 5, title: null, tags: [3, null] },
+    ];
+    expect(extract({ products }, '/search?q=mug+red').map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  it.each([
+    [{ errors: 'Not Found' }, 'page_not_found'],
+    [{ errors: 'some other trouble' }, 'page_unreadable'],
+    [{ product: {} }, 'page_unreadable'],
+    [{ products: {} }, 'page_unreadable'],
+    [{ products: ['x'] }, 'page_unreadable'],
+    [[], 'page_unreadable'],
+    [null, 'page_unreadable'],
+  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+
+  it('faults with invalid for an address that is none', () => {
+    expect(() => search.extract(answer({ products: [] }), { url: 5 }, '')).toThrow(/url: not a web address/);
+  });
+});
+
+describe('read', () => {
+  it.each(['mugs-100', 'mugs-701', 'mugs-702', 'mugs-705', 'mugs-709', 'all'])(
+    'collects every product of the collection %s once, as it is',
+    async (handle) => {
+      const { entries, summary, requests } = await read(`/collections/${handle}`);
+      const size = sizeOfCollection(handle);
+      expect(entries).toEqual(Array.from({ length: size }, (_, at) => listed(handle, at)));
+      expect(summary).toEqual({
+        store: 'store.example',
+        collection: handle,
+        total_products: size,
+        pages_fetched: requests.length,
+      });
+    },
+  );
+
+  it('asks the store named by the address, 250 products a page', async () => {
+    const { requests } = await read('/collections/mugs-100?page=7');
+    expect(requests[0]).toMatchObject({
+      origin: store,
+      path: '/collections/mugs-100/products.json?limit=250&page=1',
+    });
+  });
+
+  it('reads a whole store, and asks for no page after one that is not full', async () => {
+    const { entries, summary, requests } = await read('/');
+    expect(entries).toHaveLength(storeSize);
+    expect(summary).toMatchObject({ collection: null, total_products: storeSize, pages_fetched: 3 });
+    expect(requests).toHaveLength(3);
+  });
+
+  it("keeps a language's prefix", async () => {
+    const { entries, requests } = await read('/fr/collections/mugs-701');
+    expect(requests[0]!.path).toMatch(/^\/fr\/collections\/mugs-701\/products\.json/);
+    expect(entries[0]!.title).toMatch(/\(fr\)$/);
+  });
+
+  it('searches the whole store', async () => {
+    const { entries, summary } = await read('/search?q=wool+hand+made');
+    const all = Array.from({ length: storeSize }, (_, at) => listed(null, at));
+    const expected = all.filter(
+      ({ title, tags }) => String(title).startsWith('Wool') && (tags as string[]).includes('Hand Made'),
+    );
+    expect(expected.length).toBeGreaterThan(0);
+    expect(entries).toEqual(expected);
+    expect(summary).toMatchObject({ collection: null, total_products: expected.length, pages_fetched: 3 });
+  });
+
+  it('ends where a page repeats for ever', async () => {
+    const { entries, requests } = await read('/collections/mugs-704');
+    expect(entries).toHaveLength(250);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('ends where the platform serves no more', async () => {
+    const { entries, requests } = await read('/collections/mugs-703');
+    expect(entries).toHaveLength(25_000);
+    expect(requests).toHaveLength(101);
+  });
+
+  it('gives an empty list for an empty collection, a fault for one that only lists nothing', async () => {
+    expect((await read('/collections/mugs-700')).entries).toEqual([]);
+    await expect(read('/collections/mugs-711')).rejects.toMatchObject({
+      code: 'page_unreadable',
+      message: expect.stringMatching(/none of the \d+ products/),
+    });
+  });
+
+  it('asks the store where its collection of everything is empty', async () => {
+    const asked = direct(origin, '');
+    const { entries, summary } = await readWith(async (request) => {
+      const page = await asked.fetch(request);
+      if (!request.path.startsWith('/collections/all/')) return page;
+      return { ...page, body: Buffer.from('{"products":[]}') };
+    }, '/collections/all');
+    expect(entries).toHaveLength(storeSize);
+    expect(summary).toMatchObject({ collection: 'all', total_products: storeSize, pages_fetched: 4 });
+  });
+
+  it('refuses the catalogue of another collection that a redirect led to', async () => {
+    const asked = direct(origin, '');
+    const led = (path: string) => async (request: Parameters<FetchPage>[0]) => ({
+      ...(await asked.fetch(request)),
+      url: `https://www.store.example${path}`,
+    });
+    await expect(
+      readWith(led('/collections/cups/products.json'), '/collections/mugs-100'),
+    ).rejects.toMatchObject({
+      code: 'page_mismatch',
+    });
+    await expect(readWith(led('/products.json'), '/collections/mugs-100')).rejects.toMatchObject({
+      code: 'page_mismatch',
+    });
+    const same = await readWith(led('/en/collections/mugs-701/products.json'), '/collections/mugs-701');
+    expect(same.entries).toHaveLength(1);
+  });
+
+  it('says that a store is closed where it was led to the password page', async () => {
+    const fetch: FetchPage = async () => ({
+      ...answer(''),
+      body: Buffer.from('<title>Opening soon</title>'),
+      url: `${store}/password`,
+    });
+    await expect(readWith(fetch, '/')).rejects.toMatchObject({
+      code: 'page_blocked',
+      message: expect.stringMatching(/password/),
+    });
+  });
+
+  it.each([
+    [800, 'page_not_found'],
+    [801, 'page_not_found'],
+    [802, 'page_blocked'],
+    [803, 'page_unreadable'],
+    [805, 'page_blocked'],
+    [806, 'page_blocked'],
+    [807, 'page_blocked'],
+    [808, 'page_blocked'],
+    [809, 'page_blocked'],
+    [810, 'page_throttled'],
+    [811, 'page_throttled'],
+    [812, 'page_failed'],
+    [813, 'page_unreadable'],
+    [814, 'page_unreadable'],
+    [815, 'page_unreadable'],
+    [816, 'page_unreadable'],
+    [817, 'page_unreadable'],
+    [820, 'page_blocked'],
+  ])('of a collection ending in %d is %s, never a short list', async (digits, code) => {
+    await expect(read(`/collections/mugs-${digits}`)).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,145 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { jsonOf } from '../answer.ts';
+import { integer, list, object, text } from '../fields.ts';
+import { fresh } from '../fresh.ts';
+import type { ListReader } from '../market.ts';
+import { catalogueOf } from './faults.ts';
+import { type StorePage, storePage } from './urls.ts';
+
+/** Products asked for per page, the platform's most. */
+const perPage = 250;
+/** Products per page where a store leaves out the number asked for. */
+const defaultPerPage = 30;
+/** The platform serves no products past this one. */
+const deepestProduct = 25_000;
+/** No store has this many pages: what would read on is not one. */
+const deepest = 5000;
+
+const headers = { accept: 'application/json' };
+
+function pathOf({ prefix, collection }: StorePage): string {
+  return collection === null
+    ? `${prefix}/products.json`
+    : `${prefix}/collections/${encodeURIComponent(collection)}/products.json`;
+}
+
+function request(place: StorePage, page: number): PageRequest {
+  return { path: `${pathOf(place)}?limit=${perPage}&page=${page}`, origin: place.origin, headers };
+}
+
+function placeOf(input: JsonObject): StorePage {
+  try {
+    return storePage(text(input.url) ?? '');
+  } catch (thrown) {
+    throw new Fault('invalid', `url: ${(thrown as Error).message}`);
+  }
+}
+
+function nameOf(product: JsonObject): string | null {
+  return text(product.id) ?? text(product.handle);
+}
+
+/** Whether title, vendor, type and tags of a product hold every word. */
+function holds(product: JsonObject, words: readonly string[]): boolean {
+  const { title, vendor, product_type, tags } = product;
+  const held = [title, vendor, product_type, tags, ...list(tags)]
+    .map((value) => text(value)?.normalize('NFKC').toLowerCase() ?? '')
+    .join('\n');
+  return words.every((word) => held.includes(word));
+}
+
+function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
+  return words ? products.filter((product) => holds(product, words)) : products;
+}
+
+/** A store may answer for another collection than was asked for, by a redirect of its own. */
+function checkPlace(answer: PageAnswer, place: StorePage): void {
+  const path = URL.parse(answer.url)?.pathname ?? '';
+  const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
+  if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
+  if (answered?.toLowerCase() === encodeURIComponent(place.collection ?? '').toLowerCase()) return;
+  const asked = place.collection === null ? 'the whole store' : `collection ${place.collection}`;
+  throw new Fault('page_mismatch', `asked for ${asked}, was led to ${path}`);
+}
+
+async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
+  const answer = await fetch(request(place, page));
+  const beyond = (page - 1) * perPage >= deepestProduct;
+  // The platform refuses what lies deeper than it serves: its catalogue ends there for visitors.
+  if (beyond && [400, 404, 422].includes(answer.status)) return [];
+  const products = catalogueOf(answer);
+  checkPlace(answer, place);
+  return products;
+}
+
+/** Some stores answer a collection with an empty list though it holds products: no empty list, then. */
+async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
+  const path = pathOf(place).replace(/\/products\.json$/, '.json');
+  const answer = await fetch({ path, origin: place.origin, headers });
+  if (answer.status !== 200) return;
+  let held: number | null = null;
+  try {
+    held = integer(object(object(jsonOf(answer)).collection).products_count);
+  } catch (thrown) {
+    // Not every store answers this; it only ever adds to what is known.
+    if (thrown instanceof Fault) return;
+    throw thrown;
+  }
+  if (held !== null && held > 0) {
+    throw new Fault(
+      'page_unreadable',
+      `the store lists none of the ${held} products that the collection holds`,
+    );
+  }
+}
+
+/** Reads on after a page of so many products? A page of the default number may be a full one. */
+function isFull(products: readonly JsonObject[]): boolean {
+  return products.length >= perPage || products.length === defaultPerPage;
+}
+
+function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+  return fresh(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
+}
+
+/**
+ * Reads catalogues of stores: `products`, each as the store wrote it (decisions, "F"). `input` holds
+ * the `url` of a store, a collection or a search page; a search reads the whole store and keeps the
+ * products whose title, vendor, type or tags hold every word. The summary holds `store`,
+ * `collection` (null for the whole store), `total_products` (those kept) and `pages_fetched`. Ends at
+ * an empty page, at one that is not full, or at one without a new product. Prices are text in the
+ * store's own currency, which no answer names.
+ */
+export const search: ListReader = {
+  sort: 'list',
+  async *read(input, { fetch }) {
+    let place = placeOf(input);
+    const { store, collection } = place;
+    const seen = new Set<string>();
+    let total = 0;
+    let pages = 0;
+    for (let page = 1; page <= deepest; page += 1) {
+      const products = await productsOn(page, place, fetch);
+      pages += 1;
+      if (page === 1 && products.length === 0 && place.collection !== null) {
+        if (place.collection === 'all') {
+          // The collection of everything is empty where a store has made one of its own: ask the store.
+          place = { ...place, collection: null };
+          page = 0;
+          continue;
+        }
+        await checkEmpty(place, fetch);
+      }
+      const added = fresh(products, seen, nameOf);
+      if (added.length === 0) break;
+      const entries = matching(added, place);
+      total += entries.length;
+      yield { list: 'products', entries };
+      if (!isFull(products)) break;
+    }
+    return { store, collection, total_products: total, pages_fetched: pages };
+  },
+  extract: (answer, input) => extract(answer, input),
+};

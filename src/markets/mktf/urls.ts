@@ -1,0 +1,75 @@
+/** What an address asks for: which store, which of its pages, and what is kept of them. */
+export interface StorePage {
+  /** Scheme, host and port. */
+  origin: string;
+  /** The store as results name it: its host, with the port where there is one. */
+  store: string;
+  /** Path of a language or country in front of the store's paths ("/fr", "/en-us"), or "". */
+  prefix: string;
+  /** Handle of the collection; null for the whole store. */
+  collection: string | null;
+  /** Words that products are searched for; null where nothing is searched. */
+  words: string[] | null;
+  type: 'collection' | 'store' | 'search';
+}
+
+const locale = /^[a-z]{2,3}(?:-[a-z0-9]{2,4})?$/i;
+/** Names of a store's own paths that look like a language. */
+const notLocales: readonly string[] = ['cdn', 'api', 'faq', 'app', 'new', 'all'];
+
+const accepted =
+  'a store (https://store.example/), a collection (/collections/{handle}) or a search page (/search?q=…)';
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Error(`the path part ${part} is not well encoded`);
+  }
+}
+
+/** The words of a search, in lower case, without the marks that search boxes understand. */
+export function wordsOf(query: string): string[] {
+  return query
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/\s+/)
+    .map((word) => word.replace(/^["'*()]+|["'*()]+$/g, ''))
+    .filter((word) => word !== '');
+}
+
+function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { search: boolean } {
+  const parts = path.split('/').filter((part) => part !== '');
+  const first = parts[0];
+  const localized = first !== undefined && locale.test(first) && !notLocales.includes(first.toLowerCase());
+  const prefix = localized ? `/${parts.shift()!}` : '';
+  if (parts.at(-1) === 'products.json') parts.pop();
+  const [name, handle, ...more] = parts;
+  if (name === undefined) return { prefix, collection: null, search: false };
+  if (name === 'search' && handle === undefined) return { prefix, collection: null, search: true };
+  if (name === 'collections' && handle !== undefined) {
+    if (more.length === 0) return { prefix, collection: decoded(handle), search: false };
+    if (more[0] === 'products') throw new Error(`a product's address; expected ${accepted}`);
+    throw new Error('a collection narrowed by a tag is not read; name the collection itself');
+  }
+  throw new Error(`not an address that is read; expected ${accepted}`);
+}
+
+/**
+ * Reads a submitted address (decisions, "F"). A language's prefix is kept; `page`, `sort_by` and other
+ * parts of a collection's query say nothing of which products it holds and are left out. Throws a plain
+ * Error that says what is wrong.
+ */
+export function storePage(address: string): StorePage {
+  const url = URL.parse(address.trim());
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new Error(`not a web address; expected ${accepted}`);
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new Error('an address must not hold a user or password');
+  const { prefix, collection, search } = placeOf(url.pathname);
+  const words = search ? wordsOf(url.searchParams.get('q') ?? '') : null;
+  if (words?.length === 0) throw new Error('a search needs words: /search?q=…');
+  const type = words ? 'search' : collection === null ? 'store' : 'collection';
+  return { origin: url.origin, store: url.host, prefix, collection, words, type };
+}

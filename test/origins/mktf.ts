@@ -1,0 +1,106 @@
+import { sizeOf, windowOf } from './listing.ts';
+import { goodsOf } from './mktf/goods.ts';
+import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { troubleOf, troubles } from './troubles.ts';
+
+/** Products of the whole store. */
+export const storeSize = 620;
+const mostPerPage = 250;
+/** Products that are served at most. */
+const deepest = 25_000;
+
+const cataloguePath = /^(?:\/([a-z]{2}(?:-[a-z]{2})?))?(?:\/collections\/([^/]+))?\/products\.json$/;
+const collectionPath = /^(?:\/[a-z]{2}(?:-[a-z]{2})?)?\/collections\/([^/]+)\.json$/;
+
+function json(status: number, value: unknown): OriginReply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(value),
+  };
+}
+
+/** How many products a collection holds; null is the whole store. */
+export function sizeOfCollection(handle: string | null): number {
+  return handle === null || handle === 'all' ? storeSize : sizeOf(handle, mostPerPage);
+}
+
+/** A product of a collection, or of the whole store, in the words of a language. */
+export function listed(handle: string | null, at: number, locale = ''): Record<string, unknown> {
+  return goodsOf(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
+}
+
+function special(handle: string, page: number): OriginReply | undefined {
+  switch (handle.slice(-3)) {
+    case '800':
+      return json(404, { errors: 'Not Found' });
+    case '801':
+      return {
+        status: 404,
+        headers: { 'content-type': 'text/html' },
+        body: '<!doctype html><title>404 Not Found – Kiln 9</title><script>captcha</script>',
+      };
+    case '802':
+      return { status: 430, headers: { 'content-type': 'text/html' }, body: '<title>Shop security</title>' };
+    case '803':
+      return json(200, { collections: [] });
+    case '805':
+      return { status: 302, headers: { location: '/password' }, body: '' };
+    case '806':
+      return json(401, { errors: 'Unauthorized' });
+    case '817':
+      return json(200, { products: 'none' });
+    case '820':
+      return page > 1 ? troubles[807] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function catalogue(handle: string | null, locale: string, query: URLSearchParams): OriginReply {
+  const asked = Math.min(Number(query.get('limit') ?? 30), mostPerPage);
+  const page = Number(query.get('page') ?? 1);
+  if (page * asked > deepest + asked - 1) return json(400, { errors: 'page is too deep' });
+  const name = handle ?? 'all';
+  // 709: a store that serves its default number whatever was asked for. 711: an unusable route.
+  const rows = name.endsWith('709') ? 30 : asked;
+  const start = (page - 1) * rows;
+  const numbers =
+    name === 'all' || name.endsWith('709')
+      ? Array.from(
+          { length: Math.max(0, Math.min(rows, sizeOfCollection(handle) - start)) },
+          (_, at) => start + at,
+        )
+      : windowOf(name, start, rows);
+  const products = name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale));
+  return json(200, { products });
+}
+
+function handleOf({ url }: OriginRequest): string | undefined {
+  const handle = cataloguePath.exec(url.pathname)?.[2] ?? collectionPath.exec(url.pathname)?.[1];
+  return handle === undefined ? undefined : decodeURIComponent(handle);
+}
+
+/** A store of our own: its address is the store. The subject is the collection's handle. */
+export const mktf: Origin = {
+  market: 'mktf',
+  regions: [''],
+  subject: handleOf,
+  blocked: () => troubles[807]!,
+  answer: (request) => {
+    const { pathname, searchParams } = request.url;
+    const handle = handleOf(request) ?? null;
+    const trouble = troubleOf(handle ?? undefined);
+    if (trouble) return trouble;
+    const found = cataloguePath.exec(pathname);
+    if (found) {
+      const page = Number(searchParams.get('page') ?? 1);
+      return special(handle ?? '', page) ?? catalogue(handle, found[1] ?? '', searchParams);
+    }
+    if (collectionPath.test(pathname)) {
+      const count = sizeOfCollection(handle);
+      return json(200, { collection: { id: 1, handle, title: handle, products_count: count } });
+    }
+    return { status: 404, headers: { 'content-type': 'text/html' }, body: '<title>404 Not Found</title>' };
+  },
+};
