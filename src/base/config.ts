@@ -167,3 +167,8 @@ function prices(text: string): Config['prices'] {
     }),
   );
 }
+
+/** The environment of a process that we start: ours, with these settings. */
+export function childEnvironment(settings: Record<string, string>): Record<string, string | undefined> {
+  return { ...process.env, ...settings };
+}

@@ -37,13 +37,13 @@ export async function openStack(config: Config, clock: Clock, log: Log): Promise
 }
 
 /** Opens the store alone, for commands that look at it without working. */
-export async function openStore(config: Config, clock: Clock, log: Log): Promise<Store> {
+export async function openStore(config: Config, _clock: Clock, log: Log): Promise<Store> {
   if (config.mongoUri === null) {
     const { openSqliteStore } = await import('../store/sqlite/open.ts');
     return openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
   }
   const { openMongoStore } = await import('../store/mongo/open.ts');
-  return openMongoStore({ uri: config.mongoUri, clock, log });
+  return openMongoStore({ uri: config.mongoUri, log });
 }
 
 async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue> {

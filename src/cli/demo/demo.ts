@@ -1,3 +1,224 @@
-export async function demo(_options: { distributed: boolean; say: (line: string) => void }): Promise<number> {
-  return 1;
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { MultiBar } from 'cli-progress';
+import { connectClients } from '../client.ts';
+import { startEngines } from '../engines.ts';
+import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
+import { type DemoApi, type Progress, type Result, runWork } from './run.ts';
+import { type Work, works } from './works.ts';
+
+/** What the demo is asked for. */
+export interface DemoOptions {
+  /** On MongoDB and JetStream, with one api and two worker processes. */
+  distributed: boolean;
+  say: (line: string) => void;
+}
+
+const credits = 100_000;
+const plainEveryMs = 2_000;
+
+/**
+ * Runs every kind of work on the bundled fake marketplaces, through the REST gateway of a service
+ * started for it: submits, approves, shows progress, downloads and checks the results, and says where
+ * they are. Gives the exit code: 0 when every job ended and every file has the interface's shape.
+ */
+export async function demo({ distributed, say }: DemoOptions): Promise<number> {
+  const folder = resolve('.gleaner', `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+  mkdirSync(join(folder, 'results'), { recursive: true });
+  const running: DemoProcess[] = [];
+  try {
+    say('Starting the fake marketplaces and the service …');
+    const origins = await startOrigins();
+    running.push(origins);
+    const { api, settings, operatorKey } = await startService(distributed, folder, origins.config, running);
+    say(
+      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${relative('.', join(folder, 'service.log'))}`,
+    );
+    const began = Date.now();
+    const list = works(storeOf(origins.config));
+    const results = await runAll(list, api, say);
+    const balance = await balanceOf(api);
+    summarize(results, say, (Date.now() - began) / 1000, balance);
+    repeatByHand(results, say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
+    return results.every(({ misses, files }) => misses.length === 0 && files.length > 0) ? 0 : 1;
+  } finally {
+    for (const process of running.reverse()) await process.stop();
+  }
+}
+
+async function startService(
+  distributed: boolean,
+  folder: string,
+  origins: Record<string, unknown>,
+  running: DemoProcess[],
+) {
+  const engines = distributed ? await startEngines() : null;
+  if (engines) running.push(engines);
+  const originsFile = join(folder, 'origins.json');
+  writeFileSync(originsFile, JSON.stringify(quick(origins), null, 1));
+  const httpPort = await freePort();
+  const operatorKey = `demo-${randomBytes(16).toString('hex')}`;
+  const settings = {
+    GLEANER_ORIGINS: originsFile,
+    GLEANER_DATA_DIR: join(folder, 'data'),
+    GLEANER_WORKING_HOURS: 'off',
+    GLEANER_RETRIEVE_CACHE: 'off',
+    GLEANER_HTTP_PORT: String(httpPort),
+    GLEANER_GRPC_PORT: String(await freePort()),
+  };
+  const environment = {
+    ...settings,
+    GLEANER_OPERATOR_KEY: operatorKey,
+    ...(engines
+      ? { MONGODB_URI: engines.mongoUri, NATS_URL: engines.natsUrl }
+      : { MONGODB_URI: '', NATS_URL: '' }),
+  };
+  const log = openSync(join(folder, 'service.log'), 'a');
+  for (const role of distributed ? ['api', 'worker', 'worker'] : ['serve'])
+    running.push(startRole(role, environment, log));
+  const url = `http://127.0.0.1:${httpPort}`;
+  await untilReady(url, 60);
+  const api = await createUser(url, operatorKey, join(folder, 'results'));
+  return { api, settings, operatorKey };
+}
+
+/** The fake marketplaces bear more requests than real ones. */
+function quick(origins: Record<string, unknown>): Record<string, unknown> {
+  const gentleness = { concurrency: 16, requests_per_second: 400 };
+  return Object.fromEntries(
+    Object.entries(origins).map(([market, addresses]) => [
+      market,
+      {
+        ...(typeof addresses === 'string' ? { '': addresses } : (addresses as object)),
+        ...gentleness,
+        // The fake stores of marketplace F are on this machine.
+        ...(market === 'mktf' ? { allow_private: true } : {}),
+      },
+    ]),
+  );
+}
+
+/** Address of the fake store of marketplace F. */
+function storeOf(origins: Record<string, unknown>): string {
+  const store = origins.mktf as string | Record<string, string> | undefined;
+  return typeof store === 'string'
+    ? store
+    : (Object.values(store ?? {}).find((value) => typeof value === 'string') ?? '');
+}
+
+async function createUser(url: string, operatorKey: string, folder: string): Promise<DemoApi> {
+  const { operators } = connectClients(url, operatorKey);
+  const { user } = await operators.createUser({ name: 'demo' });
+  const { apiKey: key } = await operators.createApiKey({ userId: user!.id, name: 'demo' });
+  await operators.grantCredits({ userId: user!.id, amount: BigInt(credits), note: 'demo' });
+  const approve = async (jobId: string) => {
+    await operators.approveJob({ jobId });
+  };
+  return { url, key, folder, approve };
+}
+
+async function balanceOf({ url, key }: DemoApi): Promise<number> {
+  return Number((await connectClients(url, key).accounts.getAccount({})).account!.balance);
+}
+
+/** Runs every work at once, with a bar each; without a terminal, a line every so often. */
+async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) => void): Promise<Result[]> {
+  const width = Math.max(...list.map(({ title }) => title.length));
+  const format = `{title} [{bar}] {value}/{total}, {failed} failed`;
+  const bars = new MultiBar({
+    format,
+    hideCursor: true,
+    clearOnComplete: false,
+    barCompleteChar: '█',
+    barIncompleteChar: '·',
+  });
+  const progress = new Map<Work, Progress>();
+  const plain = setInterval(() => {
+    if (process.stdout.isTTY) return;
+    const sum = (part: keyof Progress) =>
+      [...progress.values()].reduce((total, each) => total + each[part], 0);
+    say(`  ${sum('done')}/${sum('total')} units, ${sum('failed')} failed`);
+  }, plainEveryMs);
+  try {
+    return await Promise.all(
+      list.map((work) => {
+        const bar = process.stdout.isTTY
+          ? bars.create(1, 0, { title: work.title.padEnd(width), failed: 0 })
+          : null;
+        return runWork(work, api, (now) => {
+          progress.set(work, now);
+          bar?.setTotal(now.total);
+          bar?.update(now.done, { failed: now.failed });
+        });
+      }),
+    );
+  } finally {
+    clearInterval(plain);
+    bars.stop();
+  }
+}
+
+function summarize(
+  results: readonly Result[],
+  say: (line: string) => void,
+  seconds: number,
+  balance: number,
+): void {
+  say('');
+  for (const { work, id, total, failed, cost, files, misses } of results) {
+    say(
+      `${misses.length === 0 && files.length > 0 ? 'ok  ' : 'BAD '} ${work.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
+    );
+    for (const { path, records, bytes, sha256 } of files) {
+      say(
+        `       ${relative('.', path)}  ${records} records, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
+      );
+    }
+    for (const miss of misses.slice(0, 5)) say(`       MISSES  ${miss}`);
+  }
+  const sum = (part: 'total' | 'failed' | 'cost') => results.reduce((all, result) => all + result[part], 0);
+  const spent = credits - balance;
+  say('');
+  say(`${results.length} jobs, ${sum('total')} units, ${sum('failed')} failed, in ${seconds.toFixed(1)} s`);
+  say(
+    `${sum('cost')} credits charged, ${sum('cost') - spent} given back for what failed, ${balance} of ${credits} left`,
+  );
+}
+
+/** The commands that do the same by hand, on the same data. */
+function repeatByHand(
+  results: readonly Result[],
+  say: (line: string) => void,
+  settings: Record<string, string>,
+): void {
+  const first = results[0]!;
+  const environment = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  say('');
+  say(
+    'To repeat it by hand, start the fake marketplaces and the service on the same data, each in a terminal:',
+  );
+  say(`  node_modules/.bin/node test/origins/main.ts --config-file ${settings.GLEANER_ORIGINS}`);
+  say(`  ${environment.join(' ')} npm start`);
+  say('then, in a third one:');
+  const url = `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;
+  const operator = `-H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -H 'Content-Type: application/json'`;
+  say(`  curl ${operator} -d '{"name": "me"}' ${url}/gleaner.operator.v1.OperatorService/CreateUser`);
+  say(
+    `  curl ${operator} -d '{"user_id": "…", "name": "my key"}' ${url}/gleaner.operator.v1.OperatorService/CreateApiKey`,
+  );
+  say(
+    `  curl ${operator} -d '{"user_id": "…", "amount": 1000}' ${url}/gleaner.operator.v1.OperatorService/GrantCredits`,
+  );
+  const mine = `-H "Authorization: Bearer $KEY"`;
+  say(
+    `  curl ${mine} -H 'Content-Type: application/json' -d '{"country": "id", "items": [{"item_id": "20000000001", "shop_id": "7001"}]}' ${url}${first.work.path}/submit`,
+  );
+  say(`  curl ${operator} -d '{"job_id": "…"}' ${url}/gleaner.operator.v1.OperatorService/ApproveJob`);
+  say(`  curl ${mine} ${url}${first.work.path}/retrieve/…`);
+  say(`  curl ${mine} ${url}${first.work.path}/download/…`);
+  const grpc = `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
+  say(
+    `  node_modules/.bin/buf curl --protocol grpc --http2-prior-knowledge -H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -d '{}' ${grpc}/gleaner.operator.v1.OperatorService/ListJobs`,
+  );
 }

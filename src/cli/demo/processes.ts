@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../../base/config.ts';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const main = join(root, 'src/cli/main.ts');
+const origins = join(root, 'test/origins/main.ts');
+
+/** A process of the demo. */
+export interface DemoProcess {
+  stop(): Promise<void>;
+}
+
+/** A port that was free just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts a role of the program; its log goes to `log`, a file descriptor. */
+export function startRole(role: string, settings: Record<string, string>, log: number): DemoProcess {
+  const child = spawn(process.execPath, [main, role], {
+    env: childEnvironment(settings),
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  return stopper(child);
+}
+
+/** Starts the fake marketplaces; gives the origins that they answer for. */
+export async function startOrigins(): Promise<DemoProcess & { config: Record<string, unknown> }> {
+  const child = spawn(process.execPath, [origins, '--latency-ms', '20'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8');
+  for await (const chunk of child.stdout) {
+    text += chunk;
+    if (text.includes('\n')) break;
+  }
+  if (!text.includes('\n')) throw new Error('The fake marketplaces did not start.');
+  return { config: JSON.parse(text), ...stopper(child) };
+}
+
+function stopper(child: ChildProcess): DemoProcess {
+  const exited = once(child, 'exit');
+  return {
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** Resolves when the service says that it can work; an Error after `seconds`. */
+export async function untilReady(url: string, seconds: number): Promise<void> {
+  let last = 'no answer';
+  for (let tries = 0; tries < seconds * 10; tries++) {
+    try {
+      const response = await fetch(`${url}/ready`);
+      if (response.ok) return;
+      last = await response.text();
+    } catch {
+      // Not listening yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`The service at ${url} was not ready after ${seconds} s: ${last}`);
+}
