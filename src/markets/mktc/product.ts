@@ -34,7 +34,8 @@ function bare(id: unknown): string | null {
  */
 function checkIdentity(data: JsonObject, input: JsonObject): void {
   const item = bare(data.itemSku);
-  const family = [data.productSku, data.productCode, data.itemCode].map(bare);
+  const inAddress = /\/((?:is|ps|pc)--[^/?#]+)/i.exec(text(data.url) ?? '')?.[1];
+  const family = [data.productSku, data.productCode, data.itemCode, data.formattedId, inAddress].map(bare);
   const variants = objects(data.options).map(({ id }) => bare(id));
   const known = [item, ...family, ...variants].filter((id) => id !== null);
   if (known.length === 0) throw new Fault('page_unreadable', 'the answer names no product');

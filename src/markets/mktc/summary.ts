@@ -92,7 +92,7 @@ export function summaryOf(page: JsonObject): JsonObject {
       ...price,
       price: rupiah(price.offered) ?? rupiah(data.price),
       originalPrice: rupiah(price.listed),
-      discountPercentage: number(price.totalDiscount) ?? number(price.listDiscount),
+      discountPercentage: number(price.totalDiscount) ?? number(price.listDiscount) ?? number(price.discount),
       currency: 'IDR',
     },
     stock: integer(data.stock),
