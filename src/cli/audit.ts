@@ -1,12 +1,10 @@
-import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { createLog } from '../base/log.ts';
 import { audit } from '../jobs/audit.ts';
 import { openStore } from './stack.ts';
 
 /** Runs the audit on the store, also beside a running service; gives the exit code: 1 where something disagrees. */
 export async function runAudit(config: Config, json: boolean, say: (line: string) => void): Promise<number> {
-  const store = await openStore(config, systemClock, createLog(config.logLevel, 'audit'));
+  const store = await openStore(config);
   try {
     const result = await audit(store);
     if (json) say(JSON.stringify(result));

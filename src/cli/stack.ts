@@ -20,7 +20,7 @@ export interface Stack {
  * Only the drivers that were chosen are loaded.
  */
 export async function openStack(config: Config, clock: Clock, log: Log): Promise<Stack> {
-  const store = await openStore(config, clock, log);
+  const store = await openStore(config);
   const queue = await openQueue(config, clock, log);
   const blobs = await openBlobs(config);
   return {
@@ -43,7 +43,7 @@ export async function openStore(config: Config, _clock: Clock, log: Log): Promis
     return openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
   }
   const { openMongoStore } = await import('../store/mongo/open.ts');
-  return openMongoStore({ uri: config.mongoUri, log });
+  return openMongoStore({ uri: config.mongoUri });
 }
 
 async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue> {

@@ -33,6 +33,8 @@ export interface JobSettings {
   jobWindow: number;
   /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
   prices: ReadonlyMap<string, number>;
+  /** How old a page may be that is served instead of fetched, in milliseconds. */
+  recentCrawlMs: number;
 }
 
 /** How results are pointed at. */

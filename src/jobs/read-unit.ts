@@ -54,18 +54,24 @@ async function readOnce(
   index: number,
   signal: AbortSignal,
 ): Promise<UnitResult> {
-  const { reader } = context.offers.of(job);
+  const { reader, kind } = context.offers.of(job);
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch: context.pages.fetcher(batch.market, batch.region, signal) };
   if (reader.sort === 'list') {
     const file = await writeUnitFile(context, job, batch, index, reader.read(unit.input, reading));
     return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
   }
+  const { store, clock, settings } = context;
+  const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
+  const recent = kind.recent && `${batch.market}/${kind.recent.key(unit, batch.region)}`;
+  if (recent && kind.recent?.serves(job)) {
+    const kept = await store.findCrawl(recent, clock.now() - settings.recentCrawlMs);
+    if (kept) return { outcome, payload: kept };
+  }
   const record = await reader.read(unit.input, reading);
-  return {
-    outcome: { status: 'SUCCESS', attempt: batch.attempt },
-    payload: Buffer.from(JSON.stringify(record)),
-  };
+  const payload = Buffer.from(JSON.stringify(record));
+  if (recent) await store.keepCrawl(recent, clock.now(), payload);
+  return { outcome, payload };
 }
 
 /** Waits before the next try, with jitter so that a batch's units don't come back as one. */

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { accountContract } from './contract/accounts.ts';
 import { claimContract } from './contract/claims.ts';
+import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
 import { jobContract } from './contract/jobs.ts';
 import { ledgerContract } from './contract/ledger.ts';
@@ -26,4 +27,5 @@ export function storeContract(open: OpenStores): void {
   describe('progress', () => progressContract(open));
   describe('stalled batches', () => stalledContract(open));
   describe('origins', () => originContract(open));
+  describe('recent crawls', () => crawlContract(open));
 }

@@ -21,7 +21,7 @@ import type {
  * resumes (DESIGN, "Truth, queue, and what happens once"). Faults: `unavailable` when the engine
  * does not answer.
  */
-export interface Store extends AccountStore, LedgerStore, JobStore, BatchStore, OriginStore {
+export interface Store extends AccountStore, LedgerStore, JobStore, BatchStore, OriginStore, CrawlStore {
   /** Name of the engine, for people: "SQLite", "MongoDB". */
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
@@ -222,4 +222,14 @@ export interface OriginStore {
   pauseOrigin(origin: string, until: number, reason: string): Promise<void>;
   /** Origins that are paused beyond `now`. */
   listPauses(now: number): Promise<{ origin: string; until: number; reason: string }[]>;
+}
+
+/** Pages kept for jobs that are content with a recent crawl (decisions, "get_pc_bulk `rescrape=false`"). */
+export interface CrawlStore {
+  /** Keeps the page of `key` as crawled at `at`, unless a newer one is there. */
+  keepCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
+  /** The page of `key`, if it was crawled at `since` or later. */
+  findCrawl(key: string, since: number): Promise<Uint8Array | null>;
+  /** Removes pages crawled before `before`; gives their number. */
+  expireCrawls(before: number): Promise<number>;
 }

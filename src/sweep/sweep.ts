@@ -67,6 +67,7 @@ export async function sweep(context: JobContext): Promise<void> {
   await step('leftovers', async () => {
     await store.repairLedger(now - cutShortMs);
     await store.removeOrphans(now - orphanMs);
+    await store.expireCrawls(now - context.settings.recentCrawlMs);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
+import { crawlStore } from './crawls.ts';
 import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -28,5 +29,6 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(engine),
+    ...crawlStore(engine),
   };
 }

@@ -72,6 +72,13 @@ export interface OriginDocument {
   reason: string;
 }
 
+/** A page kept for a while, by its key. */
+export interface CrawlDocument {
+  _id: string;
+  at: number;
+  body: Binary;
+}
+
 /** The database's collections. */
 export interface Collections {
   users: Collection<UserDocument>;
@@ -83,6 +90,7 @@ export interface Collections {
   sequences: Collection<{ _id: string; value: number }>;
   submissions: Collection<SubmissionDocument>;
   origins: Collection<OriginDocument>;
+  crawls: Collection<CrawlDocument>;
 }
 
 /** The collections of a database. */
@@ -97,11 +105,13 @@ export function collectionsOf(database: Db): Collections {
     sequences: database.collection('sequences'),
     submissions: database.collection('submissions'),
     origins: database.collection('origins'),
+    crawls: database.collection('crawls'),
   };
 }
 
 const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   users: [{ key: { role: 1, createdAt: -1, _id: -1 } }],
+  crawls: [{ key: { at: 1 } }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
   ledger: [
     { key: { userId: 1, createdAt: -1, _id: -1 } },

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
+import { crawlStore } from './crawls.ts';
 import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -31,5 +32,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(engine),
+    ...crawlStore(engine),
   };
 }

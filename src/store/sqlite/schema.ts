@@ -70,7 +70,9 @@ const steps = [
   CREATE INDEX submissions_by_time ON submissions (created_at);
   CREATE TABLE origins (
     origin TEXT PRIMARY KEY, next_free REAL NOT NULL, paused_until REAL NOT NULL, reason TEXT NOT NULL
-  ) STRICT;`,
+  ) STRICT;
+  CREATE TABLE crawls (key TEXT PRIMARY KEY, at REAL NOT NULL, body BLOB NOT NULL) STRICT;
+  CREATE INDEX crawls_by_time ON crawls (at);`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

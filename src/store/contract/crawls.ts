@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import { aTime } from './samples.ts';
+import { type OpenStores, openedFor } from './stores.ts';
+
+/** Pages kept for a while, for jobs that are content with them. */
+export function crawlContract(open: OpenStores): void {
+  const stores = openedFor(open);
+  const page = (text: string) => Buffer.from(JSON.stringify({ text }));
+  const textOf = (body: Uint8Array | null) => body && JSON.parse(Buffer.from(body).toString()).text;
+
+  test('a page is found under its key until it is too old', async () => {
+    const key = `sg/${newId()}/a.$b ☃`;
+    await stores.store.keepCrawl(key, aTime, page('one'));
+    expect(textOf(await stores.other.findCrawl(key, aTime))).toBe('one');
+    expect(await stores.store.findCrawl(key, aTime + 1)).toBeNull();
+    expect(await stores.store.findCrawl(`${key}x`, 0)).toBeNull();
+  });
+
+  test('the newest page wins, whichever is kept last', async () => {
+    const key = newId();
+    await stores.store.keepCrawl(key, aTime + 10, page('newer'));
+    await stores.store.keepCrawl(key, aTime, page('older'));
+    expect(textOf(await stores.store.findCrawl(key, 0))).toBe('newer');
+    await stores.store.keepCrawl(key, aTime + 20, page('newest'));
+    expect(textOf(await stores.store.findCrawl(key, 0))).toBe('newest');
+  });
+
+  test('old pages are removed, later ones stay', async () => {
+    const [old, late] = [newId(), newId()];
+    await stores.store.keepCrawl(old, aTime - 100_000, page('old'));
+    await stores.store.keepCrawl(late, aTime, page('late'));
+    expect(await stores.store.expireCrawls(aTime - 50_000)).toBe(1);
+    expect(await stores.store.findCrawl(old, 0)).toBeNull();
+    expect(textOf(await stores.store.findCrawl(late, 0))).toBe('late');
+  });
+}

@@ -1,0 +1,23 @@
+import type { CrawlStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+
+/** Recent pages in SQLite: a row per page, the newest wins. */
+export function crawlStore(engine: Engine): CrawlStore {
+  return {
+    keepCrawl: async (key, at, body) => {
+      engine.run(
+        `INSERT INTO crawls (key, at, body) VALUES (?1, ?2, ?3)
+         ON CONFLICT (key) DO UPDATE SET at = ?2, body = ?3 WHERE at <= ?2`,
+        key,
+        at,
+        body,
+      );
+    },
+
+    findCrawl: async (key, since) =>
+      engine.get<{ body: Uint8Array }>('SELECT body FROM crawls WHERE key = ? AND at >= ?', key, since)
+        ?.body ?? null,
+
+    expireCrawls: async (before) => engine.run('DELETE FROM crawls WHERE at < ?', before),
+  };
+}
