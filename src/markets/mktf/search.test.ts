@@ -97,6 +97,7 @@ describe('read', () => {
     const { requests } = await read('/collections/mugs-100?page=7');
     expect(requests[0]).toMatchObject({
       origin: store,
+      redirects: 'anywhere',
       path: '/collections/mugs-100/products.json?limit=250&page=1',
     });
   });

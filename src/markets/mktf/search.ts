@@ -17,7 +17,8 @@ const deepestProduct = 25_000;
 /** No store has this many pages: what would read on is not one. */
 const deepest = 5000;
 
-const headers = { accept: 'application/json' };
+/** What every request says. Stores send visitors on from one of their hosts to another. */
+const asking = { headers: { accept: 'application/json' }, redirects: 'anywhere' } as const;
 
 function pathOf({ prefix, collection }: StorePage): string {
   return collection === null
@@ -26,7 +27,7 @@ function pathOf({ prefix, collection }: StorePage): string {
 }
 
 function request(place: StorePage, page: number): PageRequest {
-  return { path: `${pathOf(place)}?limit=${perPage}&page=${page}`, origin: place.origin, headers };
+  return { path: `${pathOf(place)}?limit=${perPage}&page=${page}`, origin: place.origin, ...asking };
 }
 
 function placeOf(input: JsonObject): StorePage {
@@ -77,7 +78,7 @@ async function productsOn(page: number, place: StorePage, fetch: FetchPage): Pro
 /** Some stores answer a collection with an empty list though it holds products: no empty list, then. */
 async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   const path = pathOf(place).replace(/\/products\.json$/, '.json');
-  const answer = await fetch({ path, origin: place.origin, headers });
+  const answer = await fetch({ path, origin: place.origin, ...asking });
   if (answer.status !== 200) return;
   let held: number | null = null;
   try {
