@@ -37,7 +37,7 @@ export async function openStack(config: Config, clock: Clock, log: Log): Promise
 }
 
 /** Opens the store alone, for commands that look at it without working. */
-export async function openStore(config: Config, _clock: Clock, log: Log): Promise<Store> {
+export async function openStore(config: Config): Promise<Store> {
   if (config.mongoUri === null) {
     const { openSqliteStore } = await import('../store/sqlite/open.ts');
     return openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
