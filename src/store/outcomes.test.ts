@@ -6,10 +6,10 @@ const good: Outcome = { status: 'SUCCESS', attempt: 1 };
 const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
 const body = Buffer.from('{}');
 
-test('only units without an outcome get one, with their payload', () => {
+test('only units without an outcome get one, and a payload with a result', () => {
   const write = {
     outcomes: { 0: bad, 1: good, 2: bad },
-    payloads: [0, 1, 3].map((index) => ({ index, body })),
+    payloads: [0, 1, 2, 3].map((index) => ({ index, body })),
   };
   expect(addOutcomes('b', 4, { 0: good }, write)).toEqual({
     fresh: { 1: good, 2: bad },

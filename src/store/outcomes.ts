@@ -13,7 +13,7 @@ export interface OutcomeWrite {
   end?: { file: StoredFile | null };
 }
 
-/** What a write adds to a batch: outcomes of units that had none, their payloads, counts after it. */
+/** What a write adds to a batch: outcomes of units that had none, payloads of those with a result, counts after it. */
 export interface Addition {
   fresh: Outcomes;
   payloads: Payload[];
@@ -41,7 +41,8 @@ export function addOutcomes(batchId: string, total: number, known: Outcomes, wri
       `batch ${batchId} cannot end: ${total - success - failed} units are outstanding`,
     );
   }
-  return { fresh, payloads: write.payloads.filter(({ index }) => fresh[index]), success, failed };
+  const payloads = write.payloads.filter(({ index }) => fresh[index]?.status === 'SUCCESS');
+  return { fresh, payloads, success, failed };
 }
 
 /** Counts results and failures over sets of outcomes that share no unit. */

@@ -5,7 +5,7 @@ import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import java.util.List;
 import org.h2.mvstore.MVStore;
 
-/** Serves MongoDB's protocol on 127.0.0.1 until standard input ends. Arguments: port (0: any), then a data file or nothing. */
+/** Serves MongoDB's protocol on 127.0.0.1. Arguments: port (0: any), then a data file or nothing. */
 public class MongoServer {
     /** What today's drivers ask for at least: wire version 9. */
     static final MongoVersion VERSION = new MongoVersion() {
@@ -19,9 +19,6 @@ public class MongoServer {
         server.bind("127.0.0.1", Integer.parseInt(arguments[0]));
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
         System.out.println(server.getLocalAddress().getPort());
-        // The pipe ends with the process that holds its other side, however that dies.
-        while (System.in.read() >= 0) { }
-        System.exit(0);
     }
 
     static MongoBackend onFile(String name) {

@@ -1,121 +1,92 @@
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
+import { cachedEngines, findEngine, findProgram, type MissingEngine } from './missing.ts';
+import { type RunningProgram, startProgram } from './program.ts';
 
 /** A MongoDB engine that answers. */
-export interface RunningMongo {
+export interface FoundMongo {
   /** Connection string with a database of its own. */
-  uri: string;
+  readonly uri: string;
   /** Connection string of the same engine with another new database. */
   fresh(): string;
-  /** Ends what was started, or drops the databases on an engine that runs anyway. */
+  /** Ends what was started; drops the databases on an engine that runs anyway. */
   stop(): Promise<void>;
 }
 
-/** Why there is no engine: a sentence for people. */
-export interface MissingEngine {
-  missing: string;
+/** A MongoDB engine that was started here. */
+export interface RunningMongo extends FoundMongo, RunningProgram {
+  readonly port: number;
 }
 
 /** How to start the engine. */
 export interface MongoOptions {
-  /** Keeps the data here, for an engine that is to be stopped and started again; absent: in memory. */
+  /** Keeps the data here, for an engine that is to be started again; absent: in memory. */
   dataFile?: string;
   /** Absent: any free one. */
   port?: number;
 }
 
-const here = dirname(fileURLToPath(import.meta.url));
-const engines = join(here, '..', '..', '.cache', 'engines');
-const jars = join(engines, 'mongo-java-server-1.47.0');
+const project = fileURLToPath(new URL('pom.xml', import.meta.url));
+const launcher = fileURLToPath(new URL('MongoServer.java', import.meta.url));
+const jars = join(cachedEngines, 'mongo-java-server-1.47.0');
 
 /**
  * The engine for a test file: the one at MONGODB_TEST_URI, else one that is started for it. Where
  * there is none, tests are skipped with the reason; under CI this fails instead.
  */
-export async function findMongo(): Promise<RunningMongo | MissingEngine> {
+export async function findMongo(): Promise<FoundMongo | MissingEngine> {
   const given = process.env.MONGODB_TEST_URI;
-  const found = given ? givenMongo(given) : await startMongo();
-  if ('missing' in found && process.env.CI) throw new Error(found.missing);
-  return found;
+  return given ? givenMongo(given) : findEngine(startMongo());
 }
 
 /**
- * Starts mongo-java-server, an engine for tests, as a child process that ends with this one. Its
- * jars come from Maven Central once. With a data file, what was acknowledged is kept over `stop`.
+ * Starts mongo-java-server, an engine for tests, on 127.0.0.1; it ends with this process. Its jars
+ * come from Maven Central once. With a data file, all that was acknowledged outlasts `stop`; `kill`
+ * may take the last 20 milliseconds.
  */
 export async function startMongo(options: MongoOptions = {}): Promise<RunningMongo | MissingEngine> {
+  const java = findProgram('java');
+  if (!java || !findProgram('javac')) {
+    return {
+      missing:
+        'the MongoDB test engine needs a JDK, 17 or newer (Debian: apt-get install default-jdk-headless)',
+    };
+  }
   const missing = await getJars();
   if (missing) return { missing };
-  const source = join(here, 'MongoServer.java');
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
-  const child = spawn('java', ['-cp', join(jars, '*'), source, `${options.port ?? 0}`, ...rest], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  // An engine that has died already cannot be told to end.
-  child.stdin.on('error', () => {});
-  const port = await readPort(child);
-  if (typeof port !== 'number') return port;
-  const base = `mongodb://127.0.0.1:${port}/`;
-  return {
-    uri: withDatabase(base),
-    fresh: () => withDatabase(base),
-    stop: () => ended(child, () => child.stdin.end()),
-  };
-}
-
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
-/** Waits for the port that the engine prints when it listens. */
-async function readPort(child: Child): Promise<number | MissingEngine> {
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-2_000);
-  });
-  const said = await new Promise<string>((resolve) => {
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', () => resolve(errors));
-    child.stdout.once('data', (text: Buffer) => resolve(text.toString()));
-  });
-  const port = Number.parseInt(said, 10);
-  if (port > 0) return port;
-  // No java, one without its compiler, one too old to run a source file or these jars.
-  if (/ENOENT|jdk\.compiler|Could not find or load|UnsupportedClassVersion|class file version/.test(said)) {
-    return { missing: 'the MongoDB test engine needs a JDK, 17 or newer, on PATH' };
-  }
-  throw new Error(`the MongoDB test engine did not start: ${said.trim()}`);
+  const program = await startProgram(
+    java,
+    ['-cp', join(jars, '*'), launcher, `${options.port ?? 0}`, ...rest],
+    (line) => (/^\d+$/.test(line) ? Number(line) : null),
+  );
+  const base = `mongodb://127.0.0.1:${program.said}/`;
+  return { ...program, port: program.said, uri: withDatabase(base), fresh: () => withDatabase(base) };
 }
 
 /** Gets the engine's jars where they are not there yet; gives the reason when that cannot be done. */
 async function getJars(): Promise<string | undefined> {
   if (existsSync(jars)) return undefined;
-  await mkdir(engines, { recursive: true });
+  const maven = findProgram('mvn');
+  if (!maven) return 'the MongoDB test engine comes by Maven: install it (Debian: apt-get install maven)';
+  await mkdir(cachedEngines, { recursive: true });
   // Into a folder of our own first: test files start at the same time.
-  const folder = await mkdtemp(join(engines, 'download-'));
-  const goal = [
-    '-q',
-    '-B',
-    '-f',
-    join(here, 'pom.xml'),
-    'dependency:copy-dependencies',
-    `-DoutputDirectory=${folder}`,
-  ];
+  const folder = await mkdtemp(join(cachedEngines, 'download-'));
   try {
-    await promisify(execFile)('mvn', goal);
+    const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
+    await promisify(execFile)(maven, ['-q', '-B', '-f', project, ...goal]);
     await rename(folder, jars).catch((error) => {
       if (!existsSync(jars)) throw error;
     });
     return undefined;
   } catch (error) {
-    const { code, stdout, message } = error as Error & { code?: string | number; stdout?: string };
-    if (code === 'ENOENT')
-      return 'the MongoDB test engine is got with Maven: install mvn and a JDK, 17 or newer';
+    const { stdout, message } = error as Error & { stdout?: string };
     return `Maven could not get the MongoDB test engine: ${(stdout || message).trim().split('\n')[0]}`;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -123,7 +94,7 @@ async function getJars(): Promise<string | undefined> {
 }
 
 /** An engine that runs anyway; the databases made on it are dropped at `stop`. */
-function givenMongo(given: string): RunningMongo {
+function givenMongo(given: string): FoundMongo {
   const made: string[] = [];
   const fresh = () => {
     const uri = withDatabase(given);
@@ -145,12 +116,4 @@ function withDatabase(base: string): string {
   const uri = new URL(base);
   uri.pathname = `/gleaner_${randomBytes(6).toString('hex')}`;
   return uri.href;
-}
-
-function ended(child: Child, end: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve();
-    child.once('exit', () => resolve());
-    end();
-  });
 }

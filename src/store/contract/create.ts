@@ -128,10 +128,10 @@ export function createContract(open: OpenStores): void {
     function* overtaken(): Generator<Batch> {
       for (const batch of all) {
         if (batch.seq === 250) {
-          meanwhile = stores.other
-            .removeOrphans(aTime - 8_999)
-            .then(() => stores.other.createJob(job, breakingAfter(210, all)))
-            .catch((thrown) => thrown);
+          meanwhile = Promise.allSettled([
+            stores.other.removeOrphans(aTime - 8_999),
+            stores.other.createJob(job, breakingAfter(210, all)),
+          ]);
         }
         yield batch;
       }

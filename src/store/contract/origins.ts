@@ -29,6 +29,8 @@ export function originContract(open: OpenStores): void {
     expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toBe(aTime + 1_000);
     await stores.store.pauseOrigin(origin, aTime + 4_000, 'blocked');
     await stores.other.pauseOrigin(origin, aTime + 2_000, 'shorter');
+    const listed = await stores.store.listPauses(aTime);
+    expect(listed).toContainEqual({ origin, until: aTime + 4_000, reason: 'blocked' });
     expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toBe(aTime + 4_000);
   });
 

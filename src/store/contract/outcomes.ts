@@ -130,6 +130,13 @@ export function outcomeContract(open: OpenStores): void {
     ]);
   });
 
+  test('a batch that was read before an outcome was written knows no payload of it', async () => {
+    const batch = await keepClaimed(stores.store, 1);
+    await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, [aPayload(0, 'x')], null);
+    expect((await stores.store.readPayloads(batch)).size).toBe(0);
+    expect(await stores.store.readPayload(batch, 0)).toBeNull();
+  });
+
   test('large payloads come back byte by byte', async () => {
     const batch = await keepClaimed(stores.store, 5);
     const bodies = [3_000_000, 1_500_000, 0, 1, 5_000_000].map((size, at) => Buffer.alloc(size, `é${at}`));

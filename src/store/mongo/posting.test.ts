@@ -5,9 +5,10 @@ import { anEntry, aTime, aUser } from '../contract/samples.ts';
 import { collect } from '../contract/stores.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
+import { until } from './halting.ts';
 import { openMongoStore } from './open.ts';
 import { post, settlePending } from './posting.ts';
-import { type Collections, collectionsOf } from './schema.ts';
+import { collectionsOf } from './schema.ts';
 
 const mongo = await findMongo();
 const always = Number.MAX_SAFE_INTEGER;
@@ -165,49 +166,3 @@ describe.skipIf('missing' in mongo)(
     });
   },
 );
-
-/** A call that stops before one of its steps, for good unless it is resumed. */
-interface Halted<T> {
-  reached: Promise<void>;
-  resume(): void;
-  result: Promise<T>;
-}
-
-/** Runs a call on users and ledger that halts before its operation number `step`, from 1. */
-function until<T>(
-  step: number,
-  collections: Collections,
-  call: (halting: Collections) => Promise<T>,
-): Halted<T> {
-  const reached = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  let operations = 0;
-  const halting = <C extends object>(collection: C): C =>
-    new Proxy(collection, {
-      get: (target, name) => {
-        const member = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        if (!/One/.test(String(name))) return member.bind(target);
-        return async (...values: unknown[]) => {
-          operations += 1;
-          if (operations === step) {
-            reached.resolve();
-            await gate.promise;
-          }
-          return member.apply(target, values);
-        };
-      },
-    });
-  const result = call({
-    ...collections,
-    users: halting(collections.users),
-    ledger: halting(collections.ledger),
-  });
-  // A call that ends before the step must fail the test, not hang it.
-  result.then(
-    () => reached.reject(new Error(`ended before step ${step}`)),
-    (thrown) => reached.reject(thrown),
-  );
-  reached.promise.catch(() => {});
-  return { reached: reached.promise, resume: () => gate.resolve(), result };
-}

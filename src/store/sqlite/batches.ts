@@ -103,13 +103,7 @@ function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: 
   const known = JSON.parse(batch.known);
   const { fresh, payloads, success, failed } = addOutcomes(batchId, batch.total, known, write);
   for (const { index, body } of payloads) {
-    engine.run(
-      'INSERT INTO payloads (batch_id, unit, attempt, body) VALUES (?, ?, ?, ?)',
-      batchId,
-      index,
-      attempt,
-      body,
-    );
+    engine.run('INSERT INTO payloads (batch_id, unit, body) VALUES (?, ?, ?)', batchId, index, body);
   }
   engine.run(
     'UPDATE batches SET outcomes = ?, success = ?, failed = ? WHERE id = ?',

@@ -83,20 +83,20 @@ export function progressStore(engine: Engine): ProgressStore {
     },
 
     readPayloads: async (batch) => {
-      const rows = engine.all<{ unit: number; attempt: number; body: Uint8Array }>(
-        'SELECT unit, attempt, body FROM payloads WHERE batch_id = ? ORDER BY unit',
+      const rows = engine.all<{ unit: number; body: Uint8Array }>(
+        'SELECT unit, body FROM payloads WHERE batch_id = ? ORDER BY unit',
         batch.id,
       );
-      const current = rows.filter(({ unit, attempt }) => attempt === attemptOf(batch, unit));
-      return new Map(current.map(({ unit, body }) => [unit, body]));
+      const known = rows.filter(({ unit }) => attemptOf(batch, unit) !== null);
+      return new Map(known.map(({ unit, body }) => [unit, body]));
     },
 
     readPayload: async (batch, index) => {
+      if (attemptOf(batch, index) === null) return null;
       const row = engine.get<{ body: Uint8Array }>(
-        'SELECT body FROM payloads WHERE batch_id = ? AND unit = ? AND attempt = ?',
+        'SELECT body FROM payloads WHERE batch_id = ? AND unit = ?',
         batch.id,
         index,
-        attemptOf(batch, index),
       );
       return row?.body ?? null;
     },

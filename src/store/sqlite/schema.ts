@@ -58,8 +58,8 @@ const steps = [
     job_id TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (job_id, key, seq)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE payloads (
-    batch_id TEXT NOT NULL REFERENCES batches (id) ON DELETE CASCADE, unit INTEGER NOT NULL, attempt INTEGER NOT NULL,
-    body BLOB NOT NULL, PRIMARY KEY (batch_id, unit, attempt)
+    batch_id TEXT NOT NULL REFERENCES batches (id) ON DELETE CASCADE, unit INTEGER NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (batch_id, unit)
   ) STRICT;
 
   CREATE TABLE sequences (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;

@@ -1,0 +1,79 @@
+import { MongoClient } from 'mongodb';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findMongo } from '../../../test/engines/mongo.ts';
+import { aJob, someBatches } from '../contract/samples.ts';
+import { createJob, removeJob } from './creating.ts';
+import { until } from './halting.ts';
+import { collectionsOf } from './schema.ts';
+import { writeBatch, writeJob } from './shapes.ts';
+
+const mongo = await findMongo();
+
+describe.skipIf('missing' in mongo)(
+  `creating jobs in MongoDB${'missing' in mongo ? ` (${mongo.missing})` : ''}`,
+  () => {
+    if ('missing' in mongo) return;
+    const client = new MongoClient(mongo.uri);
+    const collections = collectionsOf(client.db());
+    const { jobs, batches } = collections;
+    afterAll(async () => {
+      await client.close();
+      await mongo.stop();
+    });
+
+    const aDraft = async () => {
+      const job = aJob({ totalBatches: 3, totalUnits: 6 });
+      const its = someBatches(job, 3);
+      await jobs.insertOne(writeJob(job, 'early', 'writing'));
+      await batches.insertMany(its.map((batch) => writeBatch(batch, 'early')));
+      return { job, its, count: () => batches.countDocuments({ jobId: job.id }) };
+    };
+
+    test('a removal that went on late leaves the batches of a later draft alone', async () => {
+      const { job, its, count } = await aDraft();
+      const late = until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }));
+      await late.reached;
+      expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
+      // A writer of the early draft, late as well, and gone before it could clean up.
+      await batches.insertOne(writeBatch(its[1]!, 'early'));
+      await createJob(collections, job, its);
+      late.resume();
+      await late.result;
+      expect(await count()).toBe(3);
+      expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'submitted' });
+    });
+
+    test('nothing is written while a removal is under way, and what it left is removed by the next', async () => {
+      const { job, its, count } = await aDraft();
+      await until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' })).reached;
+      await expect(createJob(collections, job, its)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
+      expect(await count()).toBe(0);
+      await createJob(collections, job, its);
+      expect(await count()).toBe(3);
+    });
+
+    test.each([2, 3])('a writer that was removed before its step %i leaves nothing behind', async (step) => {
+      const job = aJob({ totalBatches: 3, totalUnits: 6 });
+      const writer = until(step, collections, (halting) => createJob(halting, job, someBatches(job, 3)));
+      await writer.reached;
+      await removeJob(collections, { _id: job.id, state: 'writing' });
+      writer.resume();
+      await expect(writer.result).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await batches.countDocuments({ jobId: job.id })).toBe(0);
+      expect(await jobs.findOne({ _id: job.id })).toBeNull();
+    });
+
+    test.each([2, 3])(
+      'a writer that ended before its step %i is completed by a second call',
+      async (step) => {
+        const job = aJob({ totalBatches: 3, totalUnits: 6 });
+        const its = someBatches(job, 3);
+        await until(step, collections, (halting) => createJob(halting, job, its)).reached;
+        await createJob(collections, { ...job, cost: 60 }, its);
+        expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'submitted', cost: 60 });
+        expect(await batches.countDocuments({ jobId: job.id })).toBe(3);
+      },
+    );
+  },
+);
