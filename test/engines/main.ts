@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, type MissingEngine } from './missing.ts';
+import { startMongo } from './mongo.ts';
+import { freePort, startNats } from './nats.ts';
+import { startProgram } from './program.ts';
+
+/** An engine for trying the distributed stack out. */
+interface TrialEngine {
+  url: string;
+  /** What it is, for people. */
+  about: string;
+  stop(): Promise<void>;
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'gleaner-engines-'));
+
+/** The real servers on PATH come first, then containers, then the engines of the tests. */
+async function mongo(): Promise<TrialEngine | MissingEngine> {
+  const program = findProgram('mongod');
+  const port = await freePort();
+  const url = `mongodb://127.0.0.1:${port}/gleaner`;
+  const waiting = (line: string) => (/waiting for connections/i.test(line) ? true : null);
+  if (program !== null) {
+    const server = await startProgram(
+      program,
+      ['--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', `${port}`],
+      waiting,
+    );
+    return { url, about: 'mongod', stop: server.stop };
+  }
+  const container = await inContainer(port, 27017, ['mongo:8'], waiting);
+  if (container) return { url, about: 'mongod in a container', stop: container.stop };
+  const test = await startMongo();
+  if ('missing' in test) return { missing: `no mongod on PATH, no containers, and ${test.missing}` };
+  return {
+    url: test.uri,
+    about: 'mongo-java-server, an engine for tests: it keeps nothing',
+    stop: test.stop,
+  };
+}
+
+async function nats(): Promise<TrialEngine | MissingEngine> {
+  const server = await startNats({ directory: join(folder, 'jetstream') });
+  if (!('missing' in server)) return { url: server.url, about: 'nats-server', stop: server.stop };
+  const port = await freePort();
+  const ready = (line: string) => (line.includes('Server is ready') ? true : null);
+  const container = await inContainer(port, 4222, ['nats:2', '-js'], ready);
+  if (container)
+    return { url: `nats://127.0.0.1:${port}`, about: 'nats-server in a container', stop: container.stop };
+  return { missing: `${server.missing}, and no containers can be run` };
+}
+
+/** Runs an image; null where no container engine runs it. */
+async function inContainer(
+  port: number,
+  inside: number,
+  image: string[],
+  ready: (line: string) => true | null,
+) {
+  const docker = findProgram('docker');
+  if (docker === null) return null;
+  try {
+    return await startProgram(docker, ['run', '--rm', '-p', `127.0.0.1:${port}:${inside}`, ...image], ready);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts both, prints their addresses as one line of JSON, and runs until standard input ends or a
+ * signal comes: nothing is left behind then.
+ */
+async function main(): Promise<number> {
+  const engines = await Promise.all([mongo(), nats()]);
+  const started = engines.filter((engine): engine is TrialEngine => !('missing' in engine));
+  const stop = async () => {
+    await Promise.all(started.map((engine) => engine.stop()));
+    await rm(folder, { recursive: true, force: true });
+  };
+  const [store, queue] = engines;
+  if (!store || !queue || 'missing' in store || 'missing' in queue) {
+    for (const engine of engines) if ('missing' in engine) console.error(`Missing: ${engine.missing}`);
+    await stop();
+    return 1;
+  }
+  console.log(
+    JSON.stringify({ mongoUri: store.url, natsUrl: queue.url, about: `${store.about}; ${queue.about}` }),
+  );
+  await new Promise<void>((resolve) => {
+    process.stdin.resume().once('end', resolve).once('close', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
+  await stop();
+  return 0;
+}
+
+process.exit(await main());
