@@ -11,6 +11,7 @@ import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
 import { openLinkSecrets } from '../links/secrets.ts';
+import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
 import { openStack, type Stack } from './stack.ts';
@@ -56,7 +57,11 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     log,
     newId,
     pages,
-    offers: resolveOffers(services, kinds, markets),
+    offers: resolveOffers(
+      services,
+      kinds,
+      markets.map((market) => withHosts(market, origins.get(market.name)?.hosts)),
+    ),
     settings: config,
     links: {
       async file(job, { path }, bearer) {

@@ -52,15 +52,32 @@ export async function work(
   } catch (error) {
     if (!both.aborted)
       log.error({ jobId: job.id, batchId: batch.id, error: Fault.from(error).message }, 'batch put back');
-    await store
-      .releaseBatch(batch.id, batch.attempt, signal.aborted ? clock.now() : clock.now() + flushMs)
-      .catch(() => {});
+    await putBack(context, batch, message, signal);
     return;
   } finally {
     stop.abort();
     await heartbeat;
   }
   await goOn(context, job.id);
+}
+
+/**
+ * Gives a batch back to whoever is next: at once when we stop, after a moment when something failed.
+ * What goes wrong here is made good by the sweep once the claim has ended.
+ */
+async function putBack(
+  context: JobContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, queue, clock } = context;
+  try {
+    if (!signal.aborted) await clock.sleep(flushMs, signal).catch(() => {});
+    if (await store.releaseBatch(id, attempt, clock.now())) await queue.publish({ ...message, attempt });
+  } catch (error) {
+    context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch could not be put back');
+  }
 }
 
 /** What follows a finished batch: the job's next one, or its end. */
