@@ -43,6 +43,24 @@ describe.skipIf('missing' in mongo)(
       expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'submitted' });
     });
 
+    test('a later draft is not completed over batches that a late removal took from it', async () => {
+      const { job, its, count } = await aDraft();
+      const late = until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }));
+      await late.reached;
+      await removeJob(collections, { _id: job.id, state: 'removing' });
+      await batches.insertOne(writeBatch(its[1]!, 'early'));
+      // Found there, not taken over yet.
+      const writer = until(3, collections, (halting) => createJob(halting, job, its));
+      await writer.reached;
+      late.resume();
+      await late.result;
+      writer.resume();
+      await expect(writer.result).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'writing' });
+      await createJob(collections, job, its);
+      expect(await count()).toBe(3);
+    });
+
     test('nothing is written while a removal is under way, and what it left is removed by the next', async () => {
       const { job, its, count } = await aDraft();
       await until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' })).reached;
