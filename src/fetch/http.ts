@@ -1,10 +1,11 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { guardedLookup, type ResolveName, storeOrigin } from './address.ts';
 import { acceptedEncodings, decoded } from './encoding.ts';
+import { type Exchange, send } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
 import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
 
@@ -52,29 +53,6 @@ export interface Fetcher {
 }
 
 const maxRedirects = 3;
-
-function lowerCase(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  const joined: Record<string, string> = {};
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return joined;
-}
-
-async function collected(body: Dispatcher.ResponseData['body'], limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) {
-      body.destroy();
-      throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
-}
 
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -128,37 +106,32 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     return address;
   };
 
-  async function once(
-    agent: Agent,
-    origin: string,
-    request: PageRequest,
-    signal: AbortSignal,
-  ): Promise<PageAnswer> {
-    const answer = await agent.request({
-      origin,
-      path: request.path,
-      method: request.method ?? 'GET',
-      headers: { 'user-agent': userAgent, 'accept-encoding': acceptedEncodings, ...request.headers },
-      body: request.body ?? null,
-      signal,
-    });
-    const wire = await collected(answer.body, limits.wireBytes);
-    const headers = lowerCase(answer.headers);
-    const body = await decoded(wire, headers['content-encoding'], limits.bytes);
-    return { status: answer.statusCode, headers, body, url: origin + request.path, at: clock.now() };
-  }
-
+  /** Sends a request and those that redirects lead to; `started` is told of each. */
   async function follow(
     market: string,
     region: string,
     first: PageRequest,
-    signal: AbortSignal,
+    started: (exchange: Exchange) => void,
   ): Promise<PageAnswer> {
     let request = first;
     for (let followed = 0; ; followed += 1) {
       const origin = originOf(market, region, request);
       const open = request.origin === undefined || origins.get(market)?.allowPrivate === true;
-      const answer = await once(open ? configured : guarded, origin, request, signal);
+      const exchange = send(
+        open ? configured : guarded,
+        {
+          origin,
+          path: request.path,
+          method: request.method ?? 'GET',
+          headers: { 'user-agent': userAgent, 'accept-encoding': acceptedEncodings, ...request.headers },
+          body: request.body ?? null,
+        },
+        limits.wireBytes,
+      );
+      started(exchange);
+      const { status, headers, body: wire } = await exchange.answer;
+      const body = await decoded(wire, headers['content-encoding'], limits.bytes);
+      const answer = { status, headers, body, url: origin + request.path, at: clock.now() };
       const next = followed < maxRedirects ? redirected(request, answer) : null;
       if (!next) return answer;
       request = next;
@@ -169,21 +142,30 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     originOf,
     for: (market, region, signal) => async (request) => {
       if (signal?.aborted) throw signal.reason;
-      const controller = new AbortController();
-      const late = new Fault('page_timeout', `the page took longer than ${limits.totalMs} ms`);
-      const timer = setTimeout(() => controller.abort(late), limits.totalMs);
-      const stop = () => controller.abort(signal!.reason);
-      signal?.addEventListener('abort', stop, { once: true });
+      let exchange: Exchange | undefined;
+      let stopped: { reason: unknown } | undefined;
+      const stop = (reason: unknown) => {
+        stopped ??= { reason };
+        exchange?.stop(stopped.reason);
+      };
+      const started = (next: Exchange) => {
+        exchange = next;
+        if (stopped) next.stop(stopped.reason);
+      };
+      const late = () => stop(new Fault('page_timeout', `the page took longer than ${limits.totalMs} ms`));
+      const timer = setTimeout(late, limits.totalMs);
+      const aborted = () => stop(signal!.reason);
+      signal?.addEventListener('abort', aborted, { once: true });
       try {
-        return await follow(market, region, request, controller.signal);
+        return await follow(market, region, request, started);
       } catch (error) {
-        if (controller.signal.aborted) throw controller.signal.reason;
+        if (stopped) throw stopped.reason;
         const fault = networkFault(error, request.origin ?? `${market}${region === '' ? '' : `/${region}`}`);
         log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
         throw fault;
       } finally {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', stop);
+        signal?.removeEventListener('abort', aborted);
       }
     },
     close: async () => {

@@ -1,0 +1,75 @@
+import type { Dispatcher } from 'undici';
+import { Fault } from '../base/fault.ts';
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  status: number;
+  /** Lower-case names; what came more than once is joined with commas. */
+  headers: Record<string, string>;
+  /** Still encoded. */
+  body: Buffer;
+}
+
+/** A request that was sent. */
+export interface Exchange {
+  /** Rejects with what undici, the socket or `stop` say, and with `page_too_large` over the limit. */
+  answer: Promise<WireAnswer>;
+  /** Ends the request, whatever it is waiting for; `answer` rejects with the reason. */
+  stop(reason: unknown): void;
+}
+
+type Request = Dispatcher.DispatchOptions & { origin: string };
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) result[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return result;
+}
+
+/**
+ * Sends a request and gathers its answer, of at most `limit` bytes of body. Takes undici's events as they
+ * come: a stream for every page, and a signal for every request, would cost more than all else here.
+ */
+export function send(dispatcher: Dispatcher, request: Request, limit: number): Exchange {
+  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let status = 0;
+  let headers: Record<string, string> = {};
+  let controller: Dispatcher.DispatchController | null = null;
+  let stopped: { reason: unknown } | null = null;
+
+  const stop = (reason: unknown) => {
+    stopped ??= { reason };
+    // undici wants an error to end a connection with, the caller may have given anything.
+    controller?.abort(reason instanceof Error ? reason : new Error('stopped'));
+    reject(reason);
+  };
+  dispatcher.dispatch(request, {
+    onRequestStart(started) {
+      controller = started;
+      if (stopped) stop(stopped.reason);
+    },
+    onResponseStart(_controller, statusCode, received) {
+      // 1xx: the answer is still to come.
+      if (statusCode < 200) return;
+      status = statusCode;
+      headers = joined(received);
+    },
+    onResponseData(_controller, chunk) {
+      length += chunk.length;
+      if (length > limit) stop(new Fault('page_too_large', `the page is larger than ${limit} bytes`));
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      resolve({ status, headers, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length) });
+    },
+    onResponseError(_controller, error) {
+      reject(error);
+    },
+  });
+  return { answer: promise, stop };
+}
