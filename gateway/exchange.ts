@@ -51,7 +51,7 @@ export function beginExchange(
       {
         requestId,
         method: request.method,
-        route: exchange.route ?? 'none',
+        ...(exchange.route === undefined ? { path: pathOf(request) } : { route: exchange.route }),
         status: response.statusCode,
         ms: clock.now() - started,
         userId: exchange.userId,
@@ -61,6 +61,11 @@ export function beginExchange(
     );
   });
   return exchange;
+}
+
+/** Path without its query, which may hold secrets; cut, since anybody can send any. */
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
 }
 
 /** Answers with a JSON text. */

@@ -133,7 +133,7 @@ test('one access-log line per request, with the request id of the answer and no 
       ms: 0,
       userId: 'ann',
     },
-    { level: 30, msg: 'request', requestId: ids[1], method: 'GET', route: 'none', status: 404, ms: 0 },
+    { level: 30, msg: 'request', requestId: ids[1], method: 'GET', path: '/nothing', status: 404, ms: 0 },
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/secret|key-ann/);
   await gateway.close(0);

@@ -1,15 +1,18 @@
 import type { DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { comments } from '../gen/comments.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
 import { quote } from '../src/base/problems.ts';
 import { type CacheLengths, createAnswerCache } from './answer-cache.ts';
 import type { Caller } from './caller.ts';
-import { endpointsOf, formsOf } from './endpoint.ts';
+import { serveDocs, serveDocsFile } from './docs.ts';
+import { type Endpoint, endpointsOf, formsOf } from './endpoint.ts';
 import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { serveHealth, serveReady } from './health.ts';
+import { openApiDocument } from './openapi.ts';
 import { parse, type Template } from './parse.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { endpointServer } from './transcode.ts';
@@ -38,6 +41,8 @@ export interface GatewayOptions {
   retrieveCache?: CacheLengths | null;
 }
 
+const defaultMaxBodyBytes = 16 * 1024 * 1024;
+
 interface Route {
   /** Names the route in the access log. */
   name: string;
@@ -51,13 +56,17 @@ interface Route {
 export function createGateway(options: GatewayOptions): Express {
   const { caller, clock, log } = options;
   const routes = createTrie<Route>();
-  addEndpoints(options, (verb, template, route) => routes.insert(verb, template, route));
+  const endpoints = endpointsOf(options.services);
+  addEndpoints(endpoints, options, (verb, template, route) => routes.insert(verb, template, route));
   const add = (path: string, serve: Route['serve']) => {
     for (const form of formsOf(path)) routes.insert('GET', parse(form), { name: path, serve });
   };
   add('/health', serveHealth);
   add('/ready', (exchange) => serveReady(caller, exchange));
   add('/files/{job_id}/{name}', (exchange) => serveFile(options, exchange));
+  add('/openapi.json', (exchange) => answerJson(exchange, 200, openApi(endpoints, options)));
+  add('/docs', serveDocs);
+  add('/docs/{name}', (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!));
 
   const exchanges = new WeakMap<object, Exchange>();
   const route: RequestHandler = (request, response, next) => {
@@ -91,18 +100,29 @@ export function createGateway(options: GatewayOptions): Express {
   return app;
 }
 
+/** Text of the OpenAPI document; made when asked for, since the public address may be known late. */
+function openApi(
+  endpoints: readonly Endpoint[],
+  { publicUrl, version, maxBodyBytes = defaultMaxBodyBytes }: GatewayOptions,
+): string {
+  return JSON.stringify(
+    openApiDocument({ endpoints, publicUrl: publicUrl(), version, comments, maxBodyBytes }),
+  );
+}
+
 function addEndpoints(
+  endpoints: readonly Endpoint[],
   options: GatewayOptions,
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { caller, clock, requestsPerSecond, retrieveCache, maxBodyBytes = 16 * 1024 * 1024 } = options;
+  const { caller, clock, requestsPerSecond, retrieveCache, maxBodyBytes = defaultMaxBodyBytes } = options;
   const serving = {
     caller,
     maxBodyBytes,
     rateLimit: requestsPerSecond == null ? undefined : createRateLimit(requestsPerSecond, clock),
     cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
   };
-  for (const endpoint of endpointsOf(options.services)) {
+  for (const endpoint of endpoints) {
     const serveEndpoint = endpointServer(endpoint, serving);
     for (const { template } of endpoint.forms) {
       insert(endpoint.verb, template, {

@@ -39,7 +39,7 @@ export function requestReader(endpoint: Endpoint): ReadRequest {
       const read = field && textReader(field);
       if (field?.fieldKind === 'list' || read === undefined)
         throw new Error(`${endpoint.method}: ${variable.field} can't stand in a path`);
-      return [variable.field, { field: field!, read, assign: assigner(field!) }];
+      return [variable.field, { place: ['path', restName(field!)], read, assign: assigner(field!) }];
     }),
   );
   const others = input.fields.filter((field) => !inPath.has(field.name));
@@ -53,8 +53,8 @@ export function requestReader(endpoint: Endpoint): ReadRequest {
       const message = create(input);
       const reading = startReading();
       for (const variable of variables) {
-        const { field, read, assign } = inPath.get(variable.field)!;
-        within(reading, ['path', restName(field)], () => {
+        const { place, read, assign } = inPath.get(variable.field)!;
+        within(reading, place, () => {
           const value = read(
             parts.segments.slice(variable.start, variable.end ?? undefined).join('/'),
             reading,

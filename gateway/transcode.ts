@@ -54,7 +54,7 @@ export function endpointServer(
     rateLimit?.(headers.authorization ?? '');
 
     const parts: RequestParts = { segments, query: queryOf(request.url ?? ''), problems: [] };
-    const idempotencyKey = headers['idempotency-key'];
+    const idempotencyKey = endpoint.verb === 'GET' ? undefined : headers['idempotency-key'];
     if (idempotencyKey !== undefined) parts.problems = problemsOfKey(idempotencyKey);
     await readInto(parts, exchange, endpoint, limit);
     const message = readRequest(parts, variables);
