@@ -126,16 +126,12 @@ async function balanceOf({ url, key }: DemoApi): Promise<number> {
 async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) => void): Promise<Result[]> {
   const width = Math.max(...list.map(({ title }) => title.length));
   const format = `{title} [{bar}] {value}/{total}, {failed} failed`;
-  const bars = new MultiBar({
-    format,
-    hideCursor: true,
-    clearOnComplete: false,
-    barCompleteChar: '█',
-    barIncompleteChar: '·',
-  });
+  const bars = process.stdout.isTTY
+    ? new MultiBar({ format, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
+    : null;
   const progress = new Map<Work, Progress>();
   const plain = setInterval(() => {
-    if (process.stdout.isTTY) return;
+    if (bars) return;
     const sum = (part: keyof Progress) =>
       [...progress.values()].reduce((total, each) => total + each[part], 0);
     say(`  ${sum('done')}/${sum('total')} units, ${sum('failed')} failed`);
@@ -143,9 +139,7 @@ async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) =
   try {
     return await Promise.all(
       list.map((work) => {
-        const bar = process.stdout.isTTY
-          ? bars.create(1, 0, { title: work.title.padEnd(width), failed: 0 })
-          : null;
+        const bar = bars?.create(1, 0, { title: work.title.padEnd(width), failed: 0 });
         return runWork(work, api, (now) => {
           progress.set(work, now);
           bar?.setTotal(now.total);
@@ -155,7 +149,7 @@ async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) =
     );
   } finally {
     clearInterval(plain);
-    bars.stop();
+    bars?.stop();
   }
 }
 
