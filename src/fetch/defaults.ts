@@ -7,12 +7,12 @@ export interface Gentleness {
   requestsPerSecond: number;
 }
 
-const ordinary: Gentleness = { concurrency: 8, requestsPerSecond: 5 };
+const ordinary: Gentleness = { concurrency: 8, requestsPerSecond: 20 };
 
 /** Where a market bears more or less than the ordinary. A store of mktf is one small shop. */
 const byMarket: Readonly<Record<string, Gentleness>> = {
-  mkte: { concurrency: 4, requestsPerSecond: 2 },
-  mktf: { concurrency: 2, requestsPerSecond: 1 },
+  mkte: { concurrency: 6, requestsPerSecond: 10 },
+  mktf: { concurrency: 2, requestsPerSecond: 2 },
 };
 
 /** How gently an origin of a market is asked: as the origins file says, else the market's default. */
