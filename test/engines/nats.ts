@@ -21,6 +21,12 @@ export interface NatsOptions {
   port?: number;
 }
 
+/** The server program, for tests that start it as they need it. */
+export async function haveNats(): Promise<{ program: string } | MissingEngine> {
+  const program = findProgram('nats-server');
+  return program === null ? absent : { program };
+}
+
 const absent = {
   missing:
     'nats-server is not installed: run deploy/engines.sh, or install it (Debian: apt-get install nats-server)',
@@ -28,24 +34,24 @@ const absent = {
 
 /** Starts a nats-server on 127.0.0.1 that ends with this process. */
 export async function startNats(options: NatsOptions = {}): Promise<RunningNats | MissingEngine> {
-  const program = findProgram('nats-server');
-  if (program === null) return absent;
+  const found = await haveNats();
+  if ('missing' in found) return found;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-nats-')));
   const port = options.port ?? (await freePort());
-  return run(program, port, directory, options.directory === undefined, []);
+  return run(found.program, port, directory, options.directory === undefined, []);
 }
 
 /** Starts servers that make up one cluster; `url` of each names all of them. */
 export async function startNatsCluster(size: number): Promise<RunningNats[] | MissingEngine> {
-  const program = findProgram('nats-server');
-  if (program === null) return absent;
+  const found = await haveNats();
+  if ('missing' in found) return found;
   const ports = await Promise.all(Array.from({ length: size * 2 }, freePort));
   const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
   const servers = await Promise.all(
     routes.map(async (route, index) => {
       const directory = await mkdtemp(join(tmpdir(), 'gleaner-nats-'));
       const cluster = ['--name', `server-${index}`, '--cluster_name', 'gleaner-test', '--cluster', route];
-      return run(program, ports[index]!, directory, true, [...cluster, '--routes', routes.join(',')]);
+      return run(found.program, ports[index]!, directory, true, [...cluster, '--routes', routes.join(',')]);
     }),
   );
   const url = servers.map((server) => server.url).join(',');

@@ -32,6 +32,8 @@ export interface ConsumerOptions {
 
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
+/** A server that was started again says another time for the same stream, microseconds away. */
+const sameMomentMs = 20;
 
 /**
  * Consumes one lane and market until stopped, through lost connections, lost streams and lost
@@ -46,11 +48,12 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   const log = options.log.child({ lane, market });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** When the engine's consumer was made: what was delivered before is no business of a later one. */
-  let created = '';
+  /** When the stream was made. An answer about a message of one that is gone would be taken for one
+   *  about another message, which has the same number in the new stream. */
+  let streamMade = 0;
 
-  const answer = (message: Msg, deliveredBy: string, words: string): void => {
-    if (!message.reply || deliveredBy !== created) return;
+  const answer = (message: Msg, deliveredFrom: number, words: string): void => {
+    if (!message.reply || Math.abs(deliveredFrom - streamMade) > sameMomentMs) return;
     try {
       link.current()?.nc.publish(message.reply, words);
     } catch {
@@ -59,24 +62,24 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   const run = async (message: Msg): Promise<void> => {
-    const deliveredBy = created;
+    const deliveredFrom = streamMade;
     const reference = decode(message.data, lane, market);
     if (reference === null) {
       log.error({ bytes: message.data.length }, 'a message that is none of ours was thrown away');
-      return answer(message, deliveredBy, '+TERM');
+      return answer(message, deliveredFrom, '+TERM');
     }
     let extended = clock.now();
     const extend = (): void => {
       if (clock.now() - extended < timing.ackWaitMs / 10) return;
       extended = clock.now();
-      answer(message, deliveredBy, '+WPI');
+      answer(message, deliveredFrom, '+WPI');
     };
     try {
       await handle(reference, extend);
     } catch (error) {
-      return answer(message, deliveredBy, afterRejection(reference, error, readDeliveries(message)));
+      return answer(message, deliveredFrom, afterRejection(reference, error, readDeliveries(message)));
     }
-    answer(message, deliveredBy, '+ACK');
+    answer(message, deliveredFrom, '+ACK');
   };
 
   const afterRejection = (reference: BatchReference, thrown: unknown, deliveries: number): string => {
@@ -94,7 +97,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   const take = (message: Msg): void => {
     // On its way when we stopped: someone else can have it at once.
     if (stopping.signal.aborted) {
-      answer(message, created, '-NAK');
+      answer(message, streamMade, '-NAK');
       return;
     }
     const done: Promise<void> = run(message).finally(() => {
@@ -143,8 +146,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   const serve = async (session: Session): Promise<void> => {
-    await ensureStream(session, stream, log);
-    ({ created } = await ensureConsumer(session, stream.name, wish));
+    streamMade = await ensureStream(session, stream, log);
+    await ensureConsumer(session, stream.name, wish);
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, stopping.signal, session.ended]);
     const end = () => over.abort();

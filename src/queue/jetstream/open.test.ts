@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { createLog } from '../../base/log.ts';
 import { findEngine } from '../../../test/engines/missing.ts';
 import { startNats } from '../../../test/engines/nats.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLog } from '../../base/log.ts';
 import { queueContract } from '../contract.ts';
 import { openJetStreamQueue } from './open.ts';
 
@@ -24,7 +24,13 @@ describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () =>
     const [queue, other] = [openJetStreamQueue(options), openJetStreamQueue(options)];
     // Opening does not wait for the connection; these tests are about a server that is there.
     const connected = async (ping: () => Promise<void>) => {
-      while (!(await ping().then(() => true, () => false))) await systemClock.sleep(5);
+      while (
+        !(await ping().then(
+          () => true,
+          () => false,
+        ))
+      )
+        await systemClock.sleep(5);
     };
     await Promise.all([connected(queue.ping), connected(other.ping)]);
     return {

@@ -22,6 +22,10 @@ export interface JetStreamQueueOptions {
   log: Log;
 }
 
+/** Tries of one publish that nobody listens to, and the pause between them. */
+const mostTries = 6;
+const pauseMs = 100;
+
 /**
  * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per
  * lane and market. The server may be down: it is used once it answers, and again after it was away,
@@ -48,14 +52,17 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
       const subject = subjectOf(name, message.lane, message.market);
       const data = encode(message);
       try {
-        await session()
-          .js.publish(subject, data)
-          .catch(async (error) => {
-            if (!isUnheard(error)) throw error;
-            // Nobody listens: the stream is not there, not yet or not any more.
-            await ensureStream(session(), stream, log);
+        for (let tries = 1; ; tries += 1) {
+          try {
             await session().js.publish(subject, data);
-          });
+            return;
+          } catch (error) {
+            if (!isUnheard(error) || tries === mostTries) throw error;
+          }
+          // Nobody listens: the stream is not there, or was made by someone a moment ago.
+          if (tries === 1) await ensureStream(session(), stream, log);
+          else await clock.sleep(pauseMs);
+        }
       } catch (error) {
         throw asFault(error, 'NATS JetStream did not take a message');
       }

@@ -2,7 +2,7 @@
 export interface Timing {
   /** A message in hand comes again after this long without `extend`. */
   ackWaitMs: number;
-  /** Longest wait for the engine's answer to a request; a publish asks at most three times. */
+  /** Longest wait for the engine's answer to a request; a publish is one to four of them. */
   requestMs: number;
   /** How long one pull request stays with the engine, and how often the engine shows that it has it. */
   pullMs: number;
@@ -20,7 +20,7 @@ export const defaultTiming: Timing = {
   ackWaitMs: 30_000,
   requestMs: 2_000,
   pullMs: 20_000,
-  heartbeatMs: 4_000,
+  heartbeatMs: 2_000,
   watchMs: 10_000,
   idleMs: 30_000,
   heldMs: 300_000,

@@ -1,6 +1,7 @@
 import {
   AckPolicy,
   type ConsumerInfo,
+  type JetStreamManager,
   NatsError,
   nanos,
   RetentionPolicy,
@@ -46,9 +47,10 @@ const tooFewServers = 10005;
 
 /**
  * Makes the stream where it is missing and brings one that is there up to the wish; keeps whatever
- * messages it has. Any number of processes may do so at once.
+ * messages it has. Any number of processes may do so at once. Resolves with when the stream was made,
+ * in milliseconds since the epoch by the server's clock.
  */
-export async function ensureStream({ nc, jsm }: Session, wish: StreamWish, log: Log): Promise<void> {
+export async function ensureStream({ nc, jsm }: Session, wish: StreamWish, log: Log): Promise<number> {
   const subjects = [subjectOf(wish.name, '*', '*')];
   const replicas = wish.replicas ?? (nc.info?.cluster ? 3 : 1);
   const found = await orMissing(jsm.streams.info(wish.name), streamMissing);
@@ -63,17 +65,27 @@ export async function ensureStream({ nc, jsm }: Session, wish: StreamWish, log: 
     const made = await withReplicas(replicas, wish.replicas !== undefined, (count) =>
       jsm.streams.add({ ...config, num_replicas: count }),
     );
-    log.info({ stream: wish.name, replicas: made?.config.num_replicas }, 'stream made');
-    return;
+    if (made) log.info({ stream: wish.name, replicas: made.config.num_replicas }, 'stream made');
+    return Date.parse((made ?? (await jsm.streams.info(wish.name))).created);
   }
   if (`${found.config.subjects}` !== `${subjects}`) await jsm.streams.update(wish.name, { subjects });
-  if (found.config.num_replicas >= replicas && wish.replicas === undefined) return;
-  if (found.config.num_replicas === replicas) return;
+  const enough = wish.replicas === undefined && found.config.num_replicas > replicas;
+  if (!enough && found.config.num_replicas !== replicas) await changeReplicas(jsm, wish.name, replicas, log);
+  return Date.parse(found.created);
+}
+
+/** A cluster that is too small keeps the stream as it is. */
+async function changeReplicas(
+  jsm: JetStreamManager,
+  stream: string,
+  replicas: number,
+  log: Log,
+): Promise<void> {
   try {
-    await jsm.streams.update(wish.name, { num_replicas: replicas });
-    log.info({ stream: wish.name, replicas }, 'replicas of the stream changed');
+    await jsm.streams.update(stream, { num_replicas: replicas });
+    log.info({ stream, replicas }, 'replicas of the stream changed');
   } catch (error) {
-    log.warn({ stream: wish.name, replicas, error: (error as Error).message }, 'too few replicas');
+    log.warn({ stream, replicas, error: (error as Error).message }, 'too few replicas');
   }
 }
 

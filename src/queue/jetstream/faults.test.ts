@@ -1,0 +1,278 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect, type JetStreamManager, nanos } from 'nats';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findEngine } from '../../../test/engines/missing.ts';
+import {
+  freePort,
+  haveNats,
+  type RunningNats,
+  startNats,
+  startNatsCluster,
+} from '../../../test/engines/nats.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLog } from '../../base/log.ts';
+import { steered } from '../contract/steered.ts';
+import { sampleMessage } from '../contract.ts';
+import type { Queue } from '../queue.ts';
+import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
+
+const absent = await findEngine(haveNats()).then((found) => ('missing' in found ? found.missing : null));
+const log = createLog('silent', 'test');
+
+/** Long enough for a server to come, short enough to be no answer when it should not. */
+const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100 };
+const ended: (() => Promise<unknown>)[] = [];
+let directory: string;
+
+const start = async (port?: number, folder = directory): Promise<RunningNats> => {
+  const server = await startNats({ directory: folder, ...(port === undefined ? {} : { port }) });
+  if ('missing' in server) throw new Error(server.missing);
+  ended.push(server.kill);
+  return server;
+};
+const openQueue = (url: string, more: Partial<JetStreamQueueOptions> = {}): Queue => {
+  const queue = openJetStreamQueue({ url, timing, log, ...more });
+  ended.unshift(() => queue.close());
+  return queue;
+};
+/** Tries until it works, as the sweep does. */
+const persist = async (attempt: () => Promise<void>): Promise<void> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'unavailable' });
+      await systemClock.sleep(20);
+    }
+  }
+};
+const manage = async (url: string): Promise<JetStreamManager> => {
+  const connection = await connect({ servers: url.split(','), reconnect: false });
+  ended.unshift(() => connection.close());
+  return connection.jetstreamManager({ checkAPI: false });
+};
+/** A cluster answers with its stream's leader once it has elected one. */
+const streamWithLeader = async (manager: JetStreamManager) => {
+  for (;;) {
+    const info = await manager.streams.info('gleaner').catch(() => null);
+    if (info?.cluster?.leader) return { config: info.config, leader: info.cluster.leader };
+    await systemClock.sleep(20);
+  }
+};
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gleaner-nats-'));
+});
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : ''}`, () => {
+  test('opens while the server is down, fails fast, and works once it is up', async () => {
+    const port = await freePort();
+    const queue = openQueue(`nats://127.0.0.1:${port}`);
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    const before = Date.now();
+    await expect(queue.publish(sampleMessage(0))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(queue.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(Date.now() - before).toBeLessThan(1_000);
+    await start(port);
+    await persist(queue.ping);
+    await queue.publish(sampleMessage(1));
+    const run = await handler.next();
+    expect(run.message).toEqual(sampleMessage(1));
+    run.resolve();
+  });
+
+  test('a server killed and started again still has the messages, and consumers go on', async () => {
+    const server = await start();
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    for (let sequence = 0; sequence < 5; sequence += 1) await queue.publish(sampleMessage(sequence));
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    const first = await handler.next();
+    await server.kill();
+    await start(server.port);
+    await persist(queue.ping);
+    first.resolve();
+    const seen = new Set<string>();
+    while (seen.size < 4) {
+      const run = await handler.next();
+      if (run.message.batchId !== 'batch-0') seen.add(run.message.batchId);
+      run.resolve();
+    }
+    expect([...seen]).toEqual(['batch-1', 'batch-2', 'batch-3', 'batch-4']);
+  });
+
+  test('a server that lost its data gets the stream and the consumers back', async () => {
+    const server = await start();
+    const [publisher, worker] = [openQueue(server.url), openQueue(server.url)];
+    await persist(publisher.ping);
+    const [bulk, single] = [steered(), steered()];
+    await worker.consume('bulk', 'mkta', 2, bulk.handle);
+    await worker.consume('single', 'mktb', 2, single.handle);
+    await publisher.publish(sampleMessage(0));
+    const lost = await bulk.next();
+    await server.kill();
+    rmSync(directory, { recursive: true });
+    await start(server.port);
+    await persist(() => publisher.publish(sampleMessage(1)));
+    await persist(() => publisher.publish(sampleMessage(2, { lane: 'single', market: 'mktb' })));
+    const [one, two] = [await bulk.next(), await single.next()];
+    expect([one.message.batchId, two.message.batchId]).toEqual(['batch-1', 'batch-2']);
+    // The answer to a message of the lost stream says nothing about a message of the new one.
+    lost.resolve();
+    one.reject(new Error('broken'));
+    two.resolve();
+    const again = await bulk.next();
+    expect(again.message.batchId).toBe('batch-1');
+    again.resolve();
+  });
+
+  test('a stream that was deleted is made again by whoever publishes or consumes', async () => {
+    const server = await start();
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    const handler = steered();
+    await queue.publish(sampleMessage(0));
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    (await handler.next()).resolve();
+    const manager = await manage(server.url);
+    await manager.streams.delete('gleaner');
+    await queue.publish(sampleMessage(1));
+    const run = await handler.next();
+    expect(run.message.batchId).toBe('batch-1');
+    run.resolve();
+  });
+
+  test('a consumer that was deleted is made again and no message is lost', async () => {
+    const server = await start();
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    await queue.publish(sampleMessage(0));
+    (await handler.next()).resolve();
+    const manager = await manage(server.url);
+    await manager.consumers.delete('gleaner', 'bulk-mkta');
+    for (const sequence of [1, 2, 3]) await queue.publish(sampleMessage(sequence));
+    for (const sequence of [1, 2, 3]) {
+      const run = await handler.next();
+      expect(run.message.batchId).toBe(`batch-${sequence}`);
+      run.resolve();
+    }
+  });
+
+  test('a consumer whose messages in hand never come back is made anew', async () => {
+    const server = await start();
+    const queue = openQueue(server.url, { timing: { ...timing, heldMs: 500 } });
+    await persist(queue.ping);
+    const handler = steered();
+    const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
+    await queue.publish(sampleMessage(0));
+    (await handler.next()).resolve();
+    await consumer.stop();
+    // Someone takes every slot and keeps it for an hour: nothing is delivered any more.
+    const connection = await connect({ servers: server.url });
+    ended.unshift(() => connection.close());
+    const manager = await connection.jetstreamManager();
+    for (const sequence of [1, 2, 3]) await queue.publish(sampleMessage(sequence));
+    await manager.consumers.update('gleaner', 'bulk-mkta', { ack_wait: nanos(3_600_000) });
+    const thief = await connection.jetstream().consumers.get('gleaner', 'bulk-mkta');
+    for (let taken = 0; taken < 2; taken += 1) await thief.next();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    const seen = new Set<string>();
+    while (seen.size < 3) {
+      const run = await handler.next();
+      seen.add(run.message.batchId);
+      run.resolve();
+    }
+    expect(seen).toEqual(new Set(['batch-1', 'batch-2', 'batch-3']));
+  });
+
+  test('a message in hand that is not extended comes again', async () => {
+    const server = await start();
+    const queue = openQueue(server.url, { timing: { ...timing, ackWaitMs: 200 } });
+    await persist(queue.ping);
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 2, handler.handle);
+    await queue.publish(sampleMessage(0));
+    const [first, again] = [await handler.next(), await handler.next()];
+    expect(again.message).toEqual(first.message);
+    first.resolve();
+    again.resolve();
+  });
+
+  test('a message that is none of ours is thrown away and holds nothing up', async () => {
+    const server = await start();
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    await queue.publish(sampleMessage(0));
+    (await handler.next()).resolve();
+    const connection = await connect({ servers: server.url });
+    ended.unshift(() => connection.close());
+    await connection.jetstream().publish('gleaner.work.bulk.mkta', 'nonsense');
+    await queue.publish(sampleMessage(1));
+    (await handler.next()).resolve();
+    await queue.close();
+    const manager = await connection.jetstreamManager();
+    expect((await manager.streams.info('gleaner')).state.messages).toBe(0);
+  });
+
+  test('on a cluster the stream has three replicas and outlives one server', async () => {
+    const servers = await startNatsCluster(3);
+    if ('missing' in servers) throw new Error(servers.missing);
+    ended.push(...servers.map((server) => server.kill));
+    const queue = openQueue(servers[0]!.url, { timing: { ...timing, requestMs: 2_000 } });
+    await persist(() => queue.publish(sampleMessage(0)));
+    const manager = await manage(servers[0]!.url);
+    const { config, leader } = await streamWithLeader(manager);
+    expect(config.num_replicas).toBe(3);
+    await servers[Number(leader.split('-')[1])]!.kill();
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    const run = await handler.next();
+    expect(run.message.batchId).toBe('batch-0');
+    run.resolve();
+    await persist(() => queue.publish(sampleMessage(1)));
+    (await handler.next()).resolve();
+  });
+
+  test.each([true, false])('a process ends by itself after close (server there: %s)', async (there) => {
+    const port = await freePort();
+    if (there) await start(port);
+    const program = `
+      const { openJetStreamQueue } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)});
+      const { createLog } = await import(${JSON.stringify(new URL('../../base/log.ts', import.meta.url).href)});
+      const queue = openJetStreamQueue({ url: 'nats://127.0.0.1:${port}', log: createLog('silent', 'test') });
+      await queue.consume('bulk', 'mkta', 2, async () => {});
+      const message = ${JSON.stringify(sampleMessage(0))};
+      const outcome = await new Promise((resolve) => {
+        const attempt = (left) => queue.publish(message).then(() => resolve('published'), (error) =>
+          left === 0 ? resolve(error.code) : setTimeout(attempt, 50, left - 1));
+        attempt(${there ? 1_000 : 5});
+      });
+      await queue.close();
+      console.log(outcome);
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect({ said, errors, code: child.exitCode }).toEqual({
+      said: there ? 'published\n' : 'unavailable\n',
+      errors: '',
+      code: 0,
+    });
+  });
+});
