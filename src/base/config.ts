@@ -9,6 +9,9 @@ export interface Config {
   grpcPort: number;
   /** Address to listen on. */
   host: string;
+  /** Secrets of signed links, newest first, for replicas without a shared data folder; null: generated and
+   *  rotated in the data folder. */
+  linkSecrets: readonly [string, ...string[]] | null;
   /** What signed links start with; null: made from the HTTP port once it is known. */
   publicUrl: string | null;
   /** Absolute path. */
@@ -56,7 +59,9 @@ export function loadConfig(environment: Environment = process.env): Config {
     try {
       return parse(text);
     } catch (error) {
-      throw new ConfigError(`${name}=${text}: ${(error as Error).message}`);
+      // A secret is not for the log, not even a bad one.
+      const shown = /SECRET|KEY|URI|S3_URL/.test(name) ? '…' : text;
+      throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
   };
   const mongoUri = read('MONGODB_URI', null, (text) => url(text, /^mongodb(\+srv)?:$/));
@@ -71,6 +76,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     httpPort: read('GLEANER_HTTP_PORT', 8080, port),
     grpcPort: read('GLEANER_GRPC_PORT', 9090, port),
     host: read('GLEANER_HOST', '0.0.0.0', (text) => text),
+    linkSecrets: read('GLEANER_LINK_SECRETS', null, secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', null, (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
     dataDir: resolve(read('GLEANER_DATA_DIR', '.gleaner', (text) => text)),
     mongoUri,
@@ -139,6 +145,13 @@ function onOff(text: string): boolean {
 function operatorKey(text: string): string {
   if (!/^[\x21-\x7e]{8,200}$/.test(text)) throw new Error('expected 8 to 200 visible ASCII characters');
   return text;
+}
+
+function secrets(text: string): [string, ...string[]] {
+  const given = text.split(',');
+  if (given.some((secret) => secret.length < 32))
+    throw new Error('expected secrets of 32 characters or more, separated by commas');
+  return given as [string, ...string[]];
 }
 
 function duration(text: string): number {

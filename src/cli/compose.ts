@@ -10,7 +10,7 @@ import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
-import { openLinkSecrets } from '../links/secrets.ts';
+import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
@@ -36,7 +36,9 @@ export async function compose(config: Config, role: string, publicUrl: () => str
   const clock = systemClock;
   const log = createLog(config.logLevel, role);
   const stack = await openStack(config, clock, log);
-  const secrets = openLinkSecrets(config.dataDir, clock);
+  const secrets = config.linkSecrets
+    ? fixedLinkSecrets(config.linkSecrets)
+    : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
   const { store, queue, blobs } = stack;
   const { origins, userAgent } = config;

@@ -150,7 +150,7 @@ describe('pages', () => {
     const page = polite({}).fetcher('mkta', 'id');
     await page({ path: '/' });
     await page({ path: '/' });
-    expect(sent[1]! - sent[0]!).toBe(200);
+    expect(sent[1]! - sent[0]!).toBe(50);
     expect(polite({}).concurrency('mkta')).toBe(8);
     expect(polite({ concurrency: 3 }).concurrency('mkta')).toBe(3);
   });
