@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { isOpen } from '../jobs/dispatch.ts';
-import type { Job, JobState } from '../store/documents.ts';
+import type { Counts, Job, JobState } from '../store/documents.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handlers } from './core.ts';
 import { accountShape, jobShape, keyShape } from './shapes.ts';
@@ -34,8 +34,14 @@ export function operatorHandlers(context: JobContext): Handlers {
     return user;
   };
   const shape = async (job: Job) => {
-    const closed = job.state === 'approved' && !isOpen(context, job);
-    return jobShape(job, await store.countJob(job.id), closed ? 'working hours' : '');
+    const counts = await store.countJob(job.id);
+    const { judgedBy } = context.offers.of(job).kind;
+    return jobShape(job, counts, judgedBy, (await isHeldUp(job, counts)) ? 'working hours' : '');
+  };
+  /** Whether batches of a job wait for working hours; those dispatched before go on. */
+  const isHeldUp = async (job: Job, { batches }: Counts): Promise<boolean> => {
+    if (!['approved', 'processing'].includes(job.state) || isOpen(context, job)) return false;
+    return batches.total - batches.success - batches.failed > (await store.countInFlight(job.id));
   };
 
   const unary = new Map([

@@ -7,13 +7,14 @@ import {
   ServerReflectionResponseSchema,
 } from '../../gen/grpc/reflection/v1/reflection_pb.ts';
 import { ServerReflection as ReflectionV1Alpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.ts';
+import { Health } from '../../gen/health/v1/health_pb.ts';
 
 /**
  * Serves gRPC server reflection for services, so that `buf curl` and grpcurl need no schema. Both
  * versions of the protocol: their messages are the same on the wire.
  */
 export function routeReflection(services: readonly DescService[]): (router: ConnectRouter) => void {
-  const all = [...services, ReflectionV1, ReflectionV1Alpha];
+  const all = [...services, Health, ReflectionV1, ReflectionV1Alpha];
   const files = new Map<string, DescFile>();
   const symbols = new Map<string, DescFile>();
   for (const service of all) addFile(service.file, files, symbols);

@@ -38,12 +38,13 @@ export async function listen(
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    socket.once('data', (chunk: Buffer) => {
-      socket.pause();
+    // Read while paused and put back: HTTP/2 takes over what a paused socket holds, and nothing else.
+    socket.once('readable', () => {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
       socket.unshift(chunk);
       const isHttp2 = preface.startsWith(chunk.subarray(0, preface.length).toString('latin1'));
       (isHttp2 ? http2 : http1).emit('connection', socket);
-      socket.resume();
     });
   });
   await new Promise<void>((resolve, reject) => {

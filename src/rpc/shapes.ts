@@ -34,12 +34,14 @@ export function entryShape(entry: LedgerEntry): MessageInitShape<typeof LedgerEn
   return { key, type, note, amount: BigInt(entry.amount), jobId: entry.jobId ?? '', createdAt };
 }
 
-/** A job as operators see it. */
+/** A job as operators see it. `judgedBy`: what its kind is judged by at its end. */
 export function jobShape(
   job: Job,
-  { units }: Counts,
+  counts: Counts,
+  judgedBy: keyof Counts,
   waitingFor: string,
 ): MessageInitShape<typeof JobSchema> {
+  const { units } = counts;
   const { userId, kind, market, region, cost, refunded, reason } = job;
   return {
     jobId: job.id,
@@ -51,7 +53,7 @@ export function jobShape(
     refunded,
     reason,
     waitingFor,
-    status: jobStatus(job, units),
+    status: jobStatus(job, counts[judgedBy]),
     total: job.totalUnits,
     success: units.success,
     failed: job.state === 'rejected' ? job.totalUnits : units.failed,
@@ -61,7 +63,7 @@ export function jobShape(
   };
 }
 
-function jobStatus(job: Job, units: Counts['units']): string {
+function jobStatus(job: Job, parts: Counts['units' | 'batches']): string {
   switch (job.state) {
     case 'submitted':
     case 'approving':
@@ -71,7 +73,7 @@ function jobStatus(job: Job, units: Counts['units']): string {
     case 'rejecting':
       return 'rejected';
     case 'settling':
-      return aggregate(units.success, units.failed);
+      return aggregate(parts.success, parts.failed);
     case 'terminating':
       return 'processing';
     default:
