@@ -1,6 +1,6 @@
 import { refundJob } from '../credits/job-credits.ts';
 import { aggregate } from '../kinds/states.ts';
-import type { Job, JobState, Outcome } from '../store/documents.ts';
+import type { Counts, Job, JobState, Outcome } from '../store/documents.ts';
 import { compile } from './compile.ts';
 import type { JobContext } from './context.ts';
 
@@ -36,10 +36,11 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (job.state === 'rejecting') await store.failBatches(job.id, ['waiting'], rejected(job.reason));
   if (await store.hasPending(job.id)) return;
 
-  const { units } = await store.countJob(job.id);
+  const counts = await store.countJob(job.id);
+  const { units } = counts;
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
-  const end = endOf(job.state, units.success, units.failed);
+  const end = endOf(job.state, counts[context.offers.of(job).kind.judgedBy]);
   const ended = await store.moveJob(job.id, [job.state], end, clock.now(), {
     refunded,
     file,
@@ -52,7 +53,7 @@ function isEnding(state: JobState): state is (typeof ending)[number] {
   return (ending as readonly JobState[]).includes(state);
 }
 
-function endOf(state: (typeof ending)[number], success: number, failed: number): JobState {
+function endOf(state: (typeof ending)[number], { success, failed }: Counts['units' | 'batches']): JobState {
   if (state === 'rejecting') return 'rejected';
   return state === 'terminating' ? 'terminated' : aggregate(success, failed);
 }

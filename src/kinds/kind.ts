@@ -122,6 +122,9 @@ export interface Kind {
   readonly workingHours: boolean;
   /** When credits are taken; `approval` means at submit where approval is off. */
   readonly charge: 'submit' | 'approval';
+  /** What makes a job completed, partial_complete or failed at its end: its batches (interface,
+   *  "Derived variant-sold aggregate") or its units. */
+  readonly judgedBy: 'batches' | 'units';
   /** What a submit does when the queue does not answer: refund the batches, or refuse with 502. */
   readonly unqueued: 'refund' | 'refuse';
   /** Jobs are known to clients by an integer, drawn from this sequence. */

@@ -16,6 +16,7 @@ export function pgntKind(listings: Listings): Kind {
     approval: true,
     workingHours: true,
     charge: 'submit',
+    judgedBy: 'batches',
     unqueued: 'refund',
     plan: (request, _description, market) => planUrls(request, market, listings.page),
     price: () => 6,

@@ -45,6 +45,7 @@ export const getPc: Kind = {
   approval: false,
   workingHours: false,
   charge: 'submit',
+  judgedBy: 'units',
   unqueued: 'refuse',
   sequence: 'task',
   plan,

@@ -30,6 +30,7 @@ export const getPcBulk: Kind = {
   approval: false,
   workingHours: false,
   charge: 'submit',
+  judgedBy: 'units',
   unqueued: 'refund',
   sequence: 'task',
   plan,

@@ -1,0 +1,184 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { mortal } from '../../test/support/mortal.ts';
+import { newId } from '../base/id.ts';
+import type { BatchReference, Job, JobState } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
+import type { JobContext } from './context.ts';
+import { approve, reject } from './decide.ts';
+import { submit } from './submit.ts';
+import { terminate } from './terminate.ts';
+import { work } from './work.ts';
+
+/** A job's way from its submit to its end, as client, operator and workers take it. */
+interface Course {
+  name: string;
+  approval: boolean;
+  method: string;
+  request: object;
+  /** What someone does to a job that stands in one of these states. */
+  step?: { on: readonly JobState[]; run(context: JobContext, job: Job): Promise<unknown> };
+  /** Where it may end, and what is charged and given back by then. */
+  ends: Partial<Record<JobState, (job: Job) => { charged: number; refunded: number }>>;
+  /** Records in the merged file; null where there is none. */
+  records: number | null;
+}
+
+const credits = 2_000;
+const operatorId = newId();
+const items = variantSoldRequest(60, '30000000801');
+const csv = [
+  'region,shop_id,item_id',
+  ...items.items.map(({ itemId, shopId }) => `sg,${shopId},${itemId}`),
+].join('\n');
+const methodOf = (context: JobContext, name: string) =>
+  context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+
+const approved: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => approve(context, job.id, operatorId),
+};
+const rejected: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => reject(context, job.id, operatorId, 'Not today.'),
+};
+const terminated: Course['step'] = {
+  on: ['processing'],
+  run: async (context, job) => {
+    const method = methodOf(context, 'TerminateGetPcBulk');
+    await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), job.userId);
+  },
+};
+const oneFailed = ({ cost, unitPrice }: Job) => ({ charged: cost, refunded: unitPrice });
+const allGivenBack = ({ cost }: Job) => ({ charged: cost, refunded: cost });
+const neverCharged = () => ({ charged: 0, refunded: 0 });
+
+const courses: Course[] = [
+  {
+    name: 'variant sold, approved',
+    approval: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    step: approved,
+    ends: { completed: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'variant sold, approval off',
+    approval: false,
+    method: 'SubmitVariantSold',
+    request: items,
+    ends: { completed: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'variant sold, rejected',
+    approval: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    step: rejected,
+    ends: { rejected: neverCharged },
+    records: null,
+  },
+  {
+    name: 'merchant items, rejected after the charge',
+    approval: true,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
+    step: rejected,
+    ends: { rejected: allGivenBack },
+    records: null,
+  },
+  {
+    name: 'product pages by CSV, terminated',
+    approval: true,
+    method: 'SubmitGetPcBulk',
+    request: { file: Buffer.from(csv).toString('base64') },
+    step: terminated,
+    ends: { terminated: allGivenBack, partial_complete: oneFailed },
+    records: 61,
+  },
+];
+
+let bench: JobsBench;
+let messages: BatchReference[];
+let alive: JobContext;
+beforeEach(() => {
+  messages = [];
+});
+afterEach(() => bench.close());
+
+/** Works off what the queue was given. */
+async function workOff(context: JobContext): Promise<void> {
+  for (let message = messages.shift(); message !== undefined; message = messages.shift()) {
+    await work(context, message, () => {}, new AbortController().signal);
+  }
+}
+
+async function jobOf(userId: string): Promise<Job | null> {
+  const { items: found } = await bench.context.store.listJobs({ userId }, { limit: 2 });
+  expect(found.length, 'jobs of the user').toBeLessThan(2);
+  return found[0] ?? null;
+}
+
+/** Everything that people do, as far as it is not done yet. */
+async function goThrough(course: Course, context: JobContext, userId: string, key: string): Promise<void> {
+  const job = await jobOf(userId);
+  if (job === null || job.state === 'submitted') {
+    const method = methodOf(context, course.method);
+    const request = fromJson(method.method.input, course.request as never);
+    await submit(context, method, request, { userId, idempotencyKey: key });
+  }
+  const submitted = (await jobOf(userId))!;
+  if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);
+  await workOff(context);
+}
+
+/** Time goes by: messages of the dead process are lost, and the sweep does what it does. */
+async function recover(): Promise<void> {
+  messages = [];
+  for (let round = 0; round < 3; round++) {
+    await bench.clock.pass(61_000);
+    await sweep(alive);
+    await workOff(alive);
+  }
+}
+
+/** Holds a job that met a death at its `last`-th call to what every job promises; false past its end. */
+async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
+  const victim = mortal(alive, last, when);
+  const userId = await bench.createUser(credits);
+  const key = newId();
+  await Promise.race([goThrough(course, victim.context, userId, key).catch(() => {}), victim.death]);
+  if (!victim.dead()) return false;
+  await recover();
+  await goThrough(course, alive, userId, key);
+  await recover();
+
+  const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+  const job = (await jobOf(userId))!;
+  expect(Object.keys(course.ends), where).toContain(job.state);
+  const { charged, refunded } = course.ends[job.state]!(job);
+  expect(job.refunded, where).toBe(refunded);
+  expect(await bench.balance(userId), where).toBe(credits - charged + refunded);
+  expect(await alive.store.hasPending(job.id), where).toBe(false);
+  expect(job.file?.items ?? null, where).toBe(course.records);
+  if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
+  return true;
+}
+
+describe.each(courses)('$name', (course) => {
+  test.each(['before', 'after'] as const)('survives a death %s any call to an engine', async (when) => {
+    bench = await openJobs({ approval: course.approval });
+    alive = {
+      ...bench.context,
+      queue: { ...bench.context.queue, publish: async (message) => void messages.push(message) },
+    };
+    let last = 1;
+    while (await survives(course, last, when)) last += 1;
+    // A course that is shorter than this was not run.
+    expect(last).toBeGreaterThan(10);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
