@@ -52,8 +52,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
         } finally {
           await handle.close();
         }
-        await kept(path, mkdir(folder, { recursive: true }));
-        await kept(path, rename(beside, target));
+        await kept(path, moveInto(folder, beside, target));
         await kept(path, syncFolder(folder));
       } catch (error) {
         await rm(beside, { force: true }).catch(() => {});
@@ -123,6 +122,17 @@ async function writeBlocks(path: string, handle: FileHandle, blocks: AsyncIterab
 async function writeAll(handle: FileHandle, block: Buffer): Promise<void> {
   for (let offset = 0; offset < block.length; ) {
     offset += (await handle.write(block, offset)).bytesWritten;
+  }
+}
+
+/** Renames a file into a folder, which only a job's first file has to make. */
+async function moveInto(folder: string, from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(folder, { recursive: true });
+    await rename(from, to);
   }
 }
 

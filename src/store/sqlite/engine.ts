@@ -36,7 +36,8 @@ export function openEngine(path: string): Engine {
     guarded(path, () => {
       // The log goes back to 64 MB after a burst of writes; 32 MB of pages stay in memory.
       database.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
+        // Records of some kilobytes fill pages of 8 KiB better than the usual 4. A file that exists keeps its own.
+        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
       );
       migrate(database);
     });
