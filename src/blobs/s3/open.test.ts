@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findEngine } from '../../../test/engines/missing.ts';
+import { startS3 } from '../../../test/engines/s3.ts';
+import { ConfigError } from '../../base/config.ts';
+import { blobsContract, chunksOf } from '../contract.ts';
+import { openS3 } from './open.ts';
+
+const server = await findEngine(startS3());
+const absent = 'missing' in server ? server.missing : null;
+const url = 'missing' in server ? '' : server.url;
+const away = 'http://key:secret@127.0.0.1:1/results';
+
+afterAll(async () => {
+  if (!('missing' in server)) await server.stop();
+});
+
+describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () => {
+  blobsContract(async () => {
+    const blobs = openS3({ url });
+    return { blobs, remove: () => blobs.close() };
+  });
+
+  test('a signed link gives the file under its name and needs nothing else', async () => {
+    const blobs = openS3({ url });
+    await blobs.write('job-1/kết quả.json', 'application/json', chunksOf('{"a":1}'), () => 1);
+    const link = (await blobs.presign('job-1/kết quả.json', 'kết quả.json', 604_800))!;
+    const response = await fetch(link);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('content-disposition')).toBe(
+      `attachment; filename="k_t qu_.json"; filename*=UTF-8''k%E1%BA%BFt%20qu%E1%BA%A3.json`,
+    );
+    expect(await response.text()).toBe('{"a":1}');
+    const part = await fetch(link, { headers: { range: 'bytes=1-3' } });
+    expect([part.status, await part.text()]).toEqual([206, '"a"']);
+    expect((await fetch(link.replace('quả', 'qu%E1%BA%A3').replace('job-1', 'job-2'))).status).toBe(403);
+    await blobs.close();
+  });
+
+  test('a signed link starts with the name that clients know the storage by', async () => {
+    const blobs = openS3({ url: `${url}?public=https://files.example.org` });
+    expect(await blobs.presign('job/file', 'file', 60)).toMatch(
+      /^https:\/\/files\.example\.org\/results\/job\/file\?/,
+    );
+    await blobs.close();
+  });
+
+  test('a job of more files than one listing holds is removed whole', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gleaner-s3-'));
+    const storage = await startS3({ directory });
+    if ('missing' in storage) throw new Error(storage.missing);
+    // This storage serves whatever lies in its folder.
+    const folder = join(directory, 'data', 'results', 'many');
+    mkdirSync(folder);
+    for (let index = 0; index < 1_050; index += 1) writeFileSync(join(folder, `${index}.json`), '{}');
+    const blobs = openS3({ url: storage.url });
+    expect(await blobs.size('many/1049.json')).toBe(2);
+    await blobs.removeJob('many');
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+    await blobs.close();
+    await storage.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  test('a bucket that is not there, and credentials that are wrong, are unavailable', async () => {
+    for (const wrong of [url.replace('/results', '/elsewhere'), url.replace('gleaner:', 'someone:')]) {
+      const blobs = openS3({ url: wrong });
+      const unavailable = { code: 'unavailable' };
+      await expect(blobs.ping()).rejects.toMatchObject(unavailable);
+      await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject(
+        unavailable,
+      );
+      await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+      await blobs.close();
+    }
+  });
+
+  test('a storage killed and started again goes on with what it had', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gleaner-s3-'));
+    const first = await startS3({ directory });
+    if ('missing' in first) throw new Error(first.missing);
+    const blobs = openS3({ url: first.url });
+    await blobs.write('job/file', 'text/plain', chunksOf('kept'), () => 1);
+    await first.kill();
+    await expect(blobs.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    const second = await startS3({ directory, port: first.port });
+    if ('missing' in second) throw new Error(second.missing);
+    await blobs.ping();
+    expect(await blobs.size('job/file')).toBe(4);
+    await blobs.close();
+    await second.stop();
+    rmSync(directory, { recursive: true });
+  });
+});
+
+test('a storage that is down is unavailable, soon', async () => {
+  const blobs = openS3({ url: away });
+  const before = Date.now();
+  const unavailable = { code: 'unavailable' };
+  await expect(blobs.ping()).rejects.toMatchObject(unavailable);
+  await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject(
+    unavailable,
+  );
+  await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+  await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
+  await expect(blobs.removeJob('job')).rejects.toMatchObject(unavailable);
+  expect(Date.now() - before).toBeLessThan(10_000);
+  await blobs.close();
+});
+
+test('a storage that takes connections and says nothing fails the ping within seconds', async () => {
+  const silent = createServer((socket) => socket.resume());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const blobs = openS3({ url: `http://key:secret@127.0.0.1:${port}/results` });
+  await expect(blobs.ping()).rejects.toMatchObject({ code: 'unavailable' });
+  await blobs.close();
+  await new Promise((resolve) => silent.close(resolve));
+}, 15_000);
+
+test('an address that can be none stops the start', () => {
+  expect(() => openS3({ url: 'http://host' })).toThrow(ConfigError);
+});
