@@ -10,7 +10,8 @@ export type Node = Document['children'][number];
 /** An element with its attributes and children. */
 export type Element = Extract<Node, { attribs: unknown }>;
 
-/** A page as HTML: its tree and its elements by their `id`, in page order (pages repeat ids). */
+/** A page as HTML: its tree and its elements by their `id`, in page order: pages repeat ids. One inside
+ *  another of the same id is left out. */
 export interface HtmlPage {
   root: Document;
   ids: ReadonlyMap<string, readonly Element[]>;
@@ -18,6 +19,11 @@ export interface HtmlPage {
 
 /** Elements inside each other at most. Real pages stay below 100; deeper ones cost quadratic time. */
 const deepest = 400;
+
+function standsIn(element: Element, others: ReadonlySet<Node | Document>): boolean {
+  for (let outer = element.parent; outer !== null; outer = outer.parent) if (others.has(outer)) return true;
+  return false;
+}
 
 class BoundedHandler extends DomHandler {
   readonly ids = new Map<string, Element[]>();
@@ -27,11 +33,12 @@ class BoundedHandler extends DomHandler {
       throw new Fault('page_unreadable', `the page nests more than ${deepest} elements`);
     }
     super.onopentag(name, attributes);
-    if (!attributes.id) return;
+    const { id } = attributes;
+    if (!id) return;
     const element = this.tagStack.at(-1) as Element;
-    const known = this.ids.get(attributes.id);
-    if (known) known.push(element);
-    else this.ids.set(attributes.id, [element]);
+    const known = this.ids.get(id);
+    if (!known) this.ids.set(id, [element]);
+    else if (!standsIn(element, new Set(known.slice(-1)))) known.push(element);
   }
 }
 
@@ -75,12 +82,15 @@ export function allById(page: HtmlPage, id: string): readonly Element[] {
 
 /** The first element inside `within` that a CSS selector matches. */
 export function find(within: Element | Document | undefined, selector: string): Element | undefined {
-  return within ? (selectOne<Node, Element>(selector, within.children) ?? undefined) : undefined;
+  return within ? (selectOne<Node | Document, Element>(selector, within) ?? undefined) : undefined;
 }
 
-/** Every element inside `within` that a CSS selector matches, in page order. */
+/** Every element inside `within` that a CSS selector matches, in page order. One inside another that
+ *  matches is left out: what is read of all of them takes no longer than the page is long. */
 export function findAll(within: Element | Document | undefined, selector: string): Element[] {
-  return within ? selectAll<Node, Element>(selector, within.children) : [];
+  const found = within ? selectAll<Node | Document, Element>(selector, within) : [];
+  const all = new Set<Node | Document>(found);
+  return found.filter((element) => !standsIn(element, all));
 }
 
 /** An attribute's value, trimmed; null when it is absent or empty. */

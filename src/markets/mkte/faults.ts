@@ -1,0 +1,66 @@
+import { Fault } from '../../base/fault.ts';
+import type { PageAnswer } from '../../fetch/page.ts';
+import { statusFault } from '../answer.ts';
+import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
+
+const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
+const checkMarks = /api-services-support@|awswaf\.com|aws-waf-token|id="challenge-container"/i;
+/** How the "Continue shopping" page words its one button, in the stores' languages. */
+const continueWords =
+  /continue shopping|weiter shoppen|mit dem einkauf(?:en)? fortzufahren|continuer (?:les|vos|mes) achats|continua(?:re)? (?:a fare |con gli |gli )?acquisti|seguir comprando|continuar comprando|ショッピングを続ける|買い物を続ける/i;
+const goneTitles =
+  /page not found|document not found|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)|pagina non trovata|página no encontrada|no se ha encontrado|ページが見つかりません|404/i;
+const sorryTitles =
+  /something went wrong|tut uns leid|une erreur (?:s'est produite|est survenue)|si è verificato un (?:errore|problema)|se ha producido un error|ご迷惑をおかけして/i;
+
+/** Longest page that can be a check or an apology: such pages stay below 20 kB. */
+const shortPage = 60_000;
+
+function isCheck(html: string, page: HtmlPage, title: string): boolean {
+  if (find(page.root, 'form[action*="validateCaptcha" i]') || byId(page, 'captchacharacters')) return true;
+  if (checkTitles.test(title)) return true;
+  if (html.length > shortPage) return false;
+  return checkMarks.test(html) || continueWords.test(words(find(page.root, 'body')) ?? '');
+}
+
+function isGone(page: HtmlPage, title: string): boolean {
+  return (
+    goneTitles.test(title) ||
+    find(page.root, 'a[href*="dogsofamazon" i], img[alt*="dogs of" i]') !== undefined
+  );
+}
+
+/**
+ * The page of an answer as HTML, once it is known to be no refusal. `content` tells whether the page holds
+ * what was asked for: words of refusals count only where it does not. Faults: `page_blocked` for a robot
+ * check, a "Continue shopping" page or a sign-in, with any status; by status; for pages with status 200
+ * `page_throttled` for the site's apology, `page_not_found` for its dog page, `page_unreadable` for a page
+ * that ends before its end, or without content.
+ */
+export function judgedPage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
+  const html = bodyText(answer);
+  const page = parseHtml(html);
+  const title = words(find(page.root, 'title')) ?? '';
+  const ok = answer.status >= 200 && answer.status <= 299;
+  const held = ok && content(page);
+  if (!held && answer.headers['x-amzn-waf-action'] !== undefined) {
+    throw new Fault('page_blocked', 'the firewall of the site asks for a check instead of showing the page');
+  }
+  if (!held && isCheck(html, page, title)) {
+    throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
+  }
+  if (!ok) throw statusFault(answer, title === '' ? null : title.slice(0, 200));
+  if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
+    throw new Fault('page_unreadable', `the ${what} is cut off after ${answer.body.length} bytes`);
+  }
+  if (held) return page;
+  if (find(page.root, 'form[name="signIn"]')) {
+    throw new Fault('page_blocked', 'the site asks for a sign-in instead of showing the page');
+  }
+  if (isGone(page, title)) throw new Fault('page_not_found', 'the site knows no such page in this store');
+  if (sorryTitles.test(title)) {
+    throw new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
+  }
+  const titled = title === '' ? '' : ` titled "${title.slice(0, 100)}"`;
+  throw new Fault('page_unreadable', `the site sent a page${titled} that is no ${what}`);
+}

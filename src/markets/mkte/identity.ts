@@ -1,0 +1,49 @@
+import { Fault } from '../../base/fault.ts';
+import { allById, attribute, byId, find, findAll, type HtmlPage } from '../html.ts';
+import { scriptsWith } from './variants.ts';
+
+const asinPattern = /^[A-Z0-9]{10}$/;
+
+function asinIn(url: string | null): string | null {
+  return /\/(?:dp|gp\/product)\/([A-Z0-9]{10})(?=[/?#]|$)/.exec(url ?? '')?.[1] ?? null;
+}
+
+/** ASINs that the page gives for itself: of the form that puts it in the basket, else of its scripts and
+ *  reviews. Empty where it gives none. */
+function ownAsins(page: HtmlPage): Set<string> {
+  const inputs = [
+    ...allById(page, 'ASIN'),
+    ...findAll(page.root, 'input[name="ASIN"], input[name="ASIN.0"]'),
+  ];
+  const forms = inputs.map((input) => attribute(input, 'value'));
+  const scripts = ['landingAsin', 'currentAsin'].flatMap((name) =>
+    scriptsWith(page, name).map(
+      (source) =>
+        new RegExp(`["']${name}["']\\s{0,5}:\\s{0,5}["']([A-Z0-9]{10})["']`).exec(source)?.[1] ?? null,
+    ),
+  );
+  const blocks = [
+    'averageCustomerReviews',
+    'cerberus-data-metrics',
+    'dp-container',
+    'title_feature_div',
+  ].flatMap((id) => [attribute(byId(page, id), 'data-asin'), attribute(byId(page, id), 'data-csa-c-asin')]);
+  for (const source of [forms, [...scripts, ...blocks]]) {
+    const asins = source.filter((asin): asin is string => asin !== null && asinPattern.test(asin));
+    if (asins.length > 0) return new Set(asins);
+  }
+  return new Set();
+}
+
+/**
+ * Checks that a page is about the product asked for. Its form, scripts and reviews say so; the canonical link
+ * counts only where they are silent, as it may name the parent or a sibling. Fault: `page_mismatch`. A page that
+ * names no product at all passes: nothing in it speaks against it.
+ */
+export function checkAsin(page: HtmlPage, asked: string, variants: ReadonlySet<string>): void {
+  const own = ownAsins(page);
+  const canonical = asinIn(attribute(find(page.root, 'link[rel="canonical"]'), 'href'));
+  if (own.size === 0 && (canonical === null || canonical === asked || variants.has(asked))) return;
+  if (own.has(asked)) return;
+  throw new Fault('page_mismatch', `the page is about product ${[...own][0] ?? canonical}, not ${asked}`);
+}

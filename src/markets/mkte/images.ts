@@ -1,0 +1,66 @@
+import { list, object, objects, text } from '../fields.ts';
+import { attribute, byId, findAll, type HtmlPage } from '../html.ts';
+import { parseJson } from '../script-json.ts';
+import { scriptValue } from './variants.ts';
+
+const mainIds = ['landingImage', 'imgBlkFront', 'ebooksImgBlkFront', 'main-image'];
+
+/** An image's address without the size code between its dots, which leads to the original. */
+function original(url: string): string {
+  return url.replace(/([^/.]+)\.[^/]*(\.\w{3,4})$/, '$1$2');
+}
+
+/** What stays the same of an image in every size: its name up to the first dot. */
+function name(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1).split('.')[0]!;
+}
+
+function fromScripts(page: HtmlPage): (string | null)[] {
+  const entries = objects(scriptValue(page, "'initial'") ?? scriptValue(page, '"initial"'));
+  const gallery = entries.length > 0 ? [] : objects(scriptValue(page, 'imageGalleryData'));
+  return [
+    ...entries.map((entry) => text(entry.hiRes) ?? text(entry.large) ?? text(entry.thumb)),
+    ...gallery.map((entry) => text(entry.mainUrl)),
+  ];
+}
+
+/** The largest of the sizes in an image's `data-a-dynamic-image`. */
+function largest(sizes: string | null): string | null {
+  let best: { url: string; width: number } | undefined;
+  for (const [url, size] of Object.entries(object(parseJson(sizes ?? '')))) {
+    const width = Number(list(size)[0]);
+    if (!best || width > best.width) best = { url, width };
+  }
+  return best?.url ?? null;
+}
+
+function fromElements(page: HtmlPage): (string | null)[] {
+  const main = mainIds.map((id) => byId(page, id)).find((image) => image !== undefined);
+  const first =
+    attribute(main, 'data-old-hires') ??
+    largest(attribute(main, 'data-a-dynamic-image')) ??
+    attribute(main, 'src');
+  const small = findAll(byId(page, 'altImages'), 'li.item img, li.imageThumbnail img').map((image) => {
+    const url = attribute(image, 'src');
+    return url === null ? null : original(url);
+  });
+  return [first, ...small];
+}
+
+/** Addresses of the product's images in their largest size, the main one first; no videos, each image once. */
+export function imagesOf(page: HtmlPage): string[] {
+  const fromScript = fromScripts(page).filter((url) => url !== null);
+  const urls = fromScript.length > 0 ? fromScript : fromElements(page);
+  const seen = new Set<string>();
+  return urls.filter((url): url is string => {
+    if (
+      url === null ||
+      !/^https?:\/\//.test(url) ||
+      /play-?icon|\/images\/G\//i.test(url) ||
+      seen.has(name(url))
+    )
+      return false;
+    seen.add(name(url));
+    return true;
+  });
+}

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { exactCount, ratingIn, ratingText, roughCount } from './numbers.ts';
+
+it.each([
+  ['4.2 out of 5 stars', '4.2'],
+  ['4,3 von 5 Sternen', '4.3'],
+  ['4.8 von 5 Sternen', '4.8'],
+  ['4,3 de 5 estrellas', '4.3'],
+  ['4,5 su 5 stelle', '4.5'],
+  ['4,5 sur 5 étoiles', '4.5'],
+  ['5つ星のうち3.4', '3.4'],
+  ['5つ星のうち 5.0', '5.0'],
+  ['5.0 out of 5 stars', '5.0'],
+  ['5 out of 5 stars', '5'],
+  ['별 5개 중 4.5개', '4.5'],
+  ['Prime', null],
+  ['120 ratings', null],
+  [null, null],
+])('the rating in %j is %j', (text, rating) => {
+  expect(ratingText(text)).toBe(rating);
+  expect(ratingIn(text)).toBe(rating === null ? null : Number(rating));
+});
+
+it.each([
+  ['422 ratings', '422', 422],
+  ['(1,596)', '1596', 1596],
+  ['5.182 valoraciones', '5182', 5182],
+  ['14,656 Kundenrezensionen', '14656', 14656],
+  ['1\u202f234 évaluations', '1234', 1234],
+  ['12 Meinungen', '12', 12],
+  ['12 median', '12', 12],
+  ['3,326 レーティング', '3326', 3326],
+  ['860件のグローバル評価', '860', 860],
+  ['(84.7K)', null, 84700],
+  ['8,4 mil', null, 8400],
+  ['1.2万', null, 12000],
+  ['No reviews', null, null],
+  [null, null, null],
+])('the count in %j is %j exactly and %j roughly', (text, exact, rough) => {
+  expect(exactCount(text)).toBe(exact);
+  expect(roughCount(text)).toBe(rough);
+});

@@ -1,0 +1,45 @@
+/** Texts of counts in thousands and above: "84.7K", "8.4万", "12 mil", "3 Mio." */
+const scales: readonly (readonly [RegExp, number])[] = [
+  [/^(?:k|mil|mila|tsd)$/i, 1e3],
+  [/^(?:m|mio|mill)$/i, 1e6],
+  [/^万$/, 1e4],
+];
+
+/**
+ * The rating in a text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with a decimal point
+ * and as many digits as the text has: languages that say the scale first have 5 as the first of two
+ * numbers. Null where there is none from 0 to 5.
+ */
+export function ratingText(text: string | null): string | null {
+  const [first, second] = (text ?? '').match(/\d+(?:[.,]\d+)?/g) ?? [];
+  const rating = (first === '5' && second !== undefined ? second : first)?.replace(',', '.');
+  return rating !== undefined && Number(rating) <= 5 ? rating : null;
+}
+
+/** The rating in a text as a number. */
+export function ratingIn(text: string | null): number | null {
+  const rating = ratingText(text);
+  return rating === null ? null : Number(rating);
+}
+
+/** The digits of the first whole number in a text, without what parts thousands: "1.596" of "1.596
+ *  valoraciones". Null where there is none, or where the text is short for a longer one ("84.7K"). */
+export function exactCount(text: string | null): string | null {
+  const match = /(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?!\d)\s?([.,]?\d*\s?[A-Za-z万]*)/.exec(text ?? '');
+  if (!match || /^[.,]\d/.test(match[2]!) || scaleOf(match[2]!) !== 1) return null;
+  return match[1]!.replace(/\D/g, '');
+}
+
+function scaleOf(unit: string): number {
+  return scales.find(([pattern]) => pattern.test(unit.trim()))?.[1] ?? 1;
+}
+
+/** A count from a text, also one that is short for a longer number: then the least it stands for, as far
+ *  as the text goes ("(84.7K)" is 84700). Null where there is none. */
+export function roughCount(text: string | null): number | null {
+  const exact = exactCount(text);
+  if (exact !== null) return Number(exact);
+  const match = /(\d+(?:[.,]\d+)?)\s?([A-Za-z万]+)/.exec(text ?? '');
+  if (!match) return null;
+  return Math.round(Number(match[1]!.replace(',', '.')) * scaleOf(match[2]!));
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { parseHtml } from '../html.ts';
+import { priceOf } from './price.ts';
+import { homeCurrency } from './regions.ts';
+
+const priceIn = (html: string, region = 'us') => priceOf(parseHtml(html), homeCurrency(region)).price;
+
+describe('prices', () => {
+  const price = (inner: string, region = 'us') =>
+    priceIn(`<div id="corePrice_desktop">${inner}</div>`, region);
+
+  it('of a range are its lower end', () => {
+    const range =
+      '<span class="a-price-range"><span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$19.99</span></span> - <span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$29.99</span></span></span>';
+    expect(price(range).amount).toBe(19.99);
+  });
+
+  it('are told from struck ones and from those of a unit', () => {
+    const inner =
+      '<span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">$30.00</span></span><span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$20.00</span></span>';
+    expect(price(inner)).toEqual({ amount: 20, currency: 'USD', original_price: 30 });
+    expect(
+      price(
+        '<span class="pricePerUnit"><span class="a-price"><span class="a-offscreen">$1.00</span></span></span>',
+      ).amount,
+    ).toBeNull();
+  });
+
+  it('have no original price that is not higher', () => {
+    const inner =
+      '<span class="a-price priceToPay"><span class="a-offscreen">$20.00</span></span><span class="a-price" data-a-strike="true"><span class="a-offscreen">$20.00</span></span>';
+    expect(price(inner).original_price).toBeNull();
+  });
+
+  it('are joined of parts that stand on lines of their own', () => {
+    const inner =
+      '<span class="a-price priceToPay">\n<span class="a-offscreen">\n</span>\n<span aria-hidden="true">\n<span class="a-price-whole">\n1.234\n<span class="a-price-decimal">\n,\n</span>\n</span>\n<span class="a-price-fraction">\n56\n</span>\n<span class="a-price-symbol">\n€\n</span></span></span>';
+    expect(price(inner, 'de')).toMatchObject({ amount: 1234.56, currency: 'EUR' });
+  });
+
+  it('come from the data for scripts where nothing is shown', () => {
+    const data =
+      '<div class="twister-plus-buying-options-price-data">{"desktop_buybox_group_1":[{"displayPrice":"$9.00","buyingOptionType":"USED"},{"displayPrice":"$12.00","buyingOptionType":"NEW"}]}</div>';
+    expect(priceIn(data).amount).toBe(12);
+    const metrics =
+      '<div id="cerberus-data-metrics" data-asin-price="8.5" data-asin-currency-code="AUD"></div>';
+    expect(priceIn(metrics)).toEqual({ amount: 8.5, currency: 'AUD', original_price: null });
+  });
+
+  it('for members only are none', () => {
+    const member =
+      '<div id="primeSavingsUpsellAccordionRow"><div id="corePrice_feature_div"><span class="a-price"><span class="a-offscreen">$9.00</span></span></div></div>';
+    expect(priceIn(member).amount).toBeNull();
+  });
+});

@@ -1,0 +1,191 @@
+import { object, objects, positive, text } from '../fields.ts';
+import {
+  allById,
+  attribute,
+  byId,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  hasClass,
+  outwards,
+  words,
+} from '../html.ts';
+import { priceAmount, priceCurrency } from '../money.ts';
+import { parseJson } from '../script-json.ts';
+import { kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
+
+/** What an offer costs, in currency units. */
+export interface Price {
+  amount: number | null;
+  currency: string | null;
+  original_price: number | null;
+}
+
+/** A price text with the offer that it belongs to. */
+interface Priced {
+  kind: OfferKind;
+  text: string;
+  /** What surrounds the price; absent for prices read from data. */
+  block?: Element;
+}
+
+/** Blocks that hold an offer's price, the newest layouts first. */
+const blockIds = [
+  'corePriceDisplay_desktop_feature_div',
+  'corePriceDisplay_mobile_feature_div',
+  'corePrice_desktop',
+  'corePrice_feature_div',
+  'corePrice_mobile_feature_div',
+];
+/** Within a block, what a buyer pays, the surest mark first. */
+const toPay = [
+  '.priceToPay',
+  '.apexPriceToPay',
+  '.apex-pricetopay-value',
+  '.a-price[data-a-size]:not(.a-text-price)',
+  '.a-price:not(.a-text-price)',
+];
+
+/** Elements of older layouts that are a price. A deal stands beside the price that it strikes. */
+const priceIds = [
+  'priceblock_dealprice',
+  'priceblock_saleprice',
+  'priceblock_ourprice',
+  'price_inside_buybox',
+  'newBuyBoxPrice',
+  'kindle-price',
+  'actualPriceValue',
+  'usedPrice',
+];
+/** Blocks of books with a price somewhere in them. */
+const bookBlocks: readonly (readonly [string, string])[] = [
+  ['buyNewSection', '.offer-price'],
+  ['buybox', '.kindle-price .a-color-price'],
+  ['buybox', '.offer-price'],
+  ['usedBuySection', '.offer-price'],
+];
+
+const originalIds = ['listPrice', 'digital-list-price', 'priceblock_strikeprice'];
+const strikes = [
+  '.a-price[data-a-strike="true"]',
+  '.basisPrice .a-price',
+  '.priceBlockStrikePriceString',
+  '.a-text-strike',
+];
+
+/** The text of a price element: its text for screen readers, or, where new pages leave that empty, its
+ *  visible parts. Null without digits. */
+export function priceText(element: Element | undefined): string | null {
+  if (!element) return null;
+  const spoken = words(find(element, '.a-offscreen'));
+  if (spoken !== null && /\d/.test(spoken)) return spoken;
+  const whole = words(find(element, '.a-price-whole'))?.replace(/\s/g, '');
+  if (whole) {
+    const symbol = words(find(element, '.a-price-symbol')) ?? '';
+    const fraction = words(find(element, '.a-price-fraction')) ?? '';
+    const point = fraction === '' || /[.,]$/.test(whole) ? '' : '.';
+    return `${symbol}${whole}${point}${fraction}`;
+  }
+  const seen = words(element);
+  return seen !== null && /\d/.test(seen) ? seen : null;
+}
+
+function isUnitPrice(element: Element): boolean {
+  for (const outer of outwards(element)) if (hasClass(outer, 'pricePerUnit')) return true;
+  return false;
+}
+
+function blockPrices(page: HtmlPage): Priced[] {
+  return blockIds.flatMap((id) =>
+    allById(page, id).flatMap((block) => {
+      for (const selector of toPay) {
+        const element = findAll(block, selector).find(
+          (candidate) => !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
+        );
+        const shown = priceText(element);
+        if (element && shown !== null) return [{ kind: offerKind(element), text: shown, block }];
+      }
+      return [];
+    }),
+  );
+}
+
+function olderPrices(page: HtmlPage): Priced[] {
+  const single = priceIds.flatMap((id) => allById(page, id));
+  const inBooks = bookBlocks.flatMap(([id, selector]) => findAll(byId(page, id), selector).slice(0, 1));
+  return [...single, ...inBooks].flatMap((element) => {
+    const shown = priceText(element);
+    const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
+    return shown === null ? [] : [{ kind, text: shown, block: element }];
+  });
+}
+
+/** Prices that the page keeps as data for its scripts. */
+function dataPrices(page: HtmlPage): Priced[] {
+  const options = findAll(page.root, '.twister-plus-buying-options-price-data').flatMap((element) =>
+    Object.values(object(parseJson(words(element) ?? ''))).flatMap((group) => objects(group)),
+  );
+  const fromOptions = options.flatMap((option): Priced[] => {
+    const shown = text(option.displayPrice);
+    return shown === null ? [] : [{ kind: kindNamed(text(option.buyingOptionType) ?? ''), text: shown }];
+  });
+  const inputs = findAll(page.root, 'input[name*="customerVisiblePrice][displayString]"]').flatMap(
+    (input): Priced[] => {
+      const shown = attribute(input, 'value');
+      return shown === null ? [] : [{ kind: offerKind(input), text: shown }];
+    },
+  );
+  const metrics = byId(page, 'cerberus-data-metrics');
+  const amount = positive(attribute(metrics, 'data-asin-price'));
+  const code = attribute(metrics, 'data-asin-currency-code');
+  const measured: Priced[] =
+    amount === null || code === null ? [] : [{ kind: 'new', text: `${code} ${amount.toFixed(2)}` }];
+  return [...fromOptions, ...inputs, ...measured];
+}
+
+/** The price beside the chosen format of a book: the lowest of all offers where there is no better one. */
+function formatPrices(page: HtmlPage): Priced[] {
+  const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
+  const shown = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
+  return shown === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text: shown }];
+}
+
+function originalText(page: HtmlPage, chosen: Priced): string | null {
+  const blocks = blockIds
+    .flatMap((id) => allById(page, id))
+    .filter((block) => offerKind(block) === chosen.kind);
+  for (const block of chosen.block ? [chosen.block, ...blocks] : blocks) {
+    for (const selector of strikes) {
+      const shown = priceText(findAll(block, selector).find((element) => !isUnitPrice(element)));
+      if (shown !== null) return shown;
+    }
+  }
+  for (const id of originalIds) {
+    const shown = priceText(byId(page, id));
+    if (shown !== null) return shown;
+  }
+  const older = find(byId(page, 'price'), '.priceBlockStrikePriceString, .a-text-strike');
+  return priceText(older);
+}
+
+/**
+ * What a visitor without membership pays for one, once: the new offer, else the used one, else the first
+ * delivery of a subscription, with the offer that it was taken from. `original_price` is the struck price
+ * of the same offer where it is higher. A range gives its lower end. All null for a page without a price,
+ * which is normal (unavailable, not delivered to the visitor, or offers elsewhere only).
+ */
+export function priceOf(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
+  const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];
+  const ranked = offerKinds.flatMap((kind) => sources.flat().filter((priced) => priced.kind === kind));
+  for (const chosen of [...ranked, ...formatPrices(page)]) {
+    const currency = priceCurrency(chosen.text, home);
+    const amount = priceAmount(chosen.text, currency);
+    if (amount === null) continue;
+    const struck = originalText(page, chosen);
+    const original = struck === null ? null : priceAmount(struck, currency);
+    const higher = original !== null && original > amount ? original : null;
+    return { price: { amount, currency, original_price: higher }, kind: chosen.kind };
+  }
+  return { price: { amount: null, currency: null, original_price: null }, kind: 'new' };
+}

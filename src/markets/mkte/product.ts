@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import { text } from '../fields.ts';
+import { attribute, find, type HtmlPage } from '../html.ts';
+import type { ReadContext, RecordReader } from '../market.ts';
+import { judgedPage } from './faults.ts';
+import { checkAsin } from './identity.ts';
+import { imagesOf } from './images.ts';
+import { priceOf } from './price.ts';
+import { homeCurrency, regions, requestHeaders } from './regions.ts';
+import { sellerOf } from './seller.ts';
+import { specificationsOf } from './specifications.ts';
+import {
+  availabilityOf,
+  brandOf,
+  breadcrumbsOf,
+  contributorsOf,
+  descriptionOf,
+  featuresOf,
+  ratingOf,
+  reviewCountOf,
+  titleOf,
+} from './texts.ts';
+import { parentAsin, variantsOf } from './variants.ts';
+
+/** The request for a product's page; the query keeps the site from showing a sibling instead. */
+export function productRequest(asin: string, region: string): PageRequest {
+  return {
+    path: `/dp/${encodeURIComponent(asin)}?th=1&psc=1`,
+    headers: requestHeaders(region),
+    redirects: 'same_origin',
+  };
+}
+
+/** The product's address in its store; of a region that is not known, the page's canonical link. */
+function addressOf(page: HtmlPage, asin: string, region: string): string | null {
+  const host = regions[region]?.host;
+  return host === undefined
+    ? attribute(find(page.root, 'link[rel="canonical"]'), 'href')
+    : `https://${host}/dp/${asin}`;
+}
+
+function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+  const asin = String(input.asin);
+  const page = judgedPage(answer, 'product page', (candidate) => titleOf(candidate) !== null);
+  const variants = variantsOf(page);
+  checkAsin(page, asin, new Set(variants.map((variant) => String(variant.asin))));
+  const { price, kind } = priceOf(page, homeCurrency(region));
+  const specifications = specificationsOf(page);
+  return {
+    _scraped_at: new Date(answer.at).toISOString(),
+    _asin: asin,
+    _country: text(input.country) ?? region,
+    title: titleOf(page),
+    brand: brandOf(page, specifications),
+    price: { ...price },
+    availability: availabilityOf(page, kind),
+    rating: ratingOf(page),
+    review_count: reviewCountOf(page),
+    url: addressOf(page, asin, region),
+    images: imagesOf(page),
+    features: featuresOf(page),
+    description: descriptionOf(page),
+    specifications: specifications.map((specification) => ({ ...specification })),
+    variants,
+    seller: sellerOf(page, kind),
+    condition: kind === 'used' ? 'used' : null,
+    parent_asin: parentAsin(page, asin),
+    breadcrumbs: breadcrumbsOf(page),
+    contributors: contributorsOf(page),
+  };
+}
+
+/**
+ * Reads a product page (interface, "JSONL line shapes", E): the listed fields, and beside them the offer's
+ * `condition` where it is a used one, the `parent_asin`, the path of categories and a book's contributors. `input`: asin, country.
+ * Faults: those of `judgedPage`; `page_mismatch` for another product's page. A product without a price is
+ * a record with nulls.
+ */
+export const product: RecordReader = {
+  sort: 'record',
+  read: async (input: JsonObject, { region, fetch }: ReadContext) =>
+    extract(await fetch(productRequest(String(input.asin), region)), input, region),
+  extract,
+};

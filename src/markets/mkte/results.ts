@@ -1,0 +1,170 @@
+import type { JsonObject } from '../../base/json.ts';
+import {
+  attribute,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  hasClass,
+  oneLine,
+  outwards,
+  words,
+} from '../html.ts';
+import { priceCurrency } from '../money.ts';
+import { exactCount, ratingText } from './numbers.ts';
+import { priceText } from './price.ts';
+
+const asinPattern = /^[A-Z0-9]{10}$/;
+/** What stands before a sponsored result's title where it is read out, by language. */
+const adPrefix =
+  /^(?:sponsored ad|gesponserte anzeige|anzeige|annonce sponsorisée|publicité sponsorisée|annuncio sponsorizzato|anuncio patrocinado|スポンサー広告)\s*[-–—:：]\s*/i;
+const primeLabel = /^(?:amazon[ .]?)?(?:prime|プライム)(?:[ -]eligible)?$/i;
+
+/** The results of a page, in page order, carousels beside them left out; newest markup first. */
+export function resultElements(page: HtmlPage): Element[] {
+  for (const selector of [
+    '[data-component-type="s-search-result"][data-asin]',
+    '.s-result-item[data-asin]',
+    'li[id^="result_"][data-asin]',
+  ]) {
+    const found = findAll(page.root, selector).filter(({ attribs }) =>
+      asinPattern.test(attribs['data-asin']!),
+    );
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function holds(element: Element, selector: string): boolean {
+  return find(element, selector) !== undefined;
+}
+
+/** A result's link to the product: a plain path, or a redirect that has the path in its query. */
+function linkOf(result: Element): string | null {
+  const links = findAll(result, 'a[href]').map((link) => attribute(link, 'href') ?? '');
+  return links.find((href) => /\/(?:dp|gp\/product)\/|[?&]url=/.test(href)) ?? null;
+}
+
+/** The path of a link: without origin; of a redirect, the path that it leads to. */
+function pathOf(href: string): string | null {
+  const base = 'http://store.invalid';
+  if (!URL.canParse(href, base)) return null;
+  const url = new URL(href, base);
+  const target = url.searchParams.get('url');
+  if (target !== null && URL.canParse(target, base)) {
+    const { pathname, search } = new URL(target, base);
+    return pathname + search;
+  }
+  const embedded = url.pathname.lastIndexOf('/https:');
+  if (embedded >= 0) return pathOf(url.pathname.slice(embedded + 1) + url.search);
+  return url.pathname + url.search;
+}
+
+/** Where brand and badges have headings of their own, the title's is the one that is read out, else the
+ *  last that links to the product. */
+function titleHeading(result: Element): Element | undefined {
+  const headings = findAll(result, 'h2');
+  const linked = headings.filter(
+    (heading) =>
+      holds(heading, 'a[href]') ||
+      [...outwards(heading)].some(({ name, attribs }) => name === 'a' && 'href' in attribs),
+  );
+  return (
+    headings.find((heading) => attribute(heading, 'aria-label') !== null) ?? linked.at(-1) ?? headings.at(-1)
+  );
+}
+
+/** The title as shown, or as read out where what is shown is cut short. */
+function titleOf(result: Element, heading: Element | undefined): string | null {
+  const label =
+    attribute(heading, 'aria-label') ?? attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
+  const spoken = label === null ? null : oneLine(label.replace(adPrefix, ''));
+  const shown = words(heading)?.replace(adPrefix, '') ?? null;
+  return shown === null || (/(?:…|\.{3})$/.test(shown) && spoken !== null) ? spoken : shown;
+}
+
+function brandOf(result: Element, heading: Element | undefined): string | null {
+  const recipe = find(result, '[data-cy="title-recipe"]');
+  const other = findAll(recipe, 'h2').find((candidate) => candidate !== heading);
+  return words(other) ?? words(find(result, 'h5 .a-size-base, h5.s-line-clamp-1'));
+}
+
+/** The stars of a result: the first icon whose text is a rating. */
+function starsOf(result: Element): Element | undefined {
+  return findAll(result, '.a-icon-alt').find((icon) => ratingText(words(icon)) !== null);
+}
+
+/** A label that is read out for a count: it begins with the one number that it holds. */
+function isCountLabel(label: string): boolean {
+  return /^\(?\d/.test(label) && label.match(/\d+(?:[.,'’\s]\d+)*/g)?.length === 1;
+}
+
+/** The number of ratings beside the stars: of the label, which is exact, else of the text, which may be
+ *  short for it ("84.7K"). */
+function countOf(result: Element, stars: Element): string | null {
+  const row = [...outwards(stars)].find((outer) => hasClass(outer, 'a-row'));
+  const block = find(result, '[data-cy="reviews-block"]') ?? row;
+  const labels = findAll(block, '[aria-label]').map((element) => attribute(element, 'aria-label') ?? '');
+  const exact = labels
+    .filter(isCountLabel)
+    .map(exactCount)
+    .find((count) => count !== null);
+  if (exact !== undefined) return exact;
+  for (const link of findAll(block, 'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal')) {
+    const shown = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(words(link) ?? '')?.[1];
+    if (shown !== undefined) return exactCount(shown) ?? shown.trim();
+  }
+  return null;
+}
+
+/** Tells the price of the result itself from unit and struck prices and from those of other sellers. */
+function isOwnPrice(price: Element): boolean {
+  if (hasClass(price, 'a-text-price')) return false;
+  return ![...outwards(price)].some(({ attribs }) => attribs['data-cy'] === 'secondary-offer-recipe');
+}
+
+function isSponsored(result: Element, href: string | null): boolean {
+  if (hasClass(result, 'AdHolder') || /\/sspa\/|picassoRedirect|aax-/.test(href ?? '')) return true;
+  return holds(
+    result,
+    '.puis-sponsored-label-text, .s-sponsored-label-text, [data-component-type="sp-sponsored-result"]',
+  );
+}
+
+function isPrime(result: Element): boolean {
+  if (holds(result, 'i.a-icon-prime')) return true;
+  if (findAll(result, '.a-icon-alt').some((icon) => primeLabel.test(words(icon) ?? ''))) return true;
+  return findAll(result, 'i[aria-label], span[aria-label]').some(({ attribs }) =>
+    primeLabel.test(attribs['aria-label']!.trim()),
+  );
+}
+
+/**
+ * One result as the interface lists it ("Search and merchant bulk result files", E): price, rating and count as
+ * text ("$25.18", "4.5", "84753"), null where the page has none; `url` a path on the store, for a sponsored
+ * result the one that its redirect leads to. A `brand` with a heading of its own is kept beside.
+ */
+export function entryOf(result: Element, home: string | null): JsonObject {
+  const asin = result.attribs['data-asin']!;
+  const heading = titleHeading(result);
+  const href = linkOf(result);
+  const price =
+    priceText(findAll(result, '.a-price').find(isOwnPrice)) ?? priceText(find(result, '.s-price, .sx-price'));
+  const original =
+    price === null ? null : priceText(find(result, '.a-price[data-a-strike="true"], .a-text-strike'));
+  const stars = starsOf(result);
+  return {
+    asin,
+    title: titleOf(result, heading),
+    price,
+    original_price: original,
+    currency: price === null ? null : priceCurrency(price, home),
+    rating: stars ? ratingText(words(stars)) : null,
+    review_count: stars ? countOf(result, stars) : null,
+    thumbnail: attribute(find(result, 'img.s-image, img.s-access-image'), 'src'),
+    url: (href === null ? null : pathOf(href)) ?? `/dp/${asin}`,
+    is_prime: isPrime(result),
+    is_sponsored: isSponsored(result, href),
+    brand: brandOf(result, heading),
+  };
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { direct } from '../../../test/origins/direct.ts';
+import { fakeProduct } from '../../../test/origins/mkte/goods.ts';
+import { pagesOf, resultsOf } from '../../../test/origins/mkte/search-page.ts';
+import { money, stores } from '../../../test/origins/mkte/stores.ts';
+import { mkte as origin } from '../../../test/origins/mkte.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { regions } from './regions.ts';
+import { search, searchRequest } from './search.ts';
+
+async function readAll(input: JsonObject, region = 'us') {
+  const asked = direct(origin, region);
+  const pages: JsonObject[][] = [];
+  const reading = search.read({ list_type: 'search', ...input }, { region, fetch: asked.fetch });
+  for (;;) {
+    const step = await reading.next();
+    if (step.done) return { pages, entries: pages.flat(), summary: step.value, requests: asked.requests };
+    expect(step.value.list).toBe('products');
+    pages.push(step.value.entries);
+  }
+}
+
+function extract(results: string): JsonObject[] {
+  const body = Buffer.from(`<html><body><div class="s-main-slot">${results}</div></body></html>`);
+  return search.extract({ status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 }, {}, 'us');
+}
+
+const result = (inner: string) =>
+  `<div data-component-type="s-search-result" data-asin="B0TEST0001" class="s-result-item">${inner}</div>`;
+
+describe('entries', () => {
+  it.each(Object.keys(regions))('of region %s have the listed fields as text', async (region) => {
+    const keyword = 'lamp 100';
+    const { pages } = await readAll({ keyword, pages: 1 }, region);
+    const store = stores[region]!;
+    const made = resultsOf(keyword, 1).map(({ asin, ad }) => ({ ...fakeProduct(region, asin), ad }));
+    expect(pages).toHaveLength(1);
+    expect(pages[0]).toEqual(
+      made.map((product) => ({
+        asin: product.asin,
+        title: product.title,
+        price: money(store, product.price).replace(/\s/g, ' '),
+        original_price: product.before === null ? null : money(store, product.before).replace(/\s/g, ' '),
+        currency: store.currency,
+        rating: product.rating.toFixed(1),
+        review_count: String(product.ratings),
+        thumbnail: `https://m.example-cdn.test/images/I/${product.images[0]}._AC_UL320_.jpg`,
+        url: `/A-Slug-%C3%A9/dp/${product.asin}/ref=sr_1_1?qid=1&sr=8-1`,
+        is_prime: expect.any(Boolean),
+        is_sponsored: product.ad,
+        brand: null,
+      })),
+    );
+    expect(new Set(pages[0]!.map(({ is_prime }) => is_prime)).size).toBe(2);
+  });
+
+  it('tell title and brand apart where both are headings', async () => {
+    const { entries } = await readAll({ keyword: 'shirt 704', pages: 1 });
+    const { title, brand } = fakeProduct('us', String(entries[2]!.asin));
+    expect(entries[2]).toMatchObject({ title, brand });
+  });
+
+  it('have nulls where a result shows no price or rating, never the price of another seller', async () => {
+    const { entries } = await readAll({ keyword: 'bare 705', pages: 1 });
+    for (const entry of entries) {
+      expect(entry).toMatchObject({
+        price: null,
+        original_price: null,
+        currency: null,
+        rating: null,
+        review_count: null,
+      });
+    }
+  });
+
+  it('are read from the layout of 2017 too', async () => {
+    const { entries, pages } = await readAll({ keyword: 'lamp 706' });
+    expect(pages).toHaveLength(pagesOf('lamp 706'));
+    const { title, ratings, price } = fakeProduct('us', String(entries[0]!.asin));
+    expect(entries[0]).toMatchObject({
+      title,
+      price: money(stores.us!, price),
+      review_count: String(ratings),
+      url: `/A-Slug/dp/${entries[0]!.asin}/ref=sr_1_1`,
+      is_prime: true,
+      is_sponsored: false,
+    });
+  });
+
+  it('keep a count that is short for a longer one only where no label is exact', () => {
+    const stars = (rest: string) =>
+      result(
+        `<h2><a href="/x/dp/B0TEST0001">T</a></h2><div class="a-row"><span class="a-icon-alt">4.5 out of 5 stars</span>${rest}</div>`,
+      );
+    expect(extract(stars('<a href="#customerReviews">(84.7K)</a>'))[0]!.review_count).toBe('84.7K');
+    expect(
+      extract(stars('<span aria-label="84,753"><a href="#customerReviews">(84.7K)</a></span>'))[0]!
+        .review_count,
+    ).toBe('84753');
+    expect(extract(stars('<a aria-label="13 sizes and 4 colours">more</a>'))[0]!.review_count).toBeNull();
+  });
+
+  it('take what is read out where the title shown is cut short', () => {
+    const [entry] = extract(
+      result(
+        '<a href="/x/dp/B0TEST0001"><h2 aria-label="Sponsored Ad – Lamp with a long name"><span>Lamp with...</span></h2></a>',
+      ),
+    );
+    expect(entry).toMatchObject({ title: 'Lamp with a long name', url: '/x/dp/B0TEST0001' });
+  });
+
+  it('have a path even where a link is broken or missing', () => {
+    expect(extract(result('<h2>T</h2>'))[0]!.url).toBe('/dp/B0TEST0001');
+    expect(extract(result('<h2><a href="/sspa/click?url=%E0%A4%A">T</a></h2>'))[0]!.url).toMatch(/^\//);
+  });
+});
+
+describe('paging', () => {
+  it('goes through all pages, in order, once each', async () => {
+    const { pages, summary, requests, entries } = await readAll({ keyword: 'many 702', pages: 0 });
+    expect(pages).toHaveLength(12);
+    expect(requests.map(({ path }) => path)).toEqual(
+      Array.from({ length: 12 }, (_, at) => `/s?k=many+702&page=${at + 1}`),
+    );
+    expect(summary).toEqual({ total_products: entries.length, scraped_pages: 12, total_result_count: 192 });
+    const names = entries.map(({ asin, is_sponsored }) => `${asin} ${is_sponsored}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('ends at the page asked for', async () => {
+    const { summary, requests } = await readAll({ keyword: 'many 702', pages: 3 });
+    expect(requests).toHaveLength(3);
+    expect(summary.scraped_pages).toBe(3);
+  });
+
+  it('ends where there is one page only', async () => {
+    expect((await readAll({ keyword: 'one 701' })).requests).toHaveLength(1);
+  });
+
+  it('ends when results repeat, whatever the next link and new advertisements say', async () => {
+    const { requests, entries } = await readAll({ keyword: 'again 703' });
+    expect(requests).toHaveLength(2);
+    expect(entries.filter(({ is_sponsored }) => is_sponsored === false)).toHaveLength(16);
+  });
+
+  it('ends when another page than the one asked for comes', async () => {
+    const { requests, summary } = await readAll({ keyword: 'first 707' });
+    expect(requests).toHaveLength(3);
+    expect(summary.scraped_pages).toBe(2);
+  });
+
+  it('gives an empty list for a search without results', async () => {
+    const { entries, summary } = await readAll({ keyword: 'nothing 700' });
+    expect(entries).toEqual([]);
+    expect(summary).toEqual({ total_products: 0, scraped_pages: 1, total_result_count: 0 });
+  });
+
+  it('asks for a category by its node, with or without a keyword of its own', () => {
+    const path = (input: JsonObject) => searchRequest({ list_type: 'category', ...input }, 'us', 2).path;
+    expect(path({ keyword: '172282' })).toBe('/s?rh=n%3A172282&page=2');
+    expect(path({ keyword: 'x', category: '493964' })).toBe('/s?rh=n%3A493964&page=2');
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['800', 'page_not_found'],
+    ['807', 'page_blocked'],
+    ['809', 'page_blocked'],
+    ['811', 'page_throttled'],
+    ['812', 'page_failed'],
+    ['813', 'page_unreadable'],
+    ['814', 'page_unreadable'],
+    ['816', 'page_throttled'],
+  ])('%s is %s and never an empty list', async (ending, code) => {
+    await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({ name: 'Fault', code });
+  });
+
+  it('of a later page is a fault of the whole', async () => {
+    await expect(readAll({ keyword: 'lamp 820' })).rejects.toMatchObject({ code: 'page_blocked' });
+  });
+
+  it('is told from a product page, which is no search page', () => {
+    expect(() => extract('')).not.toThrow();
+    const body = Buffer.from('<html><body><span id="productTitle">T</span></body></html>');
+    const answer = { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 };
+    expect(() => search.extract(answer, {}, 'us')).toThrow(/no search page/);
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { parseHtml } from '../html.ts';
+import { sellerOf } from './seller.ts';
+
+describe('sellers', () => {
+  it.each([
+    ['<div id="merchant-info">Ships from and sold by Amazon.com.</div>', 'Amazon.com'],
+    ['<div id="merchant-info">Verkauf und Versand durch Amazon.</div>', 'Amazon'],
+    ['<div id="merchant-info">この商品は、Amazon.co.jp が販売、発送します。</div>', 'Amazon.co.jp'],
+    [
+      '<div id="tabular-buybox"><span class="tabular-buybox-text" tabular-attribute-name="Ships from">X</span><span class="tabular-buybox-text" tabular-attribute-name="Sold by">Blue</span></div>',
+      'Blue',
+    ],
+    ['<div id="merchant-info">Sold by Blue and Fulfilled by Amazon.</div>', null],
+  ])('of %s', (html, name) => expect(sellerOf(parseHtml(html), 'new').name).toBe(name));
+});

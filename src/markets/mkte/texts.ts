@@ -1,0 +1,171 @@
+import type { JsonObject } from '../../base/json.ts';
+import {
+  allById,
+  attribute,
+  byId,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  hasClass,
+  words,
+} from '../html.ts';
+import { exactCount, ratingIn, roughCount } from './numbers.ts';
+import { type OfferKind, ofOffer } from './offers.ts';
+
+const titleIds = [
+  'productTitle',
+  'ebooksProductTitle',
+  'gc-asin-title',
+  'btAsinTitle',
+  'product-title',
+  'title',
+];
+
+function firstWords(elements: readonly (Element | undefined)[]): string | null {
+  for (const element of elements) {
+    const said = words(element);
+    if (said !== null) return said;
+  }
+  return null;
+}
+
+/** The product's title. */
+export function titleOf(page: HtmlPage): string | null {
+  return firstWords(titleIds.flatMap((id) => allById(page, id)));
+}
+
+/** Bylines that name a brand, by language; what they hold is the brand. */
+const bylines: readonly RegExp[] = [
+  /^visit the (.+) store$/i,
+  /^besuche(?:n sie)? den (.+?)[- ]store$/i,
+  /^visite[rz] la boutique (?:de )?(.+)$/i,
+  /^visita lo store (?:di )?(.+)$/i,
+  /^visita (?:la tienda|la store|el store) de (.+)$/i,
+  /^(.+?)\s?(?:の)?ストアを表示$/,
+  /^(?:访问|造訪|查看)\s?(.+?)\s?(?:店铺|商店|品牌旗舰店)$/,
+  /^(?:brand|marke|marca|marque|ブランド|品牌|merk|märke|marka)\s?[:：]\s?(.+)$/i,
+];
+
+/** What tables call a brand, by language. */
+const brandNames =
+  /^(?:brand(?: name)?|marke|markenname|marca|marque|nom de (?:la )?marque|nombre de (?:la )?marca|nome del marchio|marchio|ブランド(?:名)?|品牌)$/i;
+
+/**
+ * The brand: of the byline where its wording says so, else of a table, else a byline that is nothing but a
+ * link. A book's byline names its authors, which are no brand: null.
+ */
+export function brandOf(
+  page: HtmlPage,
+  specifications: readonly { name: string; value: string }[],
+): string | null {
+  const byline = byId(page, 'bylineInfo');
+  const said = words(byline);
+  for (const pattern of said === null ? [] : bylines) {
+    const brand = pattern.exec(said!)?.[1];
+    if (brand !== undefined) return brand;
+  }
+  const listed = specifications.find(({ name }) => brandNames.test(name))?.value;
+  if (listed !== undefined) return listed;
+  const link = byline?.name === 'a' ? said : null;
+  return link ?? words(byId(page, 'brand'));
+}
+
+/** Authors and other contributors of a book, with their part in it. */
+export function contributorsOf(page: HtmlPage): JsonObject[] {
+  return findAll(byId(page, 'bylineInfo'), '.author').flatMap((author) => {
+    const name = firstWords([find(author, 'a.contributorNameID'), find(author, 'a')]);
+    const role = words(find(author, '.contribution'))?.replace(/^\(|\)?,?$/g, '') ?? null;
+    return name === null ? [] : [{ name, role }];
+  });
+}
+
+/** The path of categories that leads to the product. */
+export function breadcrumbsOf(page: HtmlPage): string[] {
+  const links = findAll(byId(page, 'wayfinding-breadcrumbs_feature_div'), 'li a');
+  return links.map((link) => words(link)).filter((name) => name !== null);
+}
+
+/** What the page says of the offer's availability, in its own words; null where it says nothing. */
+export function availabilityOf(page: HtmlPage, kind: OfferKind): string | null {
+  const blocks = [
+    ...ofOffer(allById(page, 'availability'), kind),
+    ...ofOffer(allById(page, 'availabilityInsideBuyBox_feature_div'), kind),
+    ...allById(page, 'outOfStock'),
+  ];
+  for (const block of blocks) {
+    const said = firstWords([...findAll(block, 'span'), block]);
+    if (said !== null) return said;
+  }
+  return null;
+}
+
+/** The rating out of 5; null for an unrated product. */
+export function ratingOf(page: HtmlPage): number | null {
+  for (const popover of allById(page, 'acrPopover')) {
+    const rating = ratingIn(attribute(popover, 'title') ?? words(find(popover, '.a-icon-alt')));
+    if (rating !== null) return rating;
+  }
+  return ratingIn(words(find(byId(page, 'averageCustomerReviews'), '.a-icon-alt')));
+}
+
+/** The number of ratings; null where the page gives none. */
+export function reviewCountOf(page: HtmlPage): number | null {
+  const shown = allById(page, 'acrCustomerReviewText');
+  const total = find(page.root, '[data-hook="total-review-count"]');
+  const texts = [
+    ...shown.flatMap((element) => [attribute(element, 'aria-label'), words(element)]),
+    words(total),
+  ];
+  const exact = texts.map(exactCount).find((count) => count !== null);
+  return exact === undefined
+    ? (texts.map(roughCount).find((count) => count !== null) ?? null)
+    : Number(exact);
+}
+
+function isNote(bullet: Element): boolean {
+  return (
+    /fitment/i.test(bullet.attribs.id ?? '') ||
+    find(bullet, '[id*="Fitment"]') !== undefined ||
+    hasClass(bullet, 'aok-hidden')
+  );
+}
+
+/** The bullets about the product, without the note on whether it fits the visitor's car. */
+export function featuresOf(page: HtmlPage): string[] {
+  for (const id of [
+    'feature-bullets',
+    'featurebullets_feature_div',
+    'productFactsDesktopExpander',
+    'productFactsDesktop_feature_div',
+  ]) {
+    for (const block of allById(page, id)) {
+      const bullets = findAll(block, 'li').filter((bullet) => !isNote(bullet));
+      const features = bullets.map((bullet) => words(bullet)).filter((feature) => feature !== null);
+      if (features.length > 0) return features;
+    }
+  }
+  return [];
+}
+
+function isHidden(element: Element): boolean {
+  return hasClass(element, 'aok-hidden') || hasClass(element, 'a-icon-alt');
+}
+
+function tabbedDescriptions(page: HtmlPage): Element[] {
+  return [...page.ids].flatMap(([id, blocks]) => (/TabbedDescriptionOverviewContent/.test(id) ? blocks : []));
+}
+
+/** The description: the product's, else the book's, else the text of the manufacturer's pictures. */
+export function descriptionOf(page: HtmlPage): string | null {
+  const book = byId(page, 'bookDescription_feature_div');
+  const maker = byId(page, 'aplus_feature_div') ?? byId(page, 'aplus3p_feature_div') ?? byId(page, 'aplus');
+  const blocks = [
+    ...allById(page, 'productDescription'),
+    find(book, '.a-expander-content'),
+    find(book, 'noscript'),
+    book,
+    ...tabbedDescriptions(page),
+  ];
+  return firstWords(blocks) ?? words(maker, isHidden);
+}

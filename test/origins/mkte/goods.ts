@@ -1,0 +1,73 @@
+import { random } from '../random.ts';
+import { stores } from './stores.ts';
+
+/** A made-up product: what its page and its place among results are written from. */
+export interface FakeProduct {
+  asin: string;
+  region: string;
+  title: string;
+  brand: string;
+  /** In currency units. */
+  price: number;
+  /** Struck price; null without a discount. */
+  before: number | null;
+  /** Price for members. */
+  memberPrice: number;
+  usedPrice: number;
+  rating: number;
+  ratings: number;
+  seller: string;
+  sellerId: string;
+  features: string[];
+  specifications: [string, string][];
+  images: string[];
+  colours: string[];
+  sizes: string[];
+}
+
+const things = [
+  'Folding Lantern',
+  'Cork Board & Pins',
+  'Steel Bottle',
+  'Wool "Harbour" Blanket',
+  'Bicycle Bell',
+];
+const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris'];
+
+/** The product with this ASIN; its values follow from region and ASIN alone. */
+export function fakeProduct(region: string, asin: string): FakeProduct {
+  const store = stores[region]!;
+  const draw = random(`${region}/${asin}`);
+  const unit = store.decimals === 0 ? 100 : 1;
+  const price = draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+  const brand = draw.pick(brands);
+  const thing = draw.pick(things);
+  return {
+    asin,
+    region,
+    title: `${brand} ${thing}, ${draw.integer(2, 9)} Pieces (${draw.text(4)})`,
+    brand,
+    price,
+    before: draw.once(2) ? Number((price * 1.25).toFixed(store.decimals)) : null,
+    memberPrice: Number((price * 0.8).toFixed(store.decimals)),
+    usedPrice: Number((price * 0.6).toFixed(store.decimals)),
+    rating: draw.integer(20, 50) / 10,
+    ratings: draw.integer(1, 90_000),
+    seller: `${draw.pick(['North', 'Old', 'Blue'])} Harbour ${draw.text(3)}`,
+    sellerId: `A${draw.text(12).toUpperCase()}`,
+    features: [`${thing}: made of one piece.`, 'Wiped clean & put away.', `Lot ${draw.text(5)}.`],
+    specifications: [
+      ['Material', 'Cork'],
+      ['Weight', `${draw.integer(1, 9)} kg`],
+      ['Model', draw.text(6).toUpperCase()],
+    ],
+    images: Array.from({ length: draw.integer(2, 5) }, () => `${draw.integer(41, 91)}${draw.text(9)}`),
+    colours: ['Moss', 'Rust', 'Ink'].slice(0, draw.integer(2, 3)),
+    sizes: ['S', 'M (38)'].slice(0, draw.integer(1, 2)),
+  };
+}
+
+/** ASIN of a product's variant; the first is the product itself. */
+export function variantAsin(asin: string, index: number): string {
+  return index === 0 ? asin : `${asin.slice(0, 8)}${'VWXYZ'[index - 1]}${index}`;
+}

@@ -1,0 +1,203 @@
+import { type FakeProduct, variantAsin } from './goods.ts';
+import { decimal, digits, escaped, money, type Store, stores, whole } from './stores.ts';
+
+/** Parts of a page that a layout puts in their places. */
+interface Parts {
+  product: FakeProduct;
+  store: Store;
+}
+
+/** Layouts by the ASIN's last digits (README.md). */
+const layouts: Readonly<Record<string, (parts: Parts) => string>> = {
+  '700': (parts) => modern(parts),
+  '701': (parts) => accordion(parts, ['primeSavingsUpsellAccordionRow', 'newAccordionRow_1']),
+  '702': (parts) => usedBook(parts),
+  '703': (parts) => eBook(parts),
+  '704': (parts) => unavailable(parts),
+  '705': (parts) => clothing(parts),
+  '706': (parts) => older(parts),
+  '707': (parts) => accordion(parts, ['newAccordionRow_0', 'usedAccordionRow']),
+  '708': (parts) => notDelivered(parts),
+  '709': ({ product }) => title(product),
+  '710': (parts) =>
+    modern(
+      parts,
+      '<span class="a-price priceToPay"><span class="a-offscreen">TWD\u00a01,436.12</span></span>',
+    ),
+  '711': (parts) => accordion(parts, ['snsAccordionRowMiddle', 'newAccordionRow_0']),
+  '712': (parts) => modern(parts),
+};
+
+function shell(product: FakeProduct, store: Store, body: string): string {
+  const canonical = product.asin.endsWith('712') ? 'B0PARENT00' : product.asin;
+  return `<!doctype html><html class="a-no-js" lang="${store.language}"><head><meta charset="utf-8">
+<title>${escaped(product.title)} : Store</title><link rel="canonical" href="https://${store.host}/a-slug/dp/${canonical}">
+<script>var ue_furl = "x"; window.t = '</'+'div>';</script></head><body><div id="dp-container">${body}</div>
+<div id="sims"><span class="a-price" data-a-size="l"><span class="a-offscreen">${money(store, 3)}</span></span></div></body></html>`;
+}
+
+function title({ title }: FakeProduct): string {
+  return `<h1 id="title"><span id="productTitle" class="a-size-large">\n ${escaped(title)} \n</span></h1>`;
+}
+
+function form({ asin, sellerId }: FakeProduct): string {
+  return `<form id="addToCart"><input type="hidden" id="ASIN" name="ASIN" value="${asin}"><input type="hidden" id="merchantID" name="merchantID" value="${sellerId}"><input id="add-to-cart-button" type="submit"></form>`;
+}
+
+function byline({ brand }: FakeProduct, store: Store): string {
+  return `<a id="bylineInfo" class="a-link-normal" href="/stores/page/1">${escaped(store.visit(brand))}</a>`;
+}
+
+function stars({ rating, ratings }: FakeProduct, store: Store): string {
+  const text = store.rating(decimal(store, rating));
+  return `<div id="averageCustomerReviews"><span id="acrPopover" title="${text}"><i class="a-icon a-icon-star"><span class="a-icon-alt">${text}</span></i></span>
+<span id="acrCustomerReviewText" aria-label="${store.ratings(whole(store, ratings))}">(${whole(store, ratings)})</span></div>`;
+}
+
+/** A price whose text for screen readers is empty, as new pages have it. */
+function splitPrice(store: Store, amount: number, classes: string): string {
+  const { whole: units, fraction } = digits(store, amount);
+  const sign = store.sign.replace('#', '').trim();
+  const cents = fraction === '' ? '' : `<span class="a-price-fraction">${fraction}</span>`;
+  const point = fraction === '' ? '' : `<span class="a-price-decimal">${store.point}</span>`;
+  return `<span class="a-price ${classes}" data-a-size="xl"><span class="a-offscreen"> </span><span aria-hidden="true"><span class="a-price-symbol">${sign}</span><span class="a-price-whole">${units}${point}</span>${cents}</span></span>`;
+}
+
+function plainPrice(store: Store, amount: number, rest = ''): string {
+  return `<span class="a-price" data-a-size="l"${rest}><span class="a-offscreen">${money(store, amount)}</span><span aria-hidden="true">${money(store, amount)}</span></span>`;
+}
+
+function unitPrice(store: Store): string {
+  return `<span class="pricePerUnit">(<span class="a-price a-text-price" data-a-size="mini"><span class="a-offscreen">${money(store, 1)}</span></span> / 2)</span>`;
+}
+
+function struck({ before }: FakeProduct, store: Store): string {
+  if (before === null) return '';
+  return `<span class="basisPrice">${store.listPrice} <span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">${money(store, before)}</span></span></span>`;
+}
+
+function seller({ seller, sellerId }: FakeProduct, store: Store): string {
+  return `<div id="merchantInfoFeature_feature_div"><span>${store.soldBy}</span><a id="sellerProfileTriggerId" class="offer-display-feature-text-message" href="/gp/help/seller/at-a-glance.html?ie=UTF8&amp;seller=${sellerId}&amp;asin=x">${seller.replace(' ', '&nbsp;')}</a></div>`;
+}
+
+function availability(text: string): string {
+  return `<div id="availability"><script>P.when('A').execute(function(){});</script><span class="a-size-medium a-color-success"> ${text} </span></div>`;
+}
+
+function bullets({ features }: FakeProduct): string {
+  const notes =
+    '<li id="replacementPartsFitmentBullet" class="aok-hidden"><span class="a-list-item">Make sure this fits.</span></li>';
+  return `<div id="feature-bullets"><ul>${notes}${features.map((feature) => `<li><span class="a-list-item"> ${escaped(feature)} </span></li>`).join('')}</ul></div>`;
+}
+
+function overview({ brand, specifications }: FakeProduct, store: Store): string {
+  const rows: [string, string][] = [[store.brandRow, brand], ...specifications];
+  return `<div id="productOverview_feature_div"><table>${rows.map(([name, value]) => `<tr><td class="a-span3"><span>${name}</span></td><td class="a-span9"><span>${escaped(value)}</span></td></tr>`).join('')}</table></div>
+<table class="prodDetTable"><tr><th> ASIN </th><td> x1 </td></tr><tr><th>Customer Reviews</th><td><div id="averageCustomerReviews"></div>4.2</td></tr></table>`;
+}
+
+function detailBullets({ specifications }: FakeProduct): string {
+  return `<div id="detailBullets_feature_div"><ul>${specifications.map(([name, value]) => `<li><span class="a-list-item"><span class="a-text-bold">${name}\n &rlm; : &lrm; </span> <span>${value}</span></span></li>`).join('')}</ul></div>`;
+}
+
+function imageData({ images }: FakeProduct): string {
+  const entries = images.map((name, at) => ({
+    hiRes: at === 1 ? null : `https://m.example-cdn.test/images/I/${name}._AC_SL1500_.jpg`,
+    thumb: `https://m.example-cdn.test/images/I/${name}._AC_US40_.jpg`,
+    large: `https://m.example-cdn.test/images/I/${name}._AC_.jpg`,
+    variant: at === 0 ? 'MAIN' : `PT0${at}`,
+  }));
+  return `<img id="landingImage" data-old-hires="${entries[0]!.hiRes}"><script>P.register('ImageBlockATF', function(){ var data = { 'enabled': true, 'colorImages': { 'initial': ${JSON.stringify(entries)}}, 'colorToAsin': {'initial': {}} }; });</script>`;
+}
+
+function variantData({ asin, colours, sizes }: FakeProduct): string {
+  const pairs = colours.flatMap((colour, first) =>
+    sizes.map((size, second) => ({ key: `${first}_${second}`, values: [colour, size] })),
+  );
+  const map = Object.fromEntries(pairs.map(({ key }, at) => [key, variantAsin(asin, at)]));
+  const shown = Object.fromEntries(pairs.map(({ values }, at) => [variantAsin(asin, at), values]));
+  return `<script>P.register('twister-js-init-dpx-data', function() { var dataToReturn = {
+"parentAsin" : "B0PARENT00", "landingAsin": "${asin}", "dimensionToAsinMap" : ${JSON.stringify(map)},
+"variationValues" : ${JSON.stringify({ size_name: sizes, color_name: colours })}, "dimensions" : ["color_name","size_name"],
+"dimensionValuesDisplayData" : ${JSON.stringify(shown)}, "pwASINs" : [], }; return dataToReturn; });</script>`;
+}
+
+function crumbs(): string {
+  return '<div id="wayfinding-breadcrumbs_feature_div"><ul><li><a>Home</a></li><li>›</li><li><a> Lighting </a></li></ul></div>';
+}
+
+function modern({ product, store }: Parts, shown = splitPrice(store, product.price, 'priceToPay')): string {
+  const price = `<div id="corePriceDisplay_desktop_feature_div">${shown}${unitPrice(store)}${struck(product, store)}</div>`;
+  const box = `<div id="desktop_buybox"><div id="corePrice_feature_div">${plainPrice(store, product.price)}</div>${availability(store.inStock)}${form(product)}${seller(product, store)}</div>`;
+  return `${crumbs()}${title(product)}${byline(product, store)}${stars(product, store)}${price}${bullets(product)}${overview(product, store)}${imageData(product)}${variantData(product)}${box}
+<div id="productDescription"><p>A <b>plain</b> description.</p><script>var hidden = 1;</script></div>`;
+}
+
+/** Several offers, one row each; what belongs to a row stands in it. */
+function accordion({ product, store }: Parts, rows: readonly string[]): string {
+  const offers = rows.map((row) => {
+    const used = row.startsWith('used');
+    const member = row.startsWith('prime') || row.startsWith('sns');
+    const amount = used ? product.usedPrice : member ? product.memberPrice : product.price;
+    const person = used ? { ...product, seller: 'Second Hand', sellerId: 'AUSEDSELLER01' } : product;
+    return {
+      centre: `<div id="ppd_${row.replace(/_\d$/, '')}"><div id="corePriceDisplay_desktop_feature_div">${splitPrice(store, amount, 'priceToPay')}${unitPrice(store)}${member ? '' : struck(product, store)}</div></div>`,
+      box: `<div id="${row}"><div id="corePrice_feature_div"><div data-csa-c-buying-option-type="${used ? 'USED' : member ? 'PRIME_SAVINGS_UPSELL' : 'NEW'}">${plainPrice(store, amount)}</div></div>${availability(used ? 'Only 1 left.' : store.inStock)}${form(person)}${seller(person, store)}</div>`,
+    };
+  });
+  return `${title(product)}${byline(product, store)}${stars(product, store)}${offers.map(({ centre }) => centre).join('')}${bullets(product)}${overview(product, store)}
+<div id="buyBoxAccordion"><div id="accordionRows">${offers.map(({ box }) => box).join('')}</div></div>`;
+}
+
+function contributors(): string {
+  return `<div id="bylineInfo">by <span class="author"><a class="a-link-normal" href="/e/1">Ada Writer</a> <span class="contribution">(Author)</span></span>, <span class="author"><a href="/e/2">Ben Drawer</a> <span class="contribution">(Illustrator)</span></span></div>`;
+}
+
+function usedBook({ product, store }: Parts): string {
+  return `${title(product)}${contributors()}${stars(product, store)}<div id="tmmSwatches"><div class="swatchElement selected"><span class="slot-title">Hardcover</span><span class="slot-price"><span class="a-color-price">${money(store, product.usedPrice)}</span></span></div><div class="swatchElement unselected"><span class="a-color-price">${money(store, 2)}</span></div></div>
+<div id="buybox"><div id="usedOnlyBuybox"><div id="usedBuySection">Buy used <span class="a-color-price offer-price">${money(store, product.usedPrice)}</span></div><span id="deliveryMessage">${money(store, 4)} delivery</span>${form(product)}<a id="sellerProfileTriggerId" href="/gp/help/seller/at-a-glance.html?ie=UTF8&amp;seller=${product.sellerId}">${product.seller}</a></div></div>
+${detailBullets(product)}<div id="bookDescription_feature_div"><noscript><div>About a harbour.</div></noscript></div>
+<script>x = {'imageGalleryData' : [{"mainUrl":"https://m.example-cdn.test/images/I/51cover.jpg","dimensions":[300,400]}]};</script>`;
+}
+
+function eBook({ product, store }: Parts): string {
+  return `${title(product)}${contributors()}${stars(product, store)}<div id="buybox"><span id="kindle-price" class="a-size-medium a-color-price"> ${money(store, product.price)} </span>${form({ ...product, sellerId: '' })}</div>
+<span id="digital-list-price">${money(store, product.price * 2)}</span>${detailBullets(product)}
+<img id="ebooksImgBlkFront" data-a-dynamic-image="{&quot;https://m.example-cdn.test/images/I/51small._SY100_.jpg&quot;:[100,70],&quot;https://m.example-cdn.test/images/I/51big._SY300_.jpg&quot;:[300,210]}">`;
+}
+
+function unavailable({ product, store }: Parts): string {
+  return `${title(product)}${byline(product, store)}${stars(product, store)}<div id="availability"></div><div id="outOfStock"><span class="a-color-price a-text-bold">${store.unavailable}</span><br>We don't know when it will be back.</div>${form({ ...product, sellerId: '' })}${bullets(product)}`;
+}
+
+function notDelivered({ product, store }: Parts): string {
+  return `${title(product)}${byline(product, store)}${stars(product, store)}<div id="availability"><script>var a = "In Stock";</script></div><input type="hidden" name="ASIN" value="${product.asin}">${bullets(product)}`;
+}
+
+function clothing({ product, store }: Parts): string {
+  const swatches = product.colours.map(
+    (colour, at) =>
+      `<li data-asin="${variantAsin(product.asin, at)}"><img class="swatch-image" alt="${colour}"><span class="a-price a-text-price apex-pricetopay-value"><span class="a-offscreen">${money(store, 1)}</span></span></li>`,
+  );
+  return `${title(product)}${byline(product, store)}${stars(product, store)}<div id="corePriceDisplay_desktop_feature_div">${splitPrice(store, product.price, 'priceToPay apex-pricetopay-value')}</div>
+<div id="inline-twister-row-color_name"><ul>${swatches.join('')}</ul></div>${form(product)}${availability(store.inStock)}
+<div id="productFactsDesktopExpander"><div class="product-facts-detail"><div class="a-col-left"><span>Fabric</span></div><div class="a-col-right"><span>Wool</span></div></div><ul>${product.features.map((feature) => `<li><span class="a-list-item">${escaped(feature)}</span></li>`).join('')}</ul></div>
+<img id="landingImage" src="https://m.example-cdn.test/images/I/71front._AC_SX466_.jpg"><div id="altImages"><ul><li class="item imageThumbnail"><img src="https://m.example-cdn.test/images/I/71front._AC_US40_.jpg"></li><li class="item imageThumbnail"><img src="https://m.example-cdn.test/images/I/72back._AC_US40_.jpg"></li></ul></div>`;
+}
+
+/** How pages were built about 2020. */
+function older({ product, store }: Parts): string {
+  const { before } = product;
+  return `${title(product)}<div id="bylineInfo_feature_div"><a id="bylineInfo" href="/b">${escaped(product.brand)}</a></div>${stars(product, store)}
+<div id="price"><table><tr><td><span class="priceBlockStrikePriceString a-text-strike">${before === null ? '' : money(store, before)}</span></td></tr><tr><td><span id="priceblock_ourprice" class="a-color-price">${money(store, product.price * 3)}</span></td></tr><tr><td><span id="priceblock_dealprice" class="a-color-price">${money(store, product.price)}</span></td></tr></table></div>
+<div id="availability"><span>${store.inStock}</span></div><div id="merchant-info">Sold by <a href="/gp/help/seller/at-a-glance.html?seller=${product.sellerId}">${product.seller}</a> and Fulfilled by Store.</div>
+<div id="variation_color_name"><ul>${product.colours.map((colour, at) => `<li data-defaultasin="${variantAsin(product.asin, at)}" title="Click to select ${colour}"><img alt="${colour}"></li>`).join('')}</ul></div>
+<table id="productDetails_techSpec_section_1">${product.specifications.map(([name, value]) => `<tr><th class="prodDetSectionEntry"> ${name} </th><td> \u200e${value} </td></tr>`).join('')}</table>${bullets(product)}${form(product)}${imageData(product)}`;
+}
+
+/** The product's page in the layout that its ASIN chooses. */
+export function productPage(product: FakeProduct): string {
+  const store = stores[product.region]!;
+  const layout = layouts[product.asin.slice(-3)] ?? modern;
+  return shell(product, store, layout({ product, store }));
+}

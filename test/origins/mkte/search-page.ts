@@ -1,0 +1,104 @@
+import { hash } from '../random.ts';
+import { fakeProduct } from './goods.ts';
+import { decimal, escaped, money, type Store, stores, whole } from './stores.ts';
+
+/** One result of a search. */
+export interface FakeResult {
+  asin: string;
+  ad: boolean;
+}
+
+const perPage = 16;
+
+function asinAt(query: string, place: number): string {
+  const text = `${hash(query).toString(36)}${place.toString(36)}`.toUpperCase();
+  return `B0${text.slice(-7).padStart(7, '0')}${place % 10}`;
+}
+
+/** Number of pages that a search has, by the last digits of what is searched for (README.md). */
+export function pagesOf(query: string): number {
+  const form = query.slice(-3);
+  const fixed: Record<string, number> = {
+    '700': 0,
+    '701': 1,
+    '702': 12,
+    '703': Number.POSITIVE_INFINITY,
+    '707': 2,
+    '820': 3,
+  };
+  return fixed[form] ?? 2 + (hash(query) % 4);
+}
+
+/** The results of a page: two advertised ones first, of which the first is found on the page too. */
+export function resultsOf(query: string, page: number): FakeResult[] {
+  const place = query.endsWith('703') ? 0 : (page - 1) * perPage;
+  const found = Array.from({ length: perPage }, (_, at) => ({ asin: asinAt(query, place + at), ad: false }));
+  return [{ asin: found[3]!.asin, ad: true }, { asin: asinAt(`${query}/ad`, page), ad: true }, ...found];
+}
+
+function path(asin: string): string {
+  return `/A-Slug-%C3%A9/dp/${asin}/ref=sr_1_1?qid=1&sr=8-1`;
+}
+
+function card(store: Store, region: string, query: string, { asin, ad }: FakeResult): string {
+  const product = fakeProduct(region, asin);
+  const bare = query.endsWith('705');
+  const href = ad ? `/sspa/click?ie=UTF8&spc=abc&url=${encodeURIComponent(path(asin))}` : path(asin);
+  const heading = `<a class="a-link-normal" href="${escaped(href)}"><h2 aria-label="${ad ? store.adPrefix : ''}${escaped(product.title)}" class="a-size-medium"><span>${escaped(product.title)}</span></h2></a>`;
+  const brand = query.endsWith('704')
+    ? `<div class="a-row a-color-secondary"><h2 class="a-size-mini s-line-clamp-1"><span>${escaped(product.brand)}</span></h2></div>`
+    : '';
+  const short = product.ratings >= 1000 ? `${(product.ratings / 1000).toFixed(1)}K` : String(product.ratings);
+  const text = store.rating(decimal(store, product.rating));
+  const reviews = bare
+    ? ''
+    : `<div data-cy="reviews-block"><div class="a-row a-size-small"><span aria-hidden="true">${decimal(store, product.rating)}</span><a aria-label="${text}, details"><i class="a-icon a-icon-star-small"><span class="a-icon-alt">${text}</span></i></a> <a aria-label="${store.ratings(whole(store, product.ratings))}" class="a-link-normal s-underline-text" href="#customerReviews"><span aria-hidden="true">(${short})</span></a></div></div>`;
+  const before =
+    product.before === null
+      ? ''
+      : `<span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">${money(store, product.before)}</span></span>`;
+  const price = bare
+    ? ''
+    : `<div data-cy="price-recipe"><span class="a-price" data-a-size="xl"><span class="a-offscreen">${money(store, product.price)}</span></span><span class="a-price a-text-price" data-a-size="b"><span class="a-offscreen">${money(store, 1)}</span></span>${before}</div>`;
+  const prime =
+    hash(asin) % 3 === 0
+      ? '<i class="a-icon a-icon-prime a-icon-medium" role="img" aria-label="Amazon Prime"></i>'
+      : '';
+  const other = `<div data-cy="secondary-offer-recipe"><span class="a-price"><span class="a-offscreen">${money(store, 2)}</span></span></div><h2>Climate certified</h2>`;
+  const label = ad ? `<a class="puis-sponsored-label-text"><span>${store.sponsored}</span></a>` : '';
+  return `<div data-asin="${asin}" data-component-type="s-search-result" class="s-result-item s-asin${ad ? ' AdHolder' : ''}"><img class="s-image" src="https://m.example-cdn.test/images/I/${product.images[0]}._AC_UL320_.jpg" alt="${escaped(product.title)}">
+<div data-cy="title-recipe">${label}${brand}${heading}</div>${reviews}${price}${prime}${other}</div>`;
+}
+
+/** How results were built about 2017. */
+function olderCard(store: Store, region: string, { asin }: FakeResult): string {
+  const product = fakeProduct(region, asin);
+  return `<li id="result_0" data-asin="${asin}" class="s-result-item celwidget"><img class="s-access-image" src="https://m.example-cdn.test/images/I/${product.images[0]}.jpg"><a class="a-link-normal s-access-detail-page" title="x" href="https://${store.host}/A-Slug/dp/${asin}/ref=sr_1_1"><h2 class="s-access-title">${escaped(product.title)}</h2></a>
+<span class="a-size-base a-color-price s-price a-text-bold">${money(store, product.price)}</span><div class="a-row a-spacing-none"><i class="a-icon a-icon-prime"><span class="a-icon-alt">Prime</span></i><i class="a-icon a-icon-star"><span class="a-icon-alt">${store.rating(decimal(store, product.rating))}</span></i><a class="a-size-small a-link-normal" href="/A-Slug/dp/${asin}#customerReviews">${whole(store, product.ratings)}</a></div></li>`;
+}
+
+function pagination(store: Store, query: string, page: number, last: number): string {
+  if (query.endsWith('706'))
+    return page < last ? `<a id="pagnNextLink" href="/s?page=${page + 1}">${store.next}</a>` : '';
+  if (last === 1) return '';
+  const next =
+    page < last
+      ? `<a href="/s?k=x&amp;page=${page + 1}" class="s-pagination-item s-pagination-next s-pagination-button">${store.next}</a>`
+      : `<span class="s-pagination-item s-pagination-next s-pagination-disabled " aria-disabled="true">${store.next}</span>`;
+  return `<span class="s-pagination-strip"><span class="s-pagination-item s-pagination-selected">${page}</span>${next}</span>`;
+}
+
+/** A page of a search or category; beyond the end, an empty one. */
+export function searchPage(region: string, query: string, asked: number): string {
+  const store = stores[region]!;
+  const last = pagesOf(query);
+  const page = query.endsWith('707') && asked > last ? 1 : asked;
+  const results = page > last ? [] : resultsOf(query, page);
+  const cards = results.map((result) =>
+    query.endsWith('706') ? olderCard(store, region, result) : card(store, region, query, result),
+  );
+  const always = query.endsWith('703') || query.endsWith('707') ? Number.POSITIVE_INFINITY : last;
+  return `<!doctype html><html lang="${store.language}"><head><title>Store : ${escaped(query)}</title><script>var s = {"totalResultCount":${last === Number.POSITIVE_INFINITY ? 1_000_000 : last * perPage},"x":1};</script></head>
+<body><div id="search"><span data-component-type="s-search-results"><div class="s-main-slot">${cards.join('\n')}</div></span>${pagination(store, query, page, always)}</div>
+<div class="a-carousel"><div data-asin="B0CAROUSEL" class="a-carousel-card"><h2>Elsewhere</h2></div></div></body></html>`;
+}
