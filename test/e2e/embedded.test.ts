@@ -1,0 +1,4 @@
+import { stacks } from '../support/engines.ts';
+import { endToEnd } from './suite.ts';
+
+await endToEnd(stacks.find(({ distributed }) => !distributed)!);

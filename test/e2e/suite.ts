@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { apiOf, type TestUser, variantSold, watchJob } from '../support/api.ts';
+import { createDeployment } from '../support/deployment.ts';
+import { openStacks, type Stack } from '../support/engines.ts';
+import type { Place } from './place.ts';
+import { rpcCases } from './rpc.ts';
+import { approvalOffCases, closedHoursCases, variantSoldCases } from './variant-sold.ts';
+
+/** An hour of the day that is not now, as GLEANER_WORKING_HOURS says it. */
+function anotherHour(now: Date): string {
+  const hour = (by: number) => String((now.getUTCHours() + by) % 24).padStart(2, '0');
+  return `${hour(6)}:00-${hour(7)}:00+00:00`;
+}
+
+/** Runs every end-to-end case on one stack, in real processes. */
+export async function endToEnd(stack: Stack): Promise<void> {
+  const [opened] = await openStacks([stack]);
+  const { engines, title } = opened!;
+  describe.skipIf(engines === null)(`the ${title} stack`, () => {
+    let origins: RunningOrigins;
+    let place: Place;
+    const at = () => place;
+    beforeAll(async () => {
+      origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
+      const deployment = await createDeployment({ stack, engines: engines!, origins });
+      place = { deployment, api: apiOf(deployment) };
+      await deployment.start();
+    });
+    afterAll(async () => {
+      const codes = await place?.deployment.stop();
+      await engines?.stop();
+      await origins?.stop();
+      expect(codes?.every((code) => code === 0)).toBe(true);
+    });
+
+    describe('variant sold', () => variantSoldCases(at));
+    describe('RPC', () => rpcCases(at));
+
+    let waiting: { user: TestUser; jobId: string };
+    describe('outside working hours', () => {
+      beforeAll(() => place.deployment.restart({ GLEANER_WORKING_HOURS: anotherHour(new Date()) }));
+      closedHoursCases(at, (job) => {
+        waiting = job;
+      });
+    });
+    describe('with approval off, and no working hours', () => {
+      beforeAll(() => place.deployment.restart({ GLEANER_APPROVAL: 'off', GLEANER_WORKING_HOURS: 'off' }));
+      test('a job that waited for working hours goes on when they open', async () => {
+        const { download } = await watchJob(place.api, waiting.user, waiting.jobId, 45_000);
+        expect(download).toMatchObject({ status: 'completed', success_count: 60 });
+        const { body } = await place.api.get(waiting.user, variantSold.retrieve(waiting.jobId));
+        expect(body.progress).toBe('2/2 batches complete');
+      });
+      approvalOffCases(at);
+    });
+
+    test('after all of it, balances, ledger and jobs agree', async () => {
+      expect(await place.deployment.audit()).toMatchObject({ code: 0, problems: [] });
+    });
+  });
+}
