@@ -123,10 +123,12 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   /** Resolves once the consumer has to be made again; a consumer that stands still is removed first. */
-  const watch = async (session: Session, signal: AbortSignal): Promise<void> => {
+  const watch = async (session: Session, enough: boolean, signal: AbortSignal): Promise<void> => {
     const stillness = watchForStillness(timing);
+    let replicated = enough;
     while (!signal.aborted) {
       await clock.sleep(timing.watchMs, signal);
+      if (!replicated) replicated = (await ensureStream(session, stream, log)).enough;
       const info = await readConsumer(session, stream.name, name);
       if (info === null) return log.warn('consumer lost');
       const reason = stillness({
@@ -146,13 +148,14 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   const serve = async (session: Session): Promise<void> => {
-    streamMade = await ensureStream(session, stream, log);
+    const made = await ensureStream(session, stream, log);
+    streamMade = made.madeAt;
     await ensureConsumer(session, stream.name, wish);
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, stopping.signal, session.ended]);
     const end = () => over.abort();
     // A look that fails says that the engine is busy or away; pulling tells which.
-    const watching = watch(session, signal)
+    const watching = watch(session, made.enough, signal)
       .catch(() => {})
       .finally(end);
     await pullOn(session, signal).finally(end);

@@ -56,11 +56,12 @@ const manage = async (url: string): Promise<JetStreamManager> => {
   ended.unshift(() => connection.close());
   return connection.jetstreamManager({ checkAPI: false });
 };
-/** A cluster answers with its stream's leader once it has elected one. */
-const streamWithLeader = async (manager: JetStreamManager) => {
+/** Leader of the stream, once it has three replicas and the cluster has elected one. */
+const leaderOfThree = async (manager: JetStreamManager): Promise<string> => {
   for (;;) {
     const info = await manager.streams.info('gleaner').catch(() => null);
-    if (info?.cluster?.leader) return { config: info.config, leader: info.cluster.leader };
+    const { leader, replicas } = info?.cluster ?? {};
+    if (info?.config.num_replicas === 3 && replicas?.every(({ current }) => current) && leader) return leader;
     await systemClock.sleep(20);
   }
 };
@@ -235,17 +236,15 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     ended.push(...servers.map((server) => server.kill));
     const queue = openQueue(servers[0]!.url, { timing: { ...timing, requestMs: 2_000 } });
     await persist(() => queue.publish(sampleMessage(0)));
-    const manager = await manage(servers[0]!.url);
-    const { config, leader } = await streamWithLeader(manager);
-    expect(config.num_replicas).toBe(3);
-    await servers[Number(leader.split('-')[1])]!.kill();
     const handler = steered();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
-    const run = await handler.next();
-    expect(run.message.batchId).toBe('batch-0');
-    run.resolve();
-    await persist(() => queue.publish(sampleMessage(1)));
     (await handler.next()).resolve();
+    const leader = await leaderOfThree(await manage(servers[0]!.url));
+    await servers[Number(leader.split('-')[1])]!.kill();
+    await persist(() => queue.publish(sampleMessage(1)));
+    const run = await handler.next();
+    expect(run.message.batchId).toBe('batch-1');
+    run.resolve();
   });
 
   test.each([true, false])('a process ends by itself after close (server there: %s)', async (there) => {

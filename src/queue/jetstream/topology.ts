@@ -6,7 +6,7 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
-  type StreamConfig,
+  type StreamInfo,
 } from 'nats';
 import type { Log } from '../../base/log.ts';
 import type { Lane } from '../../store/documents.ts';
@@ -42,50 +42,83 @@ export function consumerOf(lane: string, market: string): string {
 const streamMissing = 10059;
 const consumerMissing = 10014;
 const streamTaken = 10058;
-const notClustered = 10074;
 const tooFewServers = 10005;
+
+/** The stream as it was found or made. */
+export interface MadeStream {
+  /** When, in milliseconds since the epoch by the server's clock. */
+  madeAt: number;
+  /** Whether it has the replicas it should; a cluster that is not complete yet has no room for them. */
+  enough: boolean;
+}
 
 /**
  * Makes the stream where it is missing and brings one that is there up to the wish; keeps whatever
- * messages it has. Any number of processes may do so at once. Resolves with when the stream was made,
- * in milliseconds since the epoch by the server's clock.
+ * messages it has. Any number of processes may do so at once.
  */
-export async function ensureStream({ nc, jsm }: Session, wish: StreamWish, log: Log): Promise<number> {
-  const subjects = [subjectOf(wish.name, '*', '*')];
-  const replicas = wish.replicas ?? (nc.info?.cluster ? 3 : 1);
+export async function ensureStream(session: Session, wish: StreamWish, log: Log): Promise<MadeStream> {
+  const { nc, jsm } = session;
+  const replicas = wish.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
   const found = await orMissing(jsm.streams.info(wish.name), streamMissing);
-  if (found === null) {
-    const config: Partial<StreamConfig> = {
-      name: wish.name,
-      description: 'Work of Gleaner: batches to be looked at',
-      subjects,
-      retention: RetentionPolicy.Workqueue,
-      storage: StorageType.File,
-    };
-    const made = await withReplicas(replicas, wish.replicas !== undefined, (count) =>
-      jsm.streams.add({ ...config, num_replicas: count }),
-    );
-    if (made) log.info({ stream: wish.name, replicas: made.config.num_replicas }, 'stream made');
-    return Date.parse((made ?? (await jsm.streams.info(wish.name))).created);
-  }
-  if (`${found.config.subjects}` !== `${subjects}`) await jsm.streams.update(wish.name, { subjects });
-  const enough = wish.replicas === undefined && found.config.num_replicas > replicas;
-  if (!enough && found.config.num_replicas !== replicas) await changeReplicas(jsm, wish.name, replicas, log);
-  return Date.parse(found.created);
+  const { config, created } = found ?? (await makeStream(session, wish, replicas, log));
+  const subjects = subjectsOf(wish);
+  if (`${config.subjects}` !== `${subjects}`) await jsm.streams.update(wish.name, { subjects });
+  const enough =
+    config.num_replicas === replicas ||
+    (wish.replicas === undefined && config.num_replicas > replicas) ||
+    (found !== null && (await changeReplicas(jsm, wish.name, replicas, log)));
+  return { madeAt: Date.parse(created), enough };
 }
 
-/** A cluster that is too small keeps the stream as it is. */
+const clusterReplicas = 3;
+
+const subjectsOf = (wish: StreamWish): string[] => [subjectOf(wish.name, '*', '*')];
+
+/** Makes a stream; with one replica where the cluster is too small and nobody insists on more. */
+async function makeStream(
+  session: Session,
+  wish: StreamWish,
+  replicas: number,
+  log: Log,
+): Promise<StreamInfo> {
+  const { nc, jsm } = session;
+  try {
+    const made = await jsm.streams.add({
+      name: wish.name,
+      description: 'Work of Gleaner: batches to be looked at',
+      subjects: subjectsOf(wish),
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      num_replicas: replicas,
+    });
+    log.info({ stream: wish.name, replicas }, 'stream made');
+    return made;
+  } catch (error) {
+    // Another process made it a moment ago, with a wish of its own.
+    if (isApiError(error, streamTaken)) return jsm.streams.info(wish.name);
+    // A cluster of enough servers that is still coming up has room in a moment.
+    const large = (nc.info?.connect_urls ?? []).length >= clusterReplicas;
+    if (replicas === 1 || wish.replicas !== undefined || large || !isApiError(error, tooFewServers))
+      throw error;
+    log.warn({ stream: wish.name }, 'the cluster has too few servers: the stream gets one replica for now');
+    return makeStream(session, wish, 1, log);
+  }
+}
+
+/** Says whether it could be done; a cluster that is too small keeps the stream as it is. */
 async function changeReplicas(
   jsm: JetStreamManager,
   stream: string,
   replicas: number,
   log: Log,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await jsm.streams.update(stream, { num_replicas: replicas });
     log.info({ stream, replicas }, 'replicas of the stream changed');
+    return true;
   } catch (error) {
-    log.warn({ stream, replicas, error: (error as Error).message }, 'too few replicas');
+    log.debug({ stream, replicas, error: (error as Error).message }, 'too few replicas');
+    return false;
   }
 }
 
@@ -112,7 +145,7 @@ export async function ensureConsumer(
 }
 
 /** Tells whether an answer of the engine is this error. */
-export function isApiError(error: unknown, code: number): boolean {
+function isApiError(error: unknown, code: number): boolean {
   return error instanceof NatsError && error.api_error?.err_code === code;
 }
 
@@ -131,22 +164,5 @@ async function orMissing<T>(answer: Promise<T>, code: number): Promise<T | null>
   } catch (error) {
     if (isApiError(error, code)) return null;
     throw error;
-  }
-}
-
-/** Makes a stream with fewer replicas where the cluster is too small and nobody insists. */
-async function withReplicas<T>(
-  replicas: number,
-  insisted: boolean,
-  make: (count: number) => Promise<T>,
-): Promise<T | null> {
-  try {
-    return await make(replicas);
-  } catch (error) {
-    // Another process made it a moment ago with a wish of its own.
-    if (isApiError(error, streamTaken)) return null;
-    const small = isApiError(error, notClustered) || isApiError(error, tooFewServers);
-    if (replicas === 1 || insisted || !small) throw error;
-    return withReplicas(1, true, make);
   }
 }
