@@ -11,7 +11,7 @@ const continueWords =
 const goneTitles =
   /page not found|document not found|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)|pagina non trovata|página no encontrada|no se ha encontrado|ページが見つかりません|404/i;
 const sorryTitles =
-  /something went wrong|tut uns leid|une erreur (?:s'est produite|est survenue)|si è verificato un (?:errore|problema)|se ha producido un error|ご迷惑をおかけして/i;
+  /something went wrong|service unavailable|tut uns leid|une erreur (?:s'est produite|est survenue)|si è verificato un (?:errore|problema)|se ha producido un error|ご迷惑をおかけして/i;
 
 /** Longest page that can be a check or an apology: such pages stay below 20 kB. */
 const shortPage = 60_000;
@@ -19,7 +19,7 @@ const shortPage = 60_000;
 function isCheck(html: string, page: HtmlPage, title: string): boolean {
   if (find(page.root, 'form[action*="validateCaptcha" i]') || byId(page, 'captchacharacters')) return true;
   if (checkTitles.test(title)) return true;
-  if (html.length > shortPage) return false;
+  if (html.length > shortPage || sorryTitles.test(title)) return false;
   return checkMarks.test(html) || continueWords.test(words(find(page.root, 'body')) ?? '');
 }
 

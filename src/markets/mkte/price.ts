@@ -37,6 +37,8 @@ const blockIds = [
   'corePrice_desktop',
   'corePrice_feature_div',
   'corePrice_mobile_feature_div',
+  'apex_desktop',
+  'apex_offerDisplay_desktop',
 ];
 /** Within a block, what a buyer pays, the surest mark first. */
 const toPay = [
@@ -114,7 +116,8 @@ function blockPrices(page: HtmlPage): Priced[] {
 function olderPrices(page: HtmlPage): Priced[] {
   const single = priceIds.flatMap((id) => allById(page, id));
   const inBooks = bookBlocks.flatMap(([id, selector]) => findAll(byId(page, id), selector).slice(0, 1));
-  return [...single, ...inBooks].flatMap((element) => {
+  const elsewhere = findAll(page.root, '.priceToPay, .apexPriceToPay');
+  return [...single, ...inBooks, ...elsewhere].flatMap((element) => {
     const shown = priceText(element);
     const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
     return shown === null ? [] : [{ kind, text: shown, block: element }];

@@ -216,6 +216,12 @@ describe('a page without the product', () => {
     });
   });
 
+  it('is throttled by an apology, even one that names the address for automated access', () => {
+    const apology =
+      '<html><head><title>503 - Service Unavailable Error</title></head><!-- api-services-support@example.test --></html>';
+    for (const status of [200, 503]) expect(faultOf(apology, status).code).toBe('page_throttled');
+  });
+
   it('is throttled by 429, with the wait asked for', () => {
     expect(faultOf('', 429, { 'retry-after': '7' })).toMatchObject({
       code: 'page_throttled',
@@ -251,7 +257,7 @@ describe('a page without the product', () => {
     }
   });
 
-  it('is done with quickly even when it is hostile', () => {
+  it('is done with quickly even when it is hostile', { timeout: 30_000 }, () => {
     const started = performance.now();
     for (const body of [
       titled('<div>'.repeat(1_000_000)),

@@ -83,7 +83,8 @@ export function contributorsOf(page: HtmlPage): JsonObject[] {
 /** The path of categories that leads to the product. */
 export function breadcrumbsOf(page: HtmlPage): string[] {
   const links = findAll(byId(page, 'wayfinding-breadcrumbs_feature_div'), 'li a');
-  return links.map((link) => words(link)).filter((name) => name !== null);
+  const path = links.filter(({ attribs }) => attribs.id !== 'breadcrumb-back-link');
+  return path.map((link) => words(link)).filter((name) => name !== null);
 }
 
 /** What the page says of the offer's availability, in its own words; null where it says nothing. */
@@ -106,7 +107,8 @@ export function ratingOf(page: HtmlPage): number | null {
     const rating = ratingIn(attribute(popover, 'title') ?? words(find(popover, '.a-icon-alt')));
     if (rating !== null) return rating;
   }
-  return ratingIn(words(find(byId(page, 'averageCustomerReviews'), '.a-icon-alt')));
+  const block = find(byId(page, 'averageCustomerReviews'), '.a-icon-alt');
+  return ratingIn(words(block) ?? words(find(page.root, '[data-hook="rating-out-of-text"]')));
 }
 
 /** The number of ratings; null where the page gives none. */
