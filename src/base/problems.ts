@@ -134,8 +134,12 @@ export function validateMessage(
 
 /** Checks a request of a method: as validateMessage, with each `loc` by the method's REST form. */
 export function problemsOf(method: DescMethod, message: Message): Problem[] {
-  const binding = bindingOf(method);
-  return validateMessage(method.input, message, (field) => placeOf(binding, field));
+  let binding: Binding | undefined;
+  return validateMessage(method.input, message, (field) => {
+    // Worked out for a bad request only.
+    binding ??= bindingOf(method);
+    return placeOf(binding, field);
+  });
 }
 
 function toProblem(

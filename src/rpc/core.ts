@@ -57,6 +57,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
     if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
+  const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
   const admit = (method: DescMethod, request: Message, { principal }: Call) => {
     core.authorize(principal, method.parent);
     const problems = problemsOf(method, request);
@@ -66,7 +67,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
     services,
     authenticate: (authorization) => authenticate(context.store, context.clock, authorization),
     authorize(principal, service) {
-      const access = getOption(service, accessOption);
+      const access = accesses.get(service);
       if (access === Access.PUBLIC) return;
       demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },

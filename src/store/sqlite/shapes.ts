@@ -35,7 +35,10 @@ function shape<T extends object>(
     select: fields.map((field) => `${columnOf(field)} AS ${field}`).join(', '),
     values: (document) => fields.map((field) => toColumn(document[field])),
     read: (row) => {
-      const document = { ...row } as Record<string, unknown>;
+      const columns = row as Record<string, unknown>;
+      // Field by field: copying a row of the driver's as a whole takes as long as reading it from the file.
+      const document: Record<string, unknown> = {};
+      for (const field of fields) document[field] = columns[field];
       for (const field of json) {
         if (document[field] !== null) document[field] = JSON.parse(document[field] as string);
       }
