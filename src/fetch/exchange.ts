@@ -4,8 +4,10 @@ import { Fault } from '../base/fault.ts';
 /** An answer as it came over the wire. */
 export interface WireAnswer {
   status: number;
-  /** Lower-case names; what came more than once is joined with commas. */
+  /** Lower-case names; what came more than once is joined with commas. Without `set-cookie`. */
   headers: Record<string, string>;
+  /** Values of `set-cookie`, as they came. */
+  cookies: readonly string[];
   /** Still encoded. */
   body: Buffer;
 }
@@ -24,7 +26,9 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
   const result: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined) result[name] = Array.isArray(value) ? value.join(', ') : value;
+    // Cookies are the session's business, and commas inside of them are their own.
+    if (value !== undefined && name !== 'set-cookie')
+      result[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return result;
 }
@@ -39,6 +43,7 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
   let length = 0;
   let status = 0;
   let headers: Record<string, string> = {};
+  let cookies: readonly string[] = [];
   let controller: Dispatcher.DispatchController | null = null;
   let stopped: { reason: unknown } | null = null;
 
@@ -58,6 +63,8 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
       if (statusCode < 200) return;
       status = statusCode;
       headers = joined(received);
+      const set = received['set-cookie'];
+      if (set !== undefined) cookies = Array.isArray(set) ? set : [set];
     },
     onResponseData(_controller, chunk) {
       length += chunk.length;
@@ -65,7 +72,8 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
       else chunks.push(chunk);
     },
     onResponseEnd() {
-      resolve({ status, headers, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length) });
+      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+      resolve({ status, headers, cookies, body });
     },
     onResponseError(_controller, error) {
       reject(error);

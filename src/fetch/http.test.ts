@@ -15,7 +15,7 @@ const clock = { now: () => 1234, sleep: async () => {} };
 const server = http.createServer((request, response) => {
   seen.push(request);
   const url = new URL(request.url!, 'http://here');
-  const send = (body: Buffer | string, headers: Record<string, string> = {}) =>
+  const send = (body: Buffer | string, headers: http.OutgoingHttpHeaders = {}) =>
     response.writeHead(200, headers).end(body);
   switch (url.pathname) {
     case '/gzip':
@@ -60,6 +60,10 @@ const server = http.createServer((request, response) => {
       const status = Number(url.searchParams.get('status') ?? 302);
       return void response.writeHead(status, { location: url.searchParams.get('url')! }).end();
     }
+    case '/visit':
+      return send('welcome', {
+        'set-cookie': ['visitor=7; Path=/; Expires=Wed, 01 Jan 2098 00:00:00 GMT', 'step=1'],
+      });
     case '/loop':
       return void response.writeHead(302, { location: '/loop' }).end();
     default:
@@ -219,6 +223,41 @@ describe('redirects', () => {
     expect(await page({ origin: address, path: to(other), redirects: 'same_origin' })).toMatchObject({
       status: 302,
     });
+  });
+});
+
+describe('a session', () => {
+  const cookie = () => seen.at(-1)!.headers.cookie;
+
+  test('sends an origin its own cookies back, and keeps them to itself', async () => {
+    const page = fetcher().for('mkta', 'sg');
+    expect((await page({ path: '/visit' })).headers).not.toHaveProperty('set-cookie');
+    await page({ path: '/ok' });
+    expect(cookie()).toBe('visitor=7; step=1');
+    await page({ path: '/ok', headers: { cookie: 'own=1' } });
+    expect(cookie()).toBe('own=1');
+  });
+
+  test('holds for all pages of a market’s region, and ends when it is forgotten', async () => {
+    const one = fetcher();
+    await one.for('mkta', 'sg')({ path: '/visit' });
+    await one.for('mkta', 'sg')({ path: '/ok' });
+    expect(cookie()).toBe('visitor=7; step=1');
+    one.forget('mkta', 'sg');
+    await one.for('mkta', 'sg')({ path: '/ok' });
+    expect(cookie()).toBeUndefined();
+  });
+
+  test('does not follow a redirect to another origin', async () => {
+    const page = fetcher().for('mktf', '');
+    const other = address.replace('127.0.0.1', 'localhost');
+    await page({ origin: address, path: '/visit' });
+    const path = `/to?url=${encodeURIComponent(`${other}/ok`)}`;
+    expect(await page({ origin: address, path, redirects: 'anywhere' })).toMatchObject({
+      url: `${other}/ok`,
+    });
+    expect(cookie()).toBeUndefined();
+    expect(seen.at(-2)!.headers.cookie).toBe('visitor=7; step=1');
   });
 });
 

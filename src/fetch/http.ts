@@ -3,11 +3,13 @@ import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import { guardedLookup, type ResolveName, storeOrigin } from './address.ts';
+import { guardedLookup, type ResolveName } from './address.ts';
 import { acceptedEncodings, decoded } from './encoding.ts';
 import { type Exchange, send } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
+import { type OriginOf, originFinder } from './origin-of.ts';
 import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+import { createSessions } from './sessions.ts';
 
 /** How large a page may be and how long it may take. */
 export interface FetchLimits {
@@ -47,7 +49,9 @@ export interface Fetcher {
   /** A fetch for one market and region. An aborted signal rejects with its reason. */
   for(market: string, region: string, signal?: AbortSignal): FetchPage;
   /** Scheme, host and port that a request goes to. Faults: `origin_missing`, `address_refused`. */
-  originOf(market: string, region: string, request: Pick<PageRequest, 'origin'>): string;
+  originOf: OriginOf;
+  /** Begins anew with a market's region, as a visitor without cookies: the site no longer takes it. */
+  forget(market: string, region: string): void;
   /** Ends every connection. */
   close(): Promise<void>;
 }
@@ -76,8 +80,8 @@ function redirected(request: PageRequest, answer: PageAnswer): PageRequest | nul
 
 /**
  * Makes the fetcher that speaks HTTP: pooled connections that are kept, bodies decompressed within
- * limits, no cookies, no credentials, an honest User-Agent. Redirects are followed only as a request
- * asks. Stores named by callers are judged when the connection is made, after every redirect too.
+ * limits, each origin's own cookies, no credentials, an honest User-Agent. Redirects are followed only
+ * as a request asks. Stores named by callers are judged when the connection is made, after every redirect too.
  */
 export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
   const { origins, clock, log, userAgent } = options;
@@ -95,16 +99,8 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     connect: { lookup: guardedLookup(options.resolve), timeout: limits.connectMs },
   });
 
-  const originOf: Fetcher['originOf'] = (market, region, request) => {
-    const settings = origins.get(market);
-    if (request.origin !== undefined) return storeOrigin(request.origin, settings?.allowPrivate ?? false);
-    const address = settings?.addresses.get(region);
-    if (address === undefined) {
-      const place = region === '' ? market : `${market}/${region}`;
-      throw new Fault('origin_missing', `no origin is configured for ${place}`);
-    }
-    return address;
-  };
+  const originOf = originFinder(origins);
+  const sessions = createSessions();
 
   /** Sends a request and those that redirects lead to; `started` is told of each. */
   async function follow(
@@ -116,6 +112,9 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     let request = first;
     for (let followed = 0; ; followed += 1) {
       const origin = originOf(market, region, request);
+      const visited = { market, region, origin };
+      const url = origin + request.path;
+      const cookie = sessions.header(visited, url);
       const open = request.origin === undefined || origins.get(market)?.allowPrivate === true;
       const exchange = send(
         open ? configured : guarded,
@@ -123,15 +122,21 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
           origin,
           path: request.path,
           method: request.method ?? 'GET',
-          headers: { 'user-agent': userAgent, 'accept-encoding': acceptedEncodings, ...request.headers },
+          headers: {
+            'user-agent': userAgent,
+            'accept-encoding': acceptedEncodings,
+            ...(cookie === undefined ? {} : { cookie }),
+            ...request.headers,
+          },
           body: request.body ?? null,
         },
         limits.wireBytes,
       );
       started(exchange);
-      const { status, headers, body: wire } = await exchange.answer;
+      const { status, headers, cookies, body: wire } = await exchange.answer;
+      sessions.keep(visited, url, cookies);
       const body = await decoded(wire, headers['content-encoding'], limits.bytes);
-      const answer = { status, headers, body, url: origin + request.path, at: clock.now() };
+      const answer = { status, headers, body, url, at: clock.now() };
       const next = followed < maxRedirects ? redirected(request, answer) : null;
       if (!next) return answer;
       request = next;
@@ -168,6 +173,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
         signal?.removeEventListener('abort', aborted);
       }
     },
+    forget: (market, region) => sessions.drop(market, region),
     close: async () => {
       await Promise.all([configured.destroy(), guarded.destroy()]);
     },

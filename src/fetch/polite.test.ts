@@ -17,6 +17,8 @@ let reserved: { slots: number; at: number }[];
 let pauses: { origin: string; ms: number; reason: string }[];
 let free: number;
 let reply: Partial<PageAnswer>;
+/** Sessions that were dropped. */
+let forgotten: string[];
 
 const clock = {
   now: () => now,
@@ -38,6 +40,9 @@ const fetcher: Fetcher = {
   for: () => async () => {
     sent.push(now);
     return { status: 200, headers: {}, body: Buffer.alloc(0), url: '', at: now, ...reply };
+  },
+  forget: (market, region) => {
+    forgotten.push(`${market}/${region}`);
   },
   close: async () => {},
 };
@@ -65,6 +70,7 @@ beforeEach(() => {
   pauses = [];
   free = 0;
   reply = {};
+  forgotten = [];
 });
 
 describe('turns', () => {
@@ -201,6 +207,14 @@ describe('a refusal noted by a reader', () => {
       await pages.note('mkta', 'id', blocked);
     }
     expect(pauses.map(({ ms }) => ms)).toEqual([1000, 1000, 1000]);
+  });
+
+  test('ends the session where it blocked, not where it throttled', async () => {
+    const pages = polite({});
+    await pages.note('mkta', 'id', new Fault('page_throttled', 'no'));
+    expect(forgotten).toEqual([]);
+    await pages.note('mkta', 'id', blocked);
+    expect(forgotten).toEqual(['mkta/id']);
   });
 
   test('is the only fault that pauses', async () => {

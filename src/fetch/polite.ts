@@ -31,7 +31,8 @@ export interface PolitePages {
   /** Gets pages from a market's origin of a region, each request in its turn. */
   fetcher(market: string, region: string, signal?: AbortSignal): FetchPage;
   /** Tells what a reader made of the origin's answer; one that throttled or blocked is left alone:
-   *  as long as it asked, else longer each time. Other faults change nothing. */
+   *  as long as it asked, else longer each time, and one that blocked is not shown its cookies again.
+   *  Other faults change nothing. */
   note(market: string, region: string, fault: Fault): Promise<void>;
   /** Pages of one market and region to have under way at once in this process. */
   concurrency(market: string): number;
@@ -128,6 +129,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
 
     note: async (market, region, fault) => {
       if (fault.code !== 'page_throttled' && fault.code !== 'page_blocked') return;
+      if (fault.code === 'page_blocked') fetcher.forget(market, region);
       const origin = origins.get(market)?.addresses.get(region);
       if (origin === undefined) return;
       await leaveAlone(origin, mannersOf(market, origin), fault.retryAfterMs, fault.code);

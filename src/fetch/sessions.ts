@@ -1,0 +1,87 @@
+import { CookieJar } from 'tough-cookie';
+
+/** Whose cookies: a market's origin (scheme, host and port) as one of its regions. */
+export interface Visited {
+  market: string;
+  region: string;
+  origin: string;
+}
+
+/** What is remembered of visits, by market, region and origin. */
+export interface Kept<Value> {
+  get(visited: Visited): Value | undefined;
+  set(visited: Visited, value: Value): void;
+  /** Forgets every origin of a market's region; stores named by callers too. */
+  drop(market: string, region: string): void;
+}
+
+/** Cookies of the sites that are read, each origin's for itself. They live in this process only. */
+export interface Sessions {
+  /** Value of the `cookie` header for a request to an address of the origin; undefined for none. */
+  header(visited: Visited, url: string): string | undefined;
+  /** Takes the `set-cookie` headers of an answer from an address of the origin. */
+  keep(visited: Visited, url: string, cookies: readonly string[]): void;
+  /** Forgets the cookies of a market's region: they no longer work. */
+  drop(market: string, region: string): void;
+}
+
+/** Origins remembered at once: stores named by callers come and go. */
+const mostOrigins = 1_000;
+
+/** More, or longer ones, are not what a session needs; browsers stop at 180 of 4096 bytes. */
+const mostCookies = 100;
+const longestCookie = 4096;
+
+function key({ market, region, origin }: Visited): string {
+  return `${market}/${region} ${origin}`;
+}
+
+/** Remembers values of up to 1,000 origins: the one that was not used for longest goes first. */
+export function createKept<Value>(): Kept<Value> {
+  const values = new Map<string, Value>();
+  return {
+    get: (visited) => {
+      const name = key(visited);
+      const value = values.get(name);
+      if (value !== undefined) {
+        values.delete(name);
+        values.set(name, value);
+      }
+      return value;
+    },
+    set: (visited, value) => {
+      const name = key(visited);
+      values.delete(name);
+      values.set(name, value);
+      const [oldest] = values.keys();
+      if (values.size > mostOrigins) values.delete(oldest!);
+    },
+    drop: (market, region) => {
+      const start = `${market}/${region} `;
+      for (const name of values.keys()) if (name.startsWith(start)) values.delete(name);
+    },
+  };
+}
+
+/**
+ * Makes the cookies of a process. A jar per origin: what an origin sets goes back to that very origin,
+ * by the cookie's own path, expiry and `secure`, and to no other one, whatever domain it names.
+ */
+export function createSessions(): Sessions {
+  const jars = createKept<CookieJar>();
+  return {
+    header: (visited, url) => jars.get(visited)?.getCookieStringSync(url) || undefined,
+    keep: (visited, url, cookies) => {
+      if (cookies.length === 0) return;
+      const jar = jars.get(visited) ?? new CookieJar();
+      for (const cookie of cookies) {
+        if (cookie.length > longestCookie) continue;
+        jar.setCookieSync(cookie, url, { ignoreError: true });
+      }
+      // A site that sets ever new ones is begun anew.
+      if ((jar.serializeSync()?.cookies.length ?? 0) > mostCookies) jar.removeAllCookiesSync();
+      jars.set(visited, jar);
+    },
+    drop: (market, region) => jars.drop(market, region),
+  };
+}
