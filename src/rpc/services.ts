@@ -4,6 +4,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktbService } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { MktcService } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { MkteService } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import { MktfService } from '../../gen/gleaner/mktf/v1/mktf_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 
@@ -13,6 +14,7 @@ const marketServices: readonly DescService[] = [
   MktbService,
   MktcService,
   MktdService,
+  MkteService,
   MktfService,
 ];
 

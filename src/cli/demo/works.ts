@@ -130,6 +130,23 @@ export function works(store: string): Work[] {
       shape: 'mktdProduct',
     },
     {
+      title: 'E: product pages',
+      path: '/v1/mkte/pdp/bulk',
+      body: bulk(ids(20, 1000).map((id, at) => ({ asin: `B0GLN0${id}`, country: at % 2 ? 'de' : 'us' }))),
+      form: 'file',
+      shape: 'mkteProduct',
+    },
+    {
+      title: 'E: searches',
+      path: '/v1/mkte/search/bulk',
+      body: bulk([
+        { list_type: 'search', keyword: 'desk lamp', country: 'uk' },
+        { list_type: 'category', keyword: '1101', category: '1101', country: 'jp', pages: 1 },
+      ]),
+      form: 'tasks',
+      shape: 'mkteSearch',
+    },
+    {
       title: 'F: stores',
       path: '/v1/mktf/search/bulk',
       body: bulk([{ url: `${store}/collections/lamps` }, { url: `${store}/search?q=lamp` }]),
