@@ -26,6 +26,9 @@ test.each([
   ['GLEANER_OPERATOR_KEY', 'short'],
   ['GLEANER_ORIGINS', '/nonexistent/origins.json'],
   ['GLEANER_LOG_LEVEL', 'loud'],
+  ['GLEANER_BROWSER', '/nonexistent/chromium'],
+  ['GLEANER_BROWSER_PAGES', '0'],
+  ['GLEANER_BROWSER_MEMORY', '16'],
   ['GLEANER_LINK_SECRETS', 'short'],
 ])('a bad %s stops the start with a message that names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);

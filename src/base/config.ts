@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { findBrowser } from './browser-path.ts';
 import { type Origins, parseOrigins } from './origins.ts';
 import { parseWorkingHours, type WorkingHours } from './working-hours.ts';
 
@@ -35,8 +36,10 @@ export interface Config {
   jobWindow: number;
   /** How long a page served by `rescrape=false` may be old, in milliseconds. */
   recentCrawlMs: number;
-  /** User-Agent of every page request. */
+  /** User-Agent of every page request; a browser adds it to its own. */
   userAgent: string;
+  /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
+  browser: { path: string | null; pages: number; memoryBytes: number };
   /** Remote core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
@@ -100,6 +103,11 @@ export function loadConfig(environment: Environment = process.env): Config {
     jobWindow: read('GLEANER_JOB_WINDOW', 16, (text) => integer(text, 1, 10_000)),
     recentCrawlMs: read('GLEANER_RECENT_CRAWL', 86_400_000, duration),
     userAgent: read('GLEANER_USER_AGENT', 'Gleaner/0.1 (self-hosted product-data collector)', (text) => text),
+    browser: {
+      path: read('GLEANER_BROWSER', null, executable) ?? findBrowser(environment.PATH ?? ''),
+      pages: read('GLEANER_BROWSER_PAGES', 4, (text) => integer(text, 1, 64)),
+      memoryBytes: read('GLEANER_BROWSER_MEMORY', 1_536, (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
+    },
     coreUrl: read('GLEANER_CORE_URL', 'http://127.0.0.1:9090', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', 'info', (text) => {
       if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
@@ -152,6 +160,11 @@ function secrets(text: string): [string, ...string[]] {
   if (given.some((secret) => secret.length < 32))
     throw new Error('expected secrets of 32 characters or more, separated by commas');
   return given as [string, ...string[]];
+}
+
+function executable(path: string): string {
+  accessSync(path, constants.X_OK);
+  return path;
 }
 
 function duration(text: string): number {
