@@ -32,7 +32,7 @@ export function findBrowser(path: string, others: readonly string[] = applicatio
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = [
     ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
-    ...applications,
+    ...others,
   ];
   return candidates.find(isExecutable) ?? null;
 }
