@@ -30,9 +30,6 @@ function isExecutable(path: string): boolean {
 /** Full path of a Chromium in the folders of a PATH, else among `others`; null when there is none. */
 export function findBrowser(path: string, others: readonly string[] = applications): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
-  const candidates = [
-    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
-    ...others,
-  ];
+  const candidates = [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...others];
   return candidates.find(isExecutable) ?? null;
 }

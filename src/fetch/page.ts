@@ -12,9 +12,25 @@ export interface PageRequest {
   /** Redirects to follow, up to three: those that stay on the origin, or, for a store named by the
    *  caller, any. Without it, and for any other redirect, the redirect itself is the answer. */
   redirects?: 'same_origin' | 'anywhere';
+  /** What a browser opens instead, for markets that are read with one. Absent: the document at `path`,
+   *  after rendering. Plain HTTP does not look at it. */
+  page?: BrowserPage;
 }
 
-/** What came back, whole. Everything in it is untrusted. */
+/** A page whose own scripts ask for what is wanted. */
+export interface BrowserPage {
+  /** Path and query of the page, as people open it. */
+  path: string;
+  /** `response`: the answer to the page's own request for the path of the PageRequest, on the page's
+   *  site. `document`: the page itself after rendering. */
+  take: 'response' | 'document';
+  /** Query parameters that must be those of the PageRequest in the page's own request too, where a page
+   *  asks for the same path more than once. */
+  same?: readonly string[];
+}
+
+/** What came back, whole. Everything in it is untrusted. With a browser: the response that the page
+ *  asked for, or the document, which also stands for a response that the page never asked for. */
 export interface PageAnswer {
   status: number;
   /** Lower-case names; a repeated header's values are joined with ", ". */
@@ -27,5 +43,6 @@ export interface PageAnswer {
 }
 
 /** Gets one page. Faults: `network`, `page_timeout`, `page_too_large`, `origin_missing`,
- *  `address_refused`; a status is never a fault here: readers judge answers. */
+ *  `address_refused`; with a browser also `browser_missing`, `browser_failed`, and `page_unreadable` for
+ *  what no page shows. A status is never a fault here: readers judge answers. */
 export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;
