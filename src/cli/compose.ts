@@ -48,8 +48,22 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     origins,
     clock,
     log,
-    reserve: (...slots) => store.reserveOrigin(...slots),
-    pause: (...pause) => store.pauseOrigin(...pause),
+    reserve: async (...slots) => {
+      const { first, pause } = await store.reserveOrigin(...slots);
+      return Math.max(first, pause.until);
+    },
+    pause: async (origin, until, reason) => {
+      const { change, strikes } = await store.findPause(origin);
+      const pause = {
+        change: change + 1,
+        until,
+        reason,
+        strikes: strikes + 1,
+        since: clock.now(),
+        probing: false,
+      };
+      await store.pauseOrigin(origin, pause);
+    },
   });
   const context: JobContext = {
     store,

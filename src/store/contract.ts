@@ -11,6 +11,7 @@ import { progressContract } from './contract/progress.ts';
 import { stalledContract } from './contract/stalled.ts';
 import type { OpenStores } from './contract/stores.ts';
 import { submissionContract } from './contract/submissions.ts';
+import { waitContract } from './contract/waits.ts';
 
 /**
  * The promises of the store port as tests. Every adapter's test file calls this with a function that
@@ -27,5 +28,6 @@ export function storeContract(open: OpenStores): void {
   describe('progress', () => progressContract(open));
   describe('stalled batches', () => stalledContract(open));
   describe('origins', () => originContract(open));
+  describe('waits', () => waitContract(open));
   describe('recent crawls', () => crawlContract(open));
 }

@@ -14,6 +14,7 @@ import type {
   Submission,
   User,
 } from './documents.ts';
+import type { OriginStore, WaitStore } from './politeness.ts';
 
 /**
  * The store port: intents, each one atomic step. In SQLite a step is a transaction; in MongoDB it is
@@ -21,7 +22,14 @@ import type {
  * resumes (DESIGN, "Truth, queue, and what happens once"). Faults: `unavailable` when the engine
  * does not answer.
  */
-export interface Store extends AccountStore, LedgerStore, JobStore, BatchStore, OriginStore, CrawlStore {
+export interface Store
+  extends AccountStore,
+    LedgerStore,
+    JobStore,
+    BatchStore,
+    OriginStore,
+    WaitStore,
+    CrawlStore {
   /** Name of the engine, for people: "SQLite", "MongoDB". */
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
@@ -210,19 +218,6 @@ export interface BatchStore {
 
 /** States that failBatches can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
-
-/** Politeness that holds over all workers together. */
-export interface OriginStore {
-  /**
-   * Takes `slots` request slots of an origin, `intervalMs` apart, none before `now`; gives the time
-   * of the first. Slots of different callers never overlap.
-   */
-  reserveOrigin(origin: string, slots: number, intervalMs: number, now: number): Promise<number>;
-  /** Leaves an origin alone until a time: no slot is given before it. A later pause wins. */
-  pauseOrigin(origin: string, until: number, reason: string): Promise<void>;
-  /** Origins that are paused beyond `now`. */
-  listPauses(now: number): Promise<{ origin: string; until: number; reason: string }[]>;
-}
 
 /** Pages kept for jobs that are content with a recent crawl (decisions, "get_pc_bulk `rescrape=false`"). */
 export interface CrawlStore {

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { noPause, type OriginPause } from '../politeness.ts';
+import type { Store } from '../store.ts';
 import { aTime } from './samples.ts';
 import { atOnce, type OpenStores, openedFor } from './stores.ts';
 
@@ -7,44 +9,146 @@ import { atOnce, type OpenStores, openedFor } from './stores.ts';
 export function originContract(open: OpenStores): void {
   const stores = openedFor(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
-
-  test('slots follow one another, none before now', async () => {
-    const origin = anOrigin();
-    expect(await stores.store.reserveOrigin(origin, 3, 100, aTime)).toBe(aTime);
-    expect(await stores.other.reserveOrigin(origin, 1, 100, aTime + 10)).toBe(aTime + 300);
-    expect(await stores.store.reserveOrigin(origin, 1, 100, aTime + 5_000)).toBe(aTime + 5_000);
-    expect(await stores.store.reserveOrigin(anOrigin(), 1, 100, aTime)).toBe(aTime);
+  const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
+    (await store.reserveOrigin(origin, slots, intervalMs, now)).first;
+  const pause = (change: number, fields: Partial<OriginPause> = {}): OriginPause => ({
+    change,
+    until: aTime + 1_000,
+    reason: 'page_blocked',
+    strikes: 1,
+    since: aTime,
+    probing: false,
+    ...fields,
   });
 
-  test('slots of callers at once never overlap', async () => {
-    const origin = anOrigin();
-    const firsts = await atOnce(60, stores, (store) => store.reserveOrigin(origin, 2, 50, aTime));
-    const expected = Array.from({ length: 60 }, (_, turn) => aTime + turn * 100);
-    expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
+  describe('slots', () => {
+    test('follow one another, none before now', async () => {
+      const origin = anOrigin();
+      expect(await first(stores.store, origin, 3, 100, aTime)).toBe(aTime);
+      expect(await first(stores.other, origin, 1, 100, aTime + 10)).toBe(aTime + 300);
+      expect(await first(stores.store, origin, 1, 100, aTime + 5_000)).toBe(aTime + 5_000);
+      expect(await first(stores.store, anOrigin(), 1, 100, aTime)).toBe(aTime);
+    });
+
+    test('of callers at once never overlap', async () => {
+      const origin = anOrigin();
+      const firsts = await atOnce(60, stores, (store) => first(store, origin, 2, 50, aTime));
+      const expected = Array.from({ length: 60 }, (_, turn) => aTime + turn * 100);
+      expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
+    });
+
+    test('come with what is known of the origin', async () => {
+      const origin = anOrigin();
+      expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toEqual({
+        first: aTime,
+        pause: noPause,
+      });
+      await stores.store.pauseOrigin(origin, pause(1));
+      expect(await stores.other.reserveOrigin(origin, 1, 10, aTime)).toEqual({
+        first: aTime + 10,
+        pause: pause(1),
+      });
+    });
   });
 
-  test('a paused origin gives no slot before the end of the pause', async () => {
-    const origin = anOrigin();
-    await stores.store.pauseOrigin(origin, aTime + 1_000, 'it asked for it');
-    expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toBe(aTime + 1_000);
-    await stores.store.pauseOrigin(origin, aTime + 4_000, 'blocked');
-    await stores.other.pauseOrigin(origin, aTime + 2_000, 'shorter');
-    const listed = await stores.store.listPauses(aTime);
-    expect(listed).toContainEqual({ origin, until: aTime + 4_000, reason: 'blocked' });
-    expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toBe(aTime + 4_000);
+  describe('pauses', () => {
+    test('are written over the one that their writer read, and over no other', async () => {
+      const origin = anOrigin();
+      expect(await stores.store.findPause(origin)).toEqual(noPause);
+      expect(await stores.store.pauseOrigin(origin, pause(2))).toEqual({ written: false, pause: noPause });
+      expect(await stores.store.pauseOrigin(origin, pause(1))).toEqual({ written: true, pause: pause(1) });
+      const second = pause(2, { until: aTime + 60_000.5, strikes: 2, reason: 'a.$b ☃', probing: true });
+      expect(await stores.other.pauseOrigin(origin, second)).toEqual({ written: true, pause: second });
+      expect(await stores.store.pauseOrigin(origin, pause(2))).toEqual({ written: false, pause: second });
+      expect(await stores.store.findPause(origin)).toEqual(second);
+    });
+
+    test('of writers at once are written by one', async () => {
+      const origin = anOrigin();
+      for (const change of [1, 2]) {
+        const tries = await atOnce(20, stores, (store, turn) =>
+          store.pauseOrigin(origin, pause(change, { until: aTime + turn })),
+        );
+        const written = tries.filter((one) => one.written);
+        expect(written).toHaveLength(1);
+        expect(await stores.store.findPause(origin)).toEqual(written[0]!.pause);
+      }
+    });
+
+    test('are listed while there are strikes', async () => {
+      const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
+      const listed = async () =>
+        (await stores.store.listPauses()).filter(({ origin }) => [one, other].includes(origin));
+      await stores.store.pauseOrigin(other, pause(1));
+      await stores.store.pauseOrigin(one, pause(1, { strikes: 4 }));
+      expect(await listed()).toEqual([
+        { origin: one, ...pause(1, { strikes: 4 }) },
+        { origin: other, ...pause(1) },
+      ]);
+      await stores.other.pauseOrigin(one, { ...noPause, change: 2 });
+      expect(await listed()).toEqual([{ origin: other, ...pause(1) }]);
+    });
   });
 
-  test('pauses are listed with their reason until they end', async () => {
-    const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
-    const until = aTime + 50_000;
-    await stores.store.reserveOrigin(one, 1, 10, aTime);
-    await stores.store.pauseOrigin(other, until + 5, 'a.$b ☃');
-    await atOnce(20, stores, (store, turn) => store.pauseOrigin(one, until + turn, `reason ${turn}`));
-    const listed = await stores.store.listPauses(until);
-    expect(listed).toEqual([
-      { origin: one, until: until + 19, reason: 'reason 19' },
-      { origin: other, until: until + 5, reason: 'a.$b ☃' },
-    ]);
-    expect(await stores.store.listPauses(until + 19)).toEqual([]);
+  describe('permits', () => {
+    const lease = async (store: Store, origin: string, holder: string, wanted: number, more: object = {}) => {
+      const request = { holder, busy: 0, wanted, limit: 6, now: aTime, until: aTime + 1_000, ...more };
+      return (await store.leaseOrigin(origin, request)).permits;
+    };
+
+    test('are never more than there are, whoever asks', async () => {
+      const origin = anOrigin();
+      expect(await lease(stores.store, origin, 'a', 4)).toBe(4);
+      expect(await lease(stores.other, origin, 'b', 4)).toBe(2);
+      expect(await lease(stores.store, origin, 'c', 1)).toBe(0);
+      expect(await lease(stores.store, anOrigin(), 'c', 1)).toBe(1);
+    });
+
+    test('of processes that ask at once add up to what there is', async () => {
+      const origin = anOrigin();
+      const given = await atOnce(20, stores, (store, turn) => lease(store, origin, `process ${turn}`, 2));
+      expect(given.reduce((sum, permits) => sum + permits, 0)).toBe(6);
+    });
+
+    test('go back when given back, and when their time is over', async () => {
+      const origin = anOrigin();
+      await lease(stores.store, origin, 'a', 6);
+      expect(await lease(stores.other, origin, 'a', 0)).toBe(0);
+      expect(await lease(stores.other, origin, 'b', 6)).toBe(6);
+      expect(await lease(stores.store, origin, 'a', 6, { now: aTime + 999 })).toBe(0);
+      expect(await lease(stores.store, origin, 'a', 6, { now: aTime + 1_000 })).toBe(6);
+    });
+
+    test('come to be shared fairly as they are asked for again', async () => {
+      const origin = anOrigin();
+      await lease(stores.store, origin, 'a', 6);
+      expect(await lease(stores.other, origin, 'b', 6)).toBe(0);
+      expect(await lease(stores.store, origin, 'a', 6, { busy: 5 })).toBe(5);
+      expect(await lease(stores.other, origin, 'b', 6)).toBe(1);
+      expect(await lease(stores.store, origin, 'a', 6, { busy: 2 })).toBe(3);
+      expect(await lease(stores.other, origin, 'b', 6)).toBe(3);
+    });
+
+    test('come with what is known of the origin', async () => {
+      const origin = anOrigin();
+      await stores.store.pauseOrigin(origin, pause(1));
+      const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
+      expect(await stores.other.leaseOrigin(origin, request)).toEqual({ permits: 1, pause: pause(1) });
+    });
+  });
+
+  test('origins are forgotten once nobody asked, held or paused them for long', async () => {
+    const [idle, asked, held, paused] = [anOrigin(), anOrigin(), anOrigin(), anOrigin()];
+    const before = aTime - 1_000_000;
+    await stores.store.reserveOrigin(idle, 1, 10, before - 20);
+    await stores.store.reserveOrigin(asked, 1, 10, before);
+    const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: before - 20, until: before };
+    await stores.store.leaseOrigin(held, request);
+    await stores.store.pauseOrigin(paused, pause(1, { until: before, since: before - 10 }));
+    expect(await stores.store.forgetOrigins(before)).toBeGreaterThanOrEqual(1);
+    expect(await first(stores.store, idle, 1, 10, 0)).toBe(0);
+    expect(await first(stores.store, asked, 1, 10, 0)).toBe(before + 10);
+    expect(await stores.store.findPause(paused)).toMatchObject({ change: 1 });
+    expect(await stores.store.leaseOrigin(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
   });
 }

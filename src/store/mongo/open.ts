@@ -6,6 +6,7 @@ import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
+import { waitStore } from './waits.ts';
 
 /** Where the distributed store keeps its data. */
 export interface MongoStoreOptions {
@@ -29,6 +30,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(engine),
+    ...waitStore(engine),
     ...crawlStore(engine),
   };
 }

@@ -10,6 +10,8 @@ import type {
   Submission,
   User,
 } from '../documents.ts';
+import type { Holding } from '../permits.ts';
+import type { BatchWait, OriginPause } from '../politeness.ts';
 
 /** A document under its own name for `id`. */
 type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
@@ -68,9 +70,16 @@ export type SubmissionDocument = Submission & { _id: string };
 export interface OriginDocument {
   _id: string;
   nextFree: number;
-  pausedUntil: number;
-  reason: string;
+  pause: OriginPause;
+  holdings: Holding[];
+  /** Raised whenever `holdings` is written: a writer names the one that it read. */
+  leases: number;
+  /** The latest end of a holding. */
+  heldUntil: number;
 }
+
+/** A batch that waits, by the batch's id. `tries` is JSON text. */
+export type WaitDocument = Omit<BatchWait, 'batchId' | 'tries'> & { _id: string; tries: string };
 
 /** A page kept for a while, by its key. */
 export interface CrawlDocument {
@@ -90,6 +99,7 @@ export interface Collections {
   sequences: Collection<{ _id: string; value: number }>;
   submissions: Collection<SubmissionDocument>;
   origins: Collection<OriginDocument>;
+  waits: Collection<WaitDocument>;
   crawls: Collection<CrawlDocument>;
 }
 
@@ -105,6 +115,7 @@ export function collectionsOf(database: Db): Collections {
     sequences: database.collection('sequences'),
     submissions: database.collection('submissions'),
     origins: database.collection('origins'),
+    waits: database.collection('waits'),
     crawls: database.collection('crawls'),
   };
 }
@@ -131,6 +142,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { state: 1, queuedAt: 1 } },
   ],
   submissions: [{ key: { createdAt: 1 } }],
+  waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
 };
 
 /** Makes every index that is not there; collections come with them. */

@@ -6,6 +6,7 @@ import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
+import { waitStore } from './waits.ts';
 
 /** Where the embedded store keeps its data. */
 export interface SqliteStoreOptions {
@@ -32,6 +33,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(engine),
+    ...waitStore(engine),
     ...crawlStore(engine),
   };
 }

@@ -1,38 +1,85 @@
-import type { OriginStore } from '../store.ts';
+import { grant, type Holding } from '../permits.ts';
+import { noPause, type OriginPause, type OriginStore } from '../politeness.ts';
 import type { Engine } from './engine.ts';
 
-/** Politeness in SQLite: a row per origin with the time of its next free slot. */
+const columns = 'change, paused_until AS until, reason, strikes, since, probing';
+
+/** Politeness in SQLite: a row per origin. */
 export function originStore(engine: Engine): OriginStore {
+  const pauseOf = (origin: string): OriginPause => {
+    const row = engine.get<PauseRow>(`SELECT ${columns} FROM origins WHERE origin = ?`, origin);
+    return row ? readPause(row) : noPause;
+  };
+
   return {
     reserveOrigin: async (origin, slots, intervalMs, now) => {
       const span = slots * intervalMs;
-      const { nextFree } = engine.get<{ nextFree: number }>(
-        `INSERT INTO origins (origin, next_free, paused_until, reason) VALUES (?1, ?2 + ?3, 0, '')
-         ON CONFLICT (origin) DO UPDATE SET next_free = max(next_free, ?2) + ?3 RETURNING next_free AS nextFree`,
+      const { nextFree, ...pause } = engine.get<PauseRow & { nextFree: number }>(
+        `INSERT INTO origins (origin, next_free) VALUES (?1, ?2 + ?3)
+         ON CONFLICT (origin) DO UPDATE SET next_free = max(next_free, ?2) + ?3
+         RETURNING next_free AS nextFree, ${columns}`,
         origin,
         now,
         span,
       )!;
-      return nextFree - span;
+      return { first: nextFree - span, pause: readPause(pause) };
     },
 
-    pauseOrigin: async (origin, until, reason) => {
-      engine.run(
-        `INSERT INTO origins (origin, next_free, paused_until, reason) VALUES (?1, ?2, ?2, ?3)
-         ON CONFLICT (origin) DO UPDATE SET
-           next_free = max(next_free, ?2), paused_until = ?2, reason = ?3 WHERE paused_until < ?2`,
-        origin,
-        until,
-        reason,
-      );
-    },
+    leaseOrigin: async (origin, request) =>
+      engine.write(() => {
+        const row = engine.get<{ holdings: string }>('SELECT holdings FROM origins WHERE origin = ?', origin);
+        const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
+        const { permits, holdings } = grant(before, request);
+        const pause = engine.get<PauseRow>(
+          `INSERT INTO origins (origin, holdings, held_until) VALUES (?1, ?2, ?3)
+           ON CONFLICT (origin) DO UPDATE SET holdings = ?2, held_until = max(held_until, ?3)
+           RETURNING ${columns}`,
+          origin,
+          JSON.stringify(holdings),
+          request.until,
+        )!;
+        return { permits, pause: readPause(pause) };
+      }),
 
-    listPauses: async (now) =>
+    findPause: async (origin) => pauseOf(origin),
+
+    pauseOrigin: async (origin, { change, until, reason, strikes, since, probing }) =>
+      engine.write(() => {
+        const written = engine.run(
+          `INSERT INTO origins (origin, change, paused_until, reason, strikes, since, probing)
+           SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?2 = 1 OR EXISTS (SELECT 1 FROM origins WHERE origin = ?1)
+           ON CONFLICT (origin) DO UPDATE SET
+             change = ?2, paused_until = ?3, reason = ?4, strikes = ?5, since = ?6, probing = ?7
+             WHERE change = ?2 - 1`,
+          origin,
+          change,
+          until,
+          reason,
+          strikes,
+          since,
+          Number(probing),
+        );
+        return { written: written === 1, pause: pauseOf(origin) };
+      }),
+
+    listPauses: async () =>
       engine
-        .all<{ origin: string; until: number; reason: string }>(
-          'SELECT origin, paused_until AS until, reason FROM origins WHERE paused_until > ? ORDER BY origin',
-          now,
+        .all<PauseRow & { origin: string }>(
+          `SELECT origin, ${columns} FROM origins WHERE strikes > 0 ORDER BY origin`,
         )
-        .map((pause) => ({ ...pause })),
+        .map((row) => ({ origin: row.origin, ...readPause(row) })),
+
+    forgetOrigins: async (before) =>
+      engine.run(
+        'DELETE FROM origins WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1',
+        before,
+      ),
   };
+}
+
+/** A pause as its columns hold it. */
+type PauseRow = Omit<OriginPause, 'probing'> & { probing: number };
+
+function readPause({ change, until, reason, strikes, since, probing }: PauseRow): OriginPause {
+  return { change, until, reason, strikes, since, probing: probing === 1 };
 }

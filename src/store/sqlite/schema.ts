@@ -73,6 +73,19 @@ const steps = [
   ) STRICT;
   CREATE TABLE crawls (key TEXT PRIMARY KEY, at REAL NOT NULL, body BLOB NOT NULL) STRICT;
   CREATE INDEX crawls_by_time ON crawls (at);`,
+  `DROP TABLE origins;
+  CREATE TABLE origins (
+    origin TEXT PRIMARY KEY, next_free REAL NOT NULL DEFAULT 0,
+    change INTEGER NOT NULL DEFAULT 0, paused_until REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '',
+    strikes INTEGER NOT NULL DEFAULT 0, since REAL NOT NULL DEFAULT 0, probing INTEGER NOT NULL DEFAULT 0,
+    held_until REAL NOT NULL DEFAULT 0, holdings TEXT NOT NULL DEFAULT '[]'
+  ) STRICT;
+  CREATE TABLE waits (
+    batch_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, since REAL NOT NULL, until REAL NOT NULL,
+    reason TEXT NOT NULL, tries TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX waits_by_job ON waits (job_id, until);
+  CREATE INDEX waits_by_time ON waits (until);`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

@@ -1,0 +1,43 @@
+import type { BatchWait, WaitStore } from '../politeness.ts';
+import { type Engine, unlessDuplicate } from './engine.ts';
+import type { WaitDocument } from './schema.ts';
+
+/** Batches that wait, in MongoDB: a document each. */
+export function waitStore(engine: Engine): WaitStore {
+  return {
+    keepWait: ({ batchId, tries, ...wait }) =>
+      engine.run(async ({ waits }) => {
+        const document = { ...wait, tries: JSON.stringify(tries) };
+        // Two upserts at once may both try to insert; the one that fails comes a moment too early.
+        const keep = () => waits.updateOne({ _id: batchId }, { $set: document }, { upsert: true });
+        if ((await unlessDuplicate(keep())) === null) await keep();
+      }),
+
+    findWait: (batchId) =>
+      engine.run(async ({ waits }) => {
+        const found = await waits.findOne({ _id: batchId });
+        return found && readWait(found);
+      }),
+
+    listWaits: (jobId, now) =>
+      engine.run(async ({ waits }) => {
+        const found = await waits
+          .find({ jobId, until: { $gt: now } })
+          .sort({ until: 1, _id: 1 })
+          .toArray();
+        return found.map(readWait);
+      }),
+
+    dropWait: (batchId) =>
+      engine.run(async ({ waits }) => {
+        await waits.deleteOne({ _id: batchId });
+      }),
+
+    forgetWaits: (before) =>
+      engine.run(async ({ waits }) => (await waits.deleteMany({ until: { $lt: before } })).deletedCount),
+  };
+}
+
+function readWait({ _id, jobId, since, until, reason, tries }: WaitDocument): BatchWait {
+  return { batchId: _id, jobId, since, until, reason, tries: JSON.parse(tries) as Record<number, number> };
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { grant, type Holding } from './permits.ts';
+
+const now = 1_000_000;
+const ask = (wanted: number, more: object = {}) => ({
+  holder: 'me',
+  busy: 0,
+  wanted,
+  limit: 8,
+  now,
+  until: now + 6_000,
+  ...more,
+});
+const other = (held: number, wanted: number, holder = 'other', until = now + 1): Holding => ({
+  holder,
+  held,
+  wanted,
+  until,
+});
+const permits = (holdings: Holding[], request: ReturnType<typeof ask>) => grant(holdings, request).permits;
+
+test('one process alone gets what it wants, up to the limit', () => {
+  expect(permits([], ask(3))).toBe(3);
+  expect(permits([], ask(30))).toBe(8);
+  expect(permits([], ask(0))).toBe(0);
+});
+
+test('what others hold is theirs until it ends', () => {
+  expect(permits([other(5, 8)], ask(8))).toBe(3);
+  expect(permits([other(8, 8)], ask(8))).toBe(0);
+  expect(permits([other(8, 8, 'other', now)], ask(8))).toBe(8);
+});
+
+test('who holds more than its share gives back what is not busy', () => {
+  const waiting = [other(0, 8)];
+  expect(permits(waiting, ask(8))).toBe(4);
+  expect(permits(waiting, ask(8, { busy: 6 }))).toBe(6);
+  expect(permits([other(0, 1)], ask(8))).toBe(7);
+  expect(permits([other(0, 2, 'a'), other(0, 20, 'b')], ask(8))).toBe(3);
+});
+
+test('what is busy is kept even where nothing is wanted', () => {
+  expect(grant([], ask(0, { busy: 2 })).holdings).toEqual([
+    { holder: 'me', held: 2, wanted: 0, until: now + 6_000 },
+  ]);
+  expect(grant([other(1, 1)], ask(0)).holdings).toEqual([other(1, 1)]);
+});
+
+test('with fewer permits than processes each has its turn', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const lucky = new Set<string>();
+  for (let turn = 0; turn < 5; turn += 1) {
+    const at = now + turn * 5_000;
+    const won = names.filter((name) => {
+      const rest = names.filter((one) => one !== name).map((one) => other(0, 3, one, at + 1));
+      return permits(rest, ask(3, { holder: name, limit: 2, now: at })) === 1;
+    });
+    expect(won).toHaveLength(2);
+    for (const name of won) lucky.add(name);
+  }
+  expect(lucky.size).toBe(5);
+});

@@ -1,0 +1,48 @@
+import type { BatchWait, WaitStore } from '../politeness.ts';
+import type { Engine } from './engine.ts';
+
+const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries';
+
+/** Batches that wait, in SQLite: a row each. */
+export function waitStore(engine: Engine): WaitStore {
+  return {
+    keepWait: async ({ batchId, jobId, since, until, reason, tries }) => {
+      engine.run(
+        'INSERT OR REPLACE INTO waits (batch_id, job_id, since, until, reason, tries) VALUES (?, ?, ?, ?, ?, ?)',
+        batchId,
+        jobId,
+        since,
+        until,
+        reason,
+        JSON.stringify(tries),
+      );
+    },
+
+    findWait: async (batchId) => {
+      const row = engine.get<WaitRow>(`SELECT ${columns} FROM waits WHERE batch_id = ?`, batchId);
+      return row && readWait(row);
+    },
+
+    listWaits: async (jobId, now) =>
+      engine
+        .all<WaitRow>(
+          `SELECT ${columns} FROM waits WHERE job_id = ? AND until > ? ORDER BY until, batch_id`,
+          jobId,
+          now,
+        )
+        .map(readWait),
+
+    dropWait: async (batchId) => {
+      engine.run('DELETE FROM waits WHERE batch_id = ?', batchId);
+    },
+
+    forgetWaits: async (before) => engine.run('DELETE FROM waits WHERE until < ?', before),
+  };
+}
+
+/** A wait as its columns hold it. */
+type WaitRow = Omit<BatchWait, 'tries'> & { tries: string };
+
+function readWait(row: WaitRow): BatchWait {
+  return { ...row, tries: JSON.parse(row.tries) as Record<number, number> };
+}
