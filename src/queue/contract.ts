@@ -194,7 +194,8 @@ export function queueContract(open: () => Promise<Queues>): void {
     const closing = queue.close().then(() => {
       ended = true;
     });
-    await Promise.resolve();
+    await queues.pass(100);
+    await new Promise((resolve) => setImmediate(resolve));
     expect(ended).toBe(false);
     run.resolve();
     await closing;
