@@ -112,6 +112,7 @@ async function collect(
     for (const record of records) misses.push(...missesOf(record, shapes[work.shape]));
   };
   if (work.form === 'task') {
+    if (answer.result === undefined) return { files, misses: [`no result: ${String(answer.detail)}`] };
     await keep(`${stem}.json`, Buffer.from(JSON.stringify(answer.result, null, 1)), [answer.result]);
     return { files, misses };
   }
