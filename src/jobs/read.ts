@@ -8,7 +8,7 @@ import type { JobMethod } from './offers.ts';
 /** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
 interface Reference {
   jobId?: string;
-  taskId?: number;
+  taskId?: bigint;
 }
 
 /**
@@ -25,12 +25,17 @@ export async function findJob(
   const job =
     taskId === undefined
       ? await context.store.getJob(jobId!.toLowerCase())
-      : await context.store.getJobByNumber(taskId);
-  const mine =
-    job?.userId === userId && job.market === market.name && (offer === null || job.kind === offer.kind.name);
+      : await context.store.getJobByNumber(Number(taskId));
+  const mine = job?.userId === userId && job.market === market.name && serves(context, offer, job);
   if (!mine || job.state === 'submitted')
     throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
   return job;
+}
+
+/** Whether a method is about the job's kind; the data step is about every kind with a file per unit. */
+function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boolean {
+  if (offer === null) return context.offers.of(job).kind.files.unit !== undefined;
+  return job.kind === offer.kind.name;
 }
 
 /** Shows one job through one of its kind's views. Fault `not_found`. */
