@@ -1,0 +1,202 @@
+import { errorAnswer } from './errors.ts';
+import { text } from './matchers.ts';
+import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+type Loc = readonly (string | number)[];
+
+/** Credits of the caller `poor`. */
+export const poorCredits = 3;
+
+/** The cases of a submit's body that follow from what it takes (interface, "Endpoints" and "Limits"). */
+export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
+  if (submit === undefined || submit.takes === 'form') return [];
+  const body = good.body as Members;
+  const base = [...transportCases(good), quotaCase('with too few credits', good, costOf(submit, body))];
+  switch (submit.takes) {
+    case 'one':
+      return [...base, ...fieldCases(submit.fields, body, [], (one) => one)];
+    case 'urls':
+      return [...base, ...listCases('urls', submit, body), wrongElement('urls', body, 17, 'string_type')];
+    case 'items':
+      return [
+        ...base,
+        ...listCases('items', submit, body),
+        wrongElement('items', body, 'B0', 'model_attributes_type'),
+        ...fieldCases(submit.fields, firstOf(body), ['items', 0], (item) => ({ ...body, items: [item] })),
+      ];
+  }
+}
+
+const firstOf = (body: Members): Members => (body.items as Members[])[0]!;
+
+function costOf(submit: Submit, body: Members): number {
+  return submit.takes === 'items' || submit.takes === 'urls'
+    ? submit.price * (body[submit.takes] as unknown[]).length
+    : submit.price;
+}
+
+/** 402 with a QuotaErrorResponse. */
+export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>, required: number): Case {
+  return {
+    ...request,
+    title,
+    caller: 'poor',
+    status: 402,
+    answer: { detail: text, required, current: poorCredits, shortfall: required - poorCredits },
+  };
+}
+
+/** Bodies that are not even of the right sort. */
+function transportCases(good: Case): Case[] {
+  const json = JSON.stringify(good.body);
+  const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
+    title,
+    raw: { type, bytes },
+    status,
+    answer: errorAnswer,
+    restOnly: true,
+  });
+  const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
+    title,
+    raw: { type: 'application/json', bytes },
+    status: 422,
+    problems: [problem],
+    restOnly: true,
+  });
+  return [
+    {
+      ...good,
+      title: 'with a charset',
+      body: undefined,
+      raw: { type: 'application/json; charset=utf-8', bytes: json },
+      restOnly: true,
+    },
+    refused(400, 'a body cut short', 'application/json', json.slice(0, -2)),
+    refused(400, 'a body that is not UTF-8', 'application/json', Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x7d])),
+    refused(415, 'a body of another type', 'text/plain', json),
+    refused(415, 'a body without a type', null, json),
+    refused(413, 'a body that is too large', 'application/json', ' '.repeat(16 * 1024 * 1024 + 1)),
+    invalid('no body', '', [['body'], 'missing']),
+    invalid('an array for a body', '[]', [['body'], 'model_attributes_type']),
+    invalid('null for a body', 'null', [['body'], 'model_attributes_type']),
+  ];
+}
+
+function listCases(name: 'items' | 'urls', submit: Submit & { most: number }, body: Members): Case[] {
+  const [element] = body[name] as unknown[];
+  const most = { ...body, [name]: new Array(submit.most).fill(element) };
+  const invalid = (title: string, changed: Members, type: string, restOnly = false): Case => ({
+    title,
+    body: changed,
+    status: 422,
+    problems: [[['body', name], type]],
+    restOnly,
+  });
+  const { [name]: _, ...without } = body;
+  return [
+    invalid(`without ${name}`, without, 'missing', true),
+    invalid(`${name} null`, { ...body, [name]: null }, 'list_type', true),
+    invalid(`${name} empty`, { ...body, [name]: [] }, 'too_short'),
+    invalid(`${name} no list`, { ...body, [name]: element }, 'list_type', true),
+    invalid(
+      `${submit.most + 1} ${name}`,
+      { ...body, [name]: [...(most[name] as unknown[]), element] },
+      'too_long',
+    ),
+    // Nothing is wrong with the request then, and no work comes of it.
+    quotaCase(`${submit.most} ${name}, with too few credits`, { body: most }, submit.price * submit.most),
+  ];
+}
+
+function wrongElement(name: 'items' | 'urls', body: Members, element: unknown, type: string): Case {
+  return {
+    title: `${JSON.stringify(element)} among the ${name}`,
+    body: { ...body, [name]: [...(body[name] as unknown[]), element] },
+    status: 422,
+    problems: [[['body', name, (body[name] as unknown[]).length], type]],
+    restOnly: true,
+  };
+}
+
+/** Every field missing, of wrong types and out of its bounds, and unknown ones beside them. */
+function fieldCases(
+  fields: Readonly<Record<string, FieldRule>>,
+  whole: Members,
+  place: Loc,
+  bodyOf: (members: Members) => Members,
+): Case[] {
+  const accepted = (title: string, members: Members, restOnly = false): Case => ({
+    title,
+    body: bodyOf(members),
+    status: 202,
+    restOnly,
+  });
+  const cases = [accepted('with unknown fields beside', { ...whole, note: { any: ['thing'] } })];
+  for (const [name, rule] of Object.entries(fields)) {
+    const { [name]: _, ...without } = whole;
+    const refused = (value: unknown, type: string): Case => ({
+      title: `${name} ${JSON.stringify(value)}`,
+      body: bodyOf({ ...whole, [name]: value }),
+      status: 422,
+      problems: [[['body', ...place, name], type]],
+      restOnly: ['missing', 'string_type', 'int_type', 'int_parsing', 'int_from_float'].includes(type),
+    });
+    if (rule.optional) {
+      cases.push(
+        accepted(`without ${name}`, without),
+        accepted(`${name} null`, { ...whole, [name]: null }, true),
+      );
+    } else {
+      cases.push(
+        {
+          title: `without ${name}`,
+          body: bodyOf(without),
+          status: 422,
+          problems: [[['body', ...place, name], 'missing']],
+        },
+        refused(null, rule.is === 'integer' ? 'int_type' : 'string_type'),
+      );
+      if (rule.is !== 'integer') cases.push({ ...refused('', 'string_too_short'), restOnly: true });
+    }
+    cases.push(...wrongValues(rule).map(([value, type]) => refused(value, type)));
+    if (rule.is === 'id') {
+      cases.push(accepted(`${name} as an integer`, { ...whole, [name]: 9_007_199_254 }, true));
+    }
+  }
+  return cases;
+}
+
+function wrongValues(rule: FieldRule): [unknown, string][] {
+  switch (rule.is) {
+    case 'id':
+      return [
+        [true, 'string_type'],
+        [{}, 'string_type'],
+        [['1'], 'string_type'],
+        [1.5, 'string_type'],
+        [2 ** 53, 'string_type'],
+        ...(rule.digits ? ([['12a', 'string_pattern_mismatch']] as [unknown, string][]) : []),
+      ];
+    case 'text':
+      return [
+        [17, 'string_type'],
+        [false, 'string_type'],
+        [['x'], 'string_type'],
+      ];
+    case 'choice':
+      return [
+        [rule.absent, 'enum'],
+        [17, 'string_type'],
+        [rule.of, 'string_type'],
+      ];
+    case 'integer':
+      return [
+        ['5', 'int_parsing'],
+        [1.5, 'int_from_float'],
+        [true, 'int_type'],
+        [rule.least - 1, 'greater_than_equal'],
+        ...(rule.most === undefined ? [] : ([[rule.most + 1, 'less_than_equal']] as [unknown, string][])),
+      ];
+  }
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpointsOf } from '../../gateway/endpoint.ts';
+import { services } from '../../src/rpc/services.ts';
+import { bodyCases } from './bodies.ts';
+import { errorCases } from './errors.ts';
+import { isMatcher, text } from './matchers.ts';
+import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
+import { messageOf, type RpcAnswer, type RpcCaller, rpcCaller } from './rpc.ts';
+import { openStage, type Stage } from './stage.ts';
+import type { Case, Endpoint } from './table.ts';
+import { tables } from './tables/list.ts';
+
+let stage: Stage;
+let callRpc: RpcCaller;
+
+beforeAll(async () => {
+  stage = await openStage(tables);
+  callRpc = rpcCaller(stage.deployment.grpc, stage.keys);
+});
+
+afterAll(() => stage?.close());
+
+describe.each(tables)('$name', ({ endpoints }) => {
+  describe.each(endpoints)('$verb $path', (endpoint) => {
+    const cases = [...endpoint.cases, ...bodyCases(endpoint), ...errorCases(endpoint)];
+    test.for(cases)('$status $title', async (row) => {
+      await holdsInRest(endpoint, endpoint.path, row);
+      if (endpoint.path !== referenceForm(endpoint.path))
+        await holdsInRest(endpoint, referenceForm(endpoint.path), row);
+      if (!row.restOnly && endpoint.method !== null) await holdsInRpc(endpoint, row);
+    });
+  });
+});
+
+test('the tables hold every endpoint that the service declares', () => {
+  const declared = endpointsOf(services).map(({ verb, path }) => `${verb} ${path}`);
+  const listed = tables.flatMap(({ endpoints }) => endpoints.map(({ verb, path }) => `${verb} ${path}`));
+  expect(listed.toSorted()).toEqual([...declared, 'GET /health'].toSorted());
+});
+
+async function holdsInRest(endpoint: Endpoint, path: string, row: Case): Promise<void> {
+  const answer = await sendRest(stage, row.verb ?? endpoint.verb, path, row);
+  const told = `${row.verb ?? endpoint.verb} ${path}: ${answer.text.slice(0, 2_000)}`;
+  expect(answer.status, told).toBe(row.status);
+  expect(answer.headers['x-request-id'], told).toMatch(/\S/);
+  for (const [name, wanted] of Object.entries(row.answerHeaders ?? {}))
+    expect(answer.headers[name], `${told}: ${name}`).toEqual(wanted);
+  if (row.status !== 204) expect(answer.headers['content-type'], told).toMatch(/^application\/json/);
+  if (row.answer !== undefined) expect(answer.json(), told).toStrictEqual(filled(row.answer));
+  if (row.problems !== undefined) expect(problemsIn(answer), told).toStrictEqual(problemsOf(row));
+}
+
+async function holdsInRpc({ method }: Endpoint, row: Case): Promise<void> {
+  const message = messageOf(method!, row, stage.fill);
+  expect(message, 'the request as a message').not.toBeNull();
+  const answer = await callRpc(method!, row.caller ?? 'user', message!);
+  const told = `${method}: ${JSON.stringify(answer).slice(0, 2_000)}`;
+  expect(answer.code, told).toBe(codes[row.status]);
+  if (answer.code === 'ok') {
+    holdsKnown((answer as { message: unknown }).message, filled(row.answer), told);
+  } else {
+    const { words, fault } = answer as Exclude<RpcAnswer, { message: unknown }>;
+    expect(words, told).toMatch(/\S/);
+    expect(fault?.code, told).toBe(faultCodes[row.status]);
+    if (row.status === 402) expect(row.answer, told).toMatchObject(fault!.quota!);
+    if (row.problems !== undefined) expect(sorted(fault!.problems), told).toEqual(sorted(row.problems));
+  }
+}
+
+const sorted = (problems: readonly unknown[]) =>
+  problems.map((problem) => JSON.stringify(problem)).toSorted();
+
+/** Statuses of REST as codes of RPC. */
+const codes: Record<number, string> = {
+  200: 'ok',
+  202: 'ok',
+  400: 'InvalidArgument',
+  401: 'Unauthenticated',
+  402: 'FailedPrecondition',
+  403: 'PermissionDenied',
+  404: 'NotFound',
+  409: 'Aborted',
+  422: 'InvalidArgument',
+};
+
+const faultCodes: Record<number, string> = {
+  400: 'malformed',
+  401: 'unauthenticated',
+  402: 'insufficient_credits',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  422: 'invalid',
+};
+
+/** Holds a message to the literal values that the REST answer has, which knows null and absent apart. */
+function holdsKnown(message: unknown, wanted: unknown, told: string): void {
+  for (const [name, value] of Object.entries((wanted ?? {}) as Record<string, unknown>)) {
+    if (isMatcher(value) || typeof value === 'object') continue;
+    expect((message as Record<string, unknown>)[name], `${told}: ${name}`).toEqual(value);
+  }
+}
+
+/** The wanted answer with the prepared jobs' ids in it. */
+function filled(wanted: unknown): unknown {
+  if (typeof wanted === 'string') return stage.fill(wanted);
+  if (Array.isArray(wanted)) return wanted.map(filled);
+  if (typeof wanted !== 'object' || wanted === null || isMatcher(wanted)) return wanted;
+  return Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, filled(value)]));
+}
+
+const byPlace = (left: { loc: unknown }, right: { loc: unknown }) =>
+  JSON.stringify(left.loc) < JSON.stringify(right.loc) ? -1 : 1;
+
+function problemsIn(answer: RestAnswer): unknown {
+  const { detail, ...others } = answer.json();
+  return { ...others, detail: detail.toSorted(byPlace) };
+}
+
+function problemsOf({ problems = [] }: Case): unknown {
+  return { detail: problems.map(([loc, type]) => ({ loc, msg: text, type })).toSorted(byPlace) };
+}

@@ -1,0 +1,100 @@
+import { request as open } from 'node:http';
+import type { CallerName, FilePart, Request } from './table.ts';
+
+/** What REST answered. */
+export interface RestAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  json(): any;
+}
+
+/** The parts of a stage that a request needs. */
+export interface Target {
+  deployment: { url: string };
+  keys: Readonly<Record<CallerName, string | null>>;
+  fill(text: string): string;
+}
+
+/** A path without `/v1`, the reference's form. */
+export const referenceForm = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
+
+/** The path with its parameters filled in. */
+export function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(target.fill(params[name] ?? '')),
+  );
+}
+
+/** Sends a request as a table has it. A body that is refused before it is read ends nothing here. */
+export async function sendRest(
+  target: Target,
+  verb: string,
+  path: string,
+  request: Request,
+): Promise<RestAnswer> {
+  const { caller = 'user', params } = request;
+  const key = target.keys[caller];
+  const { type, bytes } = await bodyOf(target, request);
+  const headers = {
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...(type === null ? {} : { 'content-type': type }),
+    ...(bytes.length > 0 || verb === 'POST' ? { 'content-length': String(bytes.length) } : {}),
+    ...request.headers,
+  };
+  return exchange(new URL(pathOf(target, path, params), target.deployment.url), verb, headers, bytes);
+}
+
+async function bodyOf(target: Target, request: Request): Promise<{ type: string | null; bytes: Uint8Array }> {
+  const { body, raw, form } = request;
+  if (raw !== undefined) {
+    const { type, bytes } = raw;
+    return { type, bytes: typeof bytes === 'string' ? Buffer.from(target.fill(bytes)) : bytes };
+  }
+  if (form !== undefined) {
+    const response = new Response(formOf(form));
+    return {
+      type: response.headers.get('content-type'),
+      bytes: new Uint8Array(await response.arrayBuffer()),
+    };
+  }
+  if (body === undefined) return { type: null, bytes: new Uint8Array() };
+  return { type: 'application/json', bytes: Buffer.from(target.fill(JSON.stringify(body))) };
+}
+
+function formOf(parts: Readonly<Record<string, string | FilePart>>): FormData {
+  const form = new FormData();
+  for (const [name, part] of Object.entries(parts)) {
+    if (typeof part === 'string') form.set(name, part);
+    else form.set(name, new Blob([part.file as string], { type: 'text/csv' }), 'products.csv');
+  }
+  return form;
+}
+
+function exchange(
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  bytes: Uint8Array,
+): Promise<RestAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = open(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text,
+          json: () => JSON.parse(text),
+        });
+        outgoing.destroy();
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}

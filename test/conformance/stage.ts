@@ -1,0 +1,118 @@
+import { origins } from '../origins/list.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { until } from '../support/until.ts';
+import { poorCredits } from './bodies.ts';
+import { sendRest } from './rest.ts';
+import type { CallerName, Marketplace, Prepared } from './table.ts';
+
+/** A service on fake marketplaces with everybody who calls it and every job that is asked about. */
+export interface Stage {
+  deployment: Deployment;
+  /** Keys; null: none is sent. */
+  keys: Readonly<Record<CallerName, string | null>>;
+  /** Puts what `{…}` stands for into a text. */
+  fill(text: string): string;
+  close(): Promise<void>;
+}
+
+const plenty = 10_000_000;
+const endsWithinMs = 30_000;
+
+/** Opens the stage for tables. */
+export async function openStage(tables: readonly Marketplace[]): Promise<Stage> {
+  const running = await startOrigins({ origins });
+  const deployment = await createDeployment({
+    stack: { distributed: false },
+    engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
+    origins: running,
+    // An answer about a running job would be kept for longer than a test waits.
+    settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h' },
+  });
+  const close = async () => {
+    await deployment.stop();
+    await running.stop();
+  };
+  try {
+    await deployment.start();
+    const api = apiOf(deployment);
+    const [user, other, poor, revoked] = await Promise.all([
+      api.createUser(plenty),
+      api.createUser(plenty),
+      api.createUser(poorCredits),
+      revokedUser(api, deployment),
+    ]);
+    const places = new Map([['store', storeOf(running)]]);
+    const stage: Stage = {
+      deployment,
+      keys: {
+        user: user.key,
+        other: other.key,
+        poor: poor.key,
+        revoked: revoked.key,
+        operator: deployment.operatorKey,
+        unknown: 'gl_nobody-was-given-this-one',
+        nobody: null,
+      },
+      fill: (text) =>
+        text.replaceAll(/\{([a-z][^{}]*)\}/g, (whole, name: string) => places.get(name) ?? whole),
+      close,
+    };
+    const jobs = tables.flatMap((table) => Object.entries(table.jobs));
+    await Promise.all(jobs.map(([name, job]) => prepare(stage, api, user, name, job, places)));
+    return stage;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function storeOf({ address }: RunningOrigins): string {
+  return address('mktf', '');
+}
+
+async function revokedUser(api: Api, { url }: Deployment): Promise<TestUser> {
+  const user = await api.createUser(0);
+  const account = (method: string, body: object) =>
+    call('POST', `${url}/gleaner.account.v1.AccountService/${method}`, user.key, body);
+  const { body } = await account('ListApiKeys', {});
+  await account('RevokeApiKey', { key_id: body.keys[0].keyId });
+  return user;
+}
+
+/** Submits a job, decides on it, waits for its end where that is asked for, and keeps its id and tokens. */
+async function prepare(
+  stage: Stage,
+  api: Api,
+  user: TestUser,
+  name: string,
+  { submit, decide, ends, ...request }: Prepared,
+  places: Map<string, string>,
+): Promise<void> {
+  const submitted = await sendRest(stage, 'POST', submit, { ...request });
+  if (submitted.status !== 202) throw new Error(`${name}: ${submitted.status} ${submitted.text}`);
+  const { job_id: jobId, task_id: taskId } = submitted.json();
+  const id = String(jobId ?? taskId);
+  places.set(name, id);
+  if (decide === 'approve') await api.operator('ApproveJob', { job_id: id });
+  if (decide === 'reject') await api.operator('RejectJob', { job_id: id, reason: 'Too dear.' });
+  if (!ends) return;
+  const path = submit.replace('/submit', `/retrieve/${id}`);
+  const ended = await until(
+    `${name} ends`,
+    async () => {
+      const { body } = await api.get(user, path);
+      return isOver(body) ? body : undefined;
+    },
+    { withinMs: endsWithinMs },
+  );
+  for (const [at, item] of (ended.items ?? []).entries()) {
+    const token = /\/items\/([^/]+)\/data$/.exec(item.download_url ?? '')?.[1];
+    if (token !== undefined) places.set(`${name}/${at}`, token);
+  }
+}
+
+function isOver({ status, message }: { status: string; message?: string | null }): boolean {
+  return !['awaiting_approval', 'initializing', 'pending', 'processing'].includes(status) && !message;
+}

@@ -1,0 +1,139 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { link, text, uuid } from '../matchers.ts';
+import type { Case, Endpoint, FieldRule } from '../table.ts';
+
+/** What bulk endpoints of several marketplaces share: their answers' shapes. */
+export interface BulkSubmit {
+  path: string;
+  method: DescMethod;
+  price: number;
+  most: number;
+  fields: Readonly<Record<string, FieldRule>>;
+  /** Of the good request. */
+  items: readonly unknown[];
+  /** Keys of the answer beside the ones that all have. */
+  beside?: Readonly<Record<string, unknown>>;
+  more?: readonly Case[];
+}
+
+/** The submit of a bulk kind (decisions, "bulk submit response"). */
+export function bulkSubmit({
+  path,
+  method,
+  price,
+  most,
+  fields,
+  items,
+  beside,
+  more = [],
+}: BulkSubmit): Endpoint {
+  const good: Case = {
+    title: `${items.length} items`,
+    body: { items },
+    status: 202,
+    answer: {
+      job_id: uuid,
+      status: 'processing',
+      total: items.length,
+      cost: items.length * price,
+      message: null,
+      ...beside,
+    },
+  };
+  return {
+    verb: 'POST',
+    path,
+    method,
+    submit: { takes: 'items', most, price, fields },
+    cases: [good, ...more],
+  };
+}
+
+/** A problem with one field of the first item. */
+export function refusedItem(title: string, item: unknown, field: string, type: string): Case {
+  return { title, body: { items: [item] }, status: 422, problems: [[['body', 'items', 0, field], type]] };
+}
+
+interface Retrieve {
+  path: string;
+  method: DescMethod;
+  /** A prepared job of another kind. */
+  foreign: string;
+}
+
+type Tally = readonly [status: string, total: number, success: number, failed: number];
+
+/** The retrieve of a kind whose result is one file; jobs by name, with what became of them. */
+export function fileRetrieve(
+  { path, method, foreign }: Retrieve,
+  jobs: Readonly<Record<string, Tally>>,
+  file: string,
+  answerHeaders: Readonly<Record<string, unknown>> = {},
+): Endpoint {
+  const cases = Object.entries(jobs).map(([job, [status, total, success, failed]]) => ({
+    title: job,
+    params: { job_id: `{${job}}` },
+    status: 200,
+    answer: {
+      job_id: uuid,
+      status,
+      total,
+      success,
+      failed,
+      pending: 0,
+      progress: 1,
+      download_url: success > 0 ? link(file) : null,
+      message: null,
+    },
+    answerHeaders,
+  }));
+  return {
+    verb: 'GET',
+    path,
+    method,
+    names: { param: 'job_id', id: 'uuid', foreign },
+    cases: cases as unknown as [Case, ...Case[]],
+  };
+}
+
+/** One task as retrieve shows it: what identifies it, and whether it has its file. */
+export type TaskRow = readonly [identity: Readonly<Record<string, unknown>>, done: boolean];
+
+/** The retrieve of a kind whose tasks have a file each. */
+export function tasksRetrieve(
+  { path, method, foreign }: Retrieve,
+  jobs: Readonly<Record<string, readonly TaskRow[]>>,
+  file: string,
+): Endpoint {
+  const cases = Object.entries(jobs).map(([job, tasks]) => {
+    const success = tasks.filter(([, done]) => done).length;
+    const failed = tasks.length - success;
+    return {
+      title: job,
+      params: { job_id: `{${job}}` },
+      status: 200,
+      answer: {
+        job_id: uuid,
+        status: failed === 0 ? 'completed' : success === 0 ? 'failed' : 'partial_complete',
+        total: tasks.length,
+        success,
+        failed,
+        pending: 0,
+        items: tasks.map(([identity, done]) => ({
+          task_id: uuid,
+          ...identity,
+          ...(done
+            ? { status: 'SUCCESS', download_url: link(file) }
+            : { status: 'FAILED', download_url: null, error: text }),
+        })),
+      },
+    };
+  });
+  return {
+    verb: 'GET',
+    path,
+    method,
+    names: { param: 'job_id', id: 'uuid', foreign },
+    cases: cases as unknown as [Case, ...Case[]],
+  };
+}

@@ -1,0 +1,18 @@
+import type { Marketplace } from '../table.ts';
+
+/** What belongs to no marketplace. */
+export const health: Marketplace = {
+  name: 'health',
+  jobs: {},
+  endpoints: [
+    {
+      verb: 'GET',
+      path: '/health',
+      method: null,
+      cases: [
+        { title: 'liveness, with a key', status: 200, answer: { status: 'ok' } },
+        { title: 'liveness, without a key', caller: 'nobody', status: 200, answer: { status: 'ok' } },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,11 @@
+import type { Marketplace } from '../table.ts';
+import { health } from './health.ts';
+import { mkta } from './mkta.ts';
+import { mktb } from './mktb.ts';
+import { mktc } from './mktc.ts';
+import { mktd } from './mktd.ts';
+import { mkte } from './mkte.ts';
+import { mktf } from './mktf.ts';
+
+/** Every table. */
+export const tables: readonly Marketplace[] = [mkta, mktb, mktc, mktd, mkte, mktf, health];
