@@ -22,7 +22,11 @@ export const faultCodes = {
   // What a marketplace's page was.
   page_not_found: 'never',
   page_blocked: 'later',
+  page_login: 'later',
+  page_private: 'never',
+  page_region: 'never',
   page_throttled: 'later',
+  page_empty: 'soon',
   page_unreadable: 'soon',
   page_mismatch: 'soon',
   page_failed: 'soon',
@@ -31,6 +35,8 @@ export const faultCodes = {
   network: 'soon',
   origin_missing: 'never',
   address_refused: 'never',
+  browser_missing: 'never',
+  browser_failed: 'soon',
   // What became of a unit without a page.
   not_queued: 'never',
   terminated: 'never',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../base/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
-import { errorWords, jsonOf } from './answer.ts';
+import { errorWords, jsonOf, redirectFault } from './answer.ts';
 
 function answer(status: number, body: string, headers: Record<string, string> = {}): PageAnswer {
   return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
@@ -27,7 +27,7 @@ describe('jsonOf', () => {
     [400, '{"message":"product NOT_FOUND"}', 'page_not_found', /product NOT_FOUND/],
     [400, '{"message":"bad page"}', 'page_failed', /bad page/],
     [403, '<html><title>Access Denied</title></html>', 'page_blocked', /403: Access Denied/],
-    [401, '', 'page_blocked', /401/],
+    [401, '', 'page_login', /401/],
     [430, '', 'page_blocked', /430/],
     [429, '', 'page_throttled', /429/],
     [503, 'busy', 'page_throttled', /503/],
@@ -46,7 +46,7 @@ describe('jsonOf', () => {
     ['{"url": "https://geo.captcha-delivery.com/captcha/"}', 'page_blocked'],
     ['<!DOCTYPE html><title>Our shop</title><p>Welcome', 'page_unreadable'],
     [`<html><title>Shop</title>${'x'.repeat(40_000)}captcha`, 'page_unreadable'],
-    ['', 'page_unreadable'],
+    ['', 'page_empty'],
     ['{"products": [{"id": 1', 'page_unreadable'],
   ])('answers 200 with %.60s: %s', (body, code) => expect(faultOf(answer(200, body)).code).toBe(code));
 
@@ -55,6 +55,35 @@ describe('jsonOf', () => {
     expect(fault.retryAfterMs).toBe(7000);
     expect(fault.message).toContain('7 s');
   });
+});
+
+describe('redirects', () => {
+  it.each([
+    ['/login?next=%2F', 'page_login'],
+    ['https://accounts.site.test/signin', 'page_login'],
+    ['/verify/traffic', 'page_blocked'],
+    ['/splashui/captcha?ap=1', 'page_blocked'],
+    ['/select-country?to=1', 'page_region'],
+    ['/global-gateway', 'page_region'],
+    ['http://site.co.uk/', 'page_region'],
+    ['http://de.site.test/a', 'page_region'],
+    ['http://www.site.test/', 'page_failed'],
+    ['http://other.test/', 'page_failed'],
+    ['/blog/login-tips', 'page_failed'],
+    ['/', 'page_failed'],
+    ['http://[', 'page_failed'],
+  ])('to %s: %s', (location, code) => {
+    const fault = faultOf(answer(302, '', { location }));
+    expect(fault.code).toBe(code);
+    expect(fault.message).toContain(`302 and points to ${location}`);
+  });
+
+  it('to what the market knows as another region is page_region', () => {
+    const page = answer(301, '', { location: '/th/a' });
+    expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe('page_region');
+  });
+
+  it('to nowhere is page_failed', () => expect(faultOf(answer(302, '')).code).toBe('page_failed'));
 });
 
 describe('errorWords', () => {

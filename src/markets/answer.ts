@@ -2,17 +2,15 @@ import { Fault } from '../base/fault.ts';
 import { isObject, type Json } from '../base/json.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
+import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
+import { strangePage } from './strange-page.ts';
 
-/** Signs of a check page by their own names, wherever they stand. */
-const checkMarks =
-  /_cf_chl_opt|cf-chl-|_incapsula_resource|captcha-delivery\.com|px-captcha|errors\.edgesuite\.net|sec-if-cpt-container|enable javascript and cookies to continue/i;
-/** Titles of check and refusal pages. */
-const checkTitles =
-  /just a moment|attention required|access denied|access to this page|captcha|robot check|(?:not|are you) a robot|security check|verify(?:ing)? (?:you|that)|pardon our interruption|are you (?:a )?human|checking your browser|forbidden|request blocked|been blocked/i;
-/** Words that make a short page a check; a long page may hold them in a form's script. */
-const checkWords = /captcha|are you a robot|unusual traffic|access denied/i;
-const shortPage = 30_000;
+/** Paths and hosts that visitors are sent to instead of what they asked for. */
+const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
+const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\/sorry\//i;
+const chooserAddress =
+  /(?:choose|select|change)[-_/]?(?:your[-_]?)?(?:country|region|location|language|locale|store)|(?:country|region|language|locale)[-_/]?(?:select\w*|chooser|picker|switch\w*)|global-gateway/i;
 
 const missing =
   /not[ _-]?found|does(?:n't| not) exist|no longer (?:available|exists)|tidak (?:ditemukan|tersedia lagi)/i;
@@ -59,12 +57,6 @@ function titleOf(html: string): string | null {
   return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
 }
 
-function isCheck(html: string): boolean {
-  const title = titleOf(html);
-  if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) return true;
-  return html.length < shortPage && checkWords.test(html);
-}
-
 /** Bot managers that speak JSON: a challenge to solve, or where the captcha is. */
 function isCheckJson(value: Json): boolean {
   if (!isObject(value)) return false;
@@ -72,12 +64,36 @@ function isCheckJson(value: Json): boolean {
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
+/** Tells whether an address is one of a market's pages for another region than was asked for. */
+export type Elsewhere = (target: URL) => boolean;
+
+/**
+ * The fault that a redirect stands for which was not to be followed: `page_login`, `page_blocked` and
+ * `page_region` by where it leads (a login, a check; a choice of countries, another country's host, or what
+ * `elsewhere` knows as another region), else `page_failed`.
+ */
+export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => false): Fault {
+  const { status, url, headers } = answer;
+  const target = URL.parse(headers.location ?? '', url);
+  const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
+  const points = `the site answered ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
+  if (target === null) return new Fault('page_failed', points);
+  if (checkAddress.test(place)) return new Fault('page_blocked', `${points}: a robot check`);
+  if (loginAddress.test(place)) return new Fault('page_login', `${points}: a login`);
+  const asked = URL.parse(url)?.hostname ?? '';
+  if (chooserAddress.test(place) || elsewhere(target) || isOtherCountry(asked, target.hostname)) {
+    return new Fault('page_region', `${points}: another region than was asked for`);
+  }
+  return new Fault('page_failed', points);
+}
+
 /**
  * The fault that an answer's status stands for, for any status outside 200–299: `page_not_found` for 404,
- * 410 and a 4xx whose words say so, `page_throttled` for 429 and 503 with the wait asked for, `page_blocked`
- * for refusals, else `page_failed`. `words`: what the site said, for the message.
+ * 410 and a 4xx whose words say so, `page_throttled` for 429 and 503 with the wait asked for, `page_login`
+ * for 401, `page_blocked` for refusals, a redirect's by where it leads, else `page_failed`. `words`: what
+ * the site said, for the message.
  */
-export function statusFault(answer: PageAnswer, words: string | null): Fault {
+export function statusFault(answer: PageAnswer, words: string | null, elsewhere?: Elsewhere): Fault {
   const { status } = answer;
   const wait = retryAfterMs(answer.headers, answer.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
@@ -92,17 +108,12 @@ export function statusFault(answer: PageAnswer, words: string | null): Fault {
       details,
     );
   }
+  if (status === 401) return new Fault('page_login', `the site answered 401: it wants a login${said}`);
   // 428 and 430 are what two bot managers answer with.
-  if ([401, 403, 428, 430].includes(status)) {
+  if ([403, 428, 430].includes(status)) {
     return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
   }
-  if (status >= 300 && status < 400) {
-    const target = answer.headers.location ?? '';
-    return new Fault(
-      'page_failed',
-      `the site answered ${status} and points to ${brief(target) || 'no page'}`,
-    );
-  }
+  if (status >= 300 && status < 400) return redirectFault(answer, elsewhere);
   if (status < 500 && saysMissing(words)) {
     return new Fault('page_not_found', `the site answered ${status}${said}`);
   }
@@ -110,10 +121,9 @@ export function statusFault(answer: PageAnswer, words: string | null): Fault {
 }
 
 /**
- * The JSON of an answer, for sites that answer in JSON. Faults: `page_blocked` for refusals by status
- * and for check pages in HTML or JSON, `page_throttled` for 429 and 503 with the wait asked for,
- * `page_not_found` for 404, 410 and a 4xx that says so, `page_failed` for any other status, and
- * `page_unreadable` for what is no JSON. Messages carry the status and the site's own words.
+ * The JSON of an answer, for sites that answer in JSON. Faults: those of `statusFault` by status, of
+ * `strangePage` for a web page or nothing, `page_blocked` for a check in JSON, and `page_unreadable` for
+ * what is no JSON. Messages carry the status and the site's own words.
  */
 export function jsonOf(answer: PageAnswer): Json {
   const body = answer.body
@@ -132,12 +142,7 @@ export function jsonOf(answer: PageAnswer): Json {
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
     return result.value;
   }
-  const titled = words === null ? '' : ` titled "${words}"`;
-  if (html && isCheck(body)) {
-    throw new Fault('page_blocked', `the site sent a robot check or refusal page${titled} instead of data`);
-  }
-  if (html) throw new Fault('page_unreadable', `the site sent a web page${titled} instead of data`);
-  if (body === '') throw new Fault('page_unreadable', 'the site sent an empty answer');
+  if (html || body === '') throw strangePage(body, 'data');
   const place = `${answer.body.length} bytes of ${brief(answer.headers['content-type'] ?? 'no content type')}`;
   throw new Fault('page_unreadable', `the site sent broken JSON (${place}): ${result.reason}`);
 }

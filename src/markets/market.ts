@@ -11,8 +11,9 @@ export interface ReadContext {
 
 /**
  * Reads pages of one record each: a product page. `extract` is pure: the tests and the samples run
- * it on a captured answer. Faults: `page_not_found`, `page_blocked`, `page_throttled`,
- * `page_unreadable`, `page_mismatch`, `page_failed`, and those of the fetch.
+ * it on a captured answer. Faults: `page_not_found`, `page_private`, `page_region`,
+ * `page_blocked`, `page_login`, `page_throttled`, `page_empty`, `page_unreadable`, `page_mismatch`,
+ * `page_failed`, and those of the fetch.
  */
 export interface RecordReader {
   readonly sort: 'record';

@@ -24,9 +24,12 @@ const readers: Record<Sample['page'], PageName> = {
 
 const names: Partial<Record<FaultCode, NonNullable<Sample['fault']>>> = {
   page_blocked: 'blocked',
+  page_login: 'blocked',
   page_throttled: 'blocked',
   page_not_found: 'not_found',
   page_unreadable: 'unreadable',
+  page_empty: 'unreadable',
+  page_region: 'unreadable',
   page_mismatch: 'unreadable',
   page_failed: 'unreadable',
 };

@@ -2,50 +2,55 @@ import { Fault } from '../../base/fault.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { retryAfterMs } from '../../fetch/retry-after.ts';
+import { redirectFault, statusFault } from '../answer.ts';
+import { strangePage } from '../strange-page.ts';
+import { regions } from './regions.ts';
 
 const robot = 90309999;
 const withdrawnPath = 10005;
+const suffixes = Object.values(regions).map(({ suffix }) => suffix);
 const notFound: readonly unknown[] = [266900002, 4];
 
-/** Paths that a robot or a stranger is sent to. */
-const checks = /\/verify\/|\/buyer\/login|\/traffic\/error/;
+/** Where a robot is sent; a page that only takes visitors there is no answer either. */
+const checks = /\/verify\/|\/traffic\/error/;
 
-/** Words of pages that stand in the way of the answer. */
-const challenge =
-  /captcha|access denied|unusual traffic|robot|just a moment|\/verify\/|\/buyer\/login|\/traffic\/error/i;
+/** Another country's host, by the suffix that it ends with. */
+function isElsewhere(answer: PageAnswer): (target: URL) => boolean {
+  const bare = (host: string) => host.replace(/^www\./, '');
+  const asked = bare(URL.parse(answer.url)?.hostname ?? '');
+  return ({ hostname }) => bare(hostname) !== asked && suffixes.some((suffix) => hostname.endsWith(suffix));
+}
 
-function judgeStatus(answer: PageAnswer): void {
+function statusFaultOf(answer: PageAnswer): Fault {
   const { status, headers } = answer;
   const wait = retryAfterMs(headers, answer.at);
-  const details = wait === undefined ? {} : { retryAfterMs: wait };
-  if (status === 429 || (status === 503 && wait !== undefined)) {
-    throw new Fault('page_throttled', `the site answered ${status}: too many requests`, details);
-  }
-  if (status === 401 || status === 403)
-    throw new Fault('page_blocked', `the site answered ${status}`, details);
+  const throttled = status === 429 || (status === 503 && wait !== undefined);
+  if (throttled || status === 401 || status === 403) return statusFault(answer, null);
   if (status >= 300 && status < 400) {
-    const target = headers.location ?? '';
-    if (checks.test(target)) throw new Fault('page_blocked', 'the site asks for a login or a check');
-    throw new Fault('page_failed', `the site answered ${status} and points to another page`);
+    if (checks.test(headers.location ?? '')) return new Fault('page_blocked', 'the site asks for a check');
+    return redirectFault(answer, isElsewhere(answer));
   }
-  throw new Fault('page_failed', `the site answered ${status}`, details);
+  // 404 too: it is about the path. Of an item the site says by its number that there is none.
+  return new Fault('page_failed', `the site answered ${status}`);
 }
 
 function parse(answer: PageAnswer): JsonObject {
-  const text = answer.body.toString('utf8');
+  const body = answer.body.toString('utf8').trim();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(body);
   } catch {
-    if (answer.status === 200 && challenge.test(text.slice(0, 100_000))) {
+    if (answer.status !== 200) throw statusFaultOf(answer);
+    if (!body.startsWith('<') && body !== '')
+      throw new Fault('page_unreadable', 'the site sent broken JSON instead of data');
+    if (checks.test(body.slice(0, 100_000))) {
       throw new Fault('page_blocked', 'the site sent a page with a check instead of data');
     }
-    if (answer.status !== 200) judgeStatus(answer);
-    const what = /^\s*</.test(text) ? 'a web page' : text.trim() === '' ? 'nothing' : 'broken JSON';
-    throw new Fault('page_unreadable', `the site sent ${what} instead of data`);
+    const fault = strangePage(body, 'data');
+    throw fault.code === 'page_not_found' ? new Fault('page_failed', fault.message) : fault;
   }
   if (isObject(value)) return value;
-  if (answer.status !== 200) judgeStatus(answer);
+  if (answer.status !== 200) throw statusFaultOf(answer);
   throw new Fault('page_unreadable', 'the answer is JSON but not an object');
 }
 
@@ -56,16 +61,17 @@ function isRefusal(body: JsonObject): boolean {
 
 /**
  * The answer's JSON once it is known to be an answer. Faults: `page_blocked` for a refusal in
- * either form, a redirect to a check or login, and a check page; `page_not_found` only where the
- * site says so by its number; `page_throttled` with the wait asked for; `page_failed` for any other
- * error of the site; `page_unreadable` for what is not JSON.
+ * either form, a redirect to a check, and a check page; `page_login` and `page_region` for a login and
+ * for another country's host; `page_not_found` only where the site says so by its number;
+ * `page_throttled` with the wait asked for; `page_failed` for any other error of the site; for a web
+ * page or nothing that of `strangePage`; `page_unreadable` for what else is not JSON.
  */
 export function judged(answer: PageAnswer): JsonObject {
   const body = parse(answer);
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
   if (notFound.includes(body.error))
     throw new Fault('page_not_found', 'the site knows no such page in this region');
-  if (answer.status !== 200) judgeStatus(answer);
+  if (answer.status !== 200) throw statusFaultOf(answer);
   if (body.error === withdrawnPath) {
     throw new Fault('page_failed', `the site has withdrawn this request (error ${withdrawnPath})`);
   }

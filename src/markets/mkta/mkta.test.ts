@@ -89,7 +89,7 @@ describe('products', () => {
     [808, 'page_blocked'],
     [809, 'page_blocked'],
     [810, 'page_blocked'],
-    [811, 'page_blocked'],
+    [811, 'page_login'],
     [812, 'page_blocked'],
     [813, 'page_failed'],
     [814, 'page_failed'],
@@ -183,6 +183,6 @@ describe('shops', () => {
 
   test('that are not there or refuse are faults', async () => {
     await expect(collect('merchant', { shop_id: '66800' })).rejects.toMatchObject({ code: 'page_not_found' });
-    await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({ code: 'page_blocked' });
+    await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({ code: 'page_login' });
   });
 });

@@ -15,7 +15,8 @@ function judgeErrors(errors: Json[], thing: string, unknown: 'page_not_found' | 
   const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
   const said = (pattern: RegExp) => pattern.test(words);
   const coded = (...wanted: number[]) => codes.some((code) => code !== null && wanted.includes(code));
-  if (coded(401, 403) || said(refused)) return new Fault('page_blocked', `the site refused: ${words}`);
+  if (coded(401)) return new Fault('page_login', `the site wants a login: ${words}`);
+  if (coded(403) || said(refused)) return new Fault('page_blocked', `the site refused: ${words}`);
   if (coded(429) || said(throttled)) return new Fault('page_throttled', `too many requests: ${words}`);
   if (coded(404, 410) || saysMissing(words)) {
     return new Fault('page_not_found', `the site knows no such ${thing}: ${words}`);

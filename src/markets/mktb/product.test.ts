@@ -175,7 +175,7 @@ describe('read', () => {
     [812, 'page_failed'],
     [813, 'page_unreadable'],
     [814, 'page_unreadable'],
-    [815, 'page_unreadable'],
+    [815, 'page_empty'],
     [816, 'page_unreadable'],
     [817, 'page_failed'],
   ])('of a key ending in %d is %s', async (digits, code) => {

@@ -16,7 +16,8 @@ const good = /^(?:ok|success)$/i;
 
 function judgeCode(code: number | null, status: string | null, words: string, thing: string): Fault {
   const said = words === '' ? '' : `: ${words}`;
-  if (code === 401 || code === 403) return new Fault('page_blocked', `the site refused${said}`);
+  if (code === 401) return new Fault('page_login', `the site wants a login${said}`);
+  if (code === 403) return new Fault('page_blocked', `the site refused${said}`);
   if (code === 429) return new Fault('page_throttled', `too many requests${said}`);
   const missing = saysMissing(`${status ?? ''} ${words}`) || (code !== null && code >= 400 && code < 500);
   if (missing) return new Fault('page_not_found', `the site knows no such ${thing}${said}`);

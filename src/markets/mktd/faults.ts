@@ -2,6 +2,7 @@ import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { number, object, text } from '../fields.ts';
 import { find, type HtmlPage, words } from '../html.ts';
+import { strangePage } from '../strange-page.ts';
 
 /** Marks of the captcha widget that product pages never hold; the bare word "captcha" is on every page. */
 const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
@@ -12,7 +13,7 @@ const awayWords =
 
 const regionLocked = 23002102;
 
-/** The fault for a page that holds no product data at all. */
+/** The fault for a page that holds no product data at all: by the site's own words, else as any page. */
 export function withoutData(html: string, page: HtmlPage): Fault {
   const title = words(find(page.root, 'title'));
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
@@ -21,8 +22,21 @@ export function withoutData(html: string, page: HtmlPage): Fault {
   const said = awayWords.exec(words(find(page.root, 'body')) ?? '');
   if (said)
     return new Fault('page_not_found', `the site does not offer this product in this region: "${said[0]}"`);
-  const titled = title === null ? '' : ` titled "${title.slice(0, 100)}"`;
-  return new Fault('page_unreadable', `the site sent a page${titled} without product data, or a part of one`);
+  const cut = html.trim() !== '' && !/<\/html\s*>/i.test(html);
+  if (cut || html.includes('_ROUTER_DATA')) {
+    return new Fault('page_unreadable', 'the site sent a page without product data, or a part of one');
+  }
+  return strangePage(html, 'the product');
+}
+
+/** Region that an address of the site is for; undefined where it names none. */
+function regionOf({ hostname, pathname }: URL): string | undefined {
+  return (/^\/shop\/([a-z]{2})(?:\/|$)/.exec(pathname) ?? /^shop-([a-z]{2})\./.exec(hostname))?.[1];
+}
+
+/** Tells which addresses of the site are for other regions than one. */
+export function outside(region: string): (target: URL) => boolean {
+  return (target) => ![undefined, region].includes(regionOf(target));
 }
 
 /** The fault for product data that hold no product; `page` is the route's data, `data` the product's. */

@@ -205,19 +205,20 @@ describe('a page without the product', () => {
   it('is never anything but a fault, however it is cut', () => {
     const whole = embedded(modelInfo(fakeProduct('my', id)));
     const script = whole.indexOf('</script></body>');
-    for (let end = 0; end < script; end += 97) {
+    for (let end = 97; end < script; end += 97) {
       expect(faultOf(whole.slice(0, end)).code, `cut at ${end}`).toBe('page_unreadable');
     }
   });
 
   it.each([
-    '',
     '{}',
     '[]',
     'null',
     '{"loaderData":[1]}',
     '{"loaderData":{"x":{"page_config":{"components_map":{"a":[]}}}}}',
   ])('is unreadable as %j', (body) => expect(faultOf(body).code).toBe('page_unreadable'));
+
+  it('is empty as nothing', () => expect(faultOf('').code).toBe('page_empty'));
 
   it('is a fault when its data are of other types than ever seen', () => {
     for (const odd of [

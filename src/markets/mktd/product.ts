@@ -131,7 +131,7 @@ function besides({ data, others }: ProductData): JsonObject {
 
 function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
   const asked = String(input.product_id);
-  const found = productData(answer);
+  const found = productData(answer, region);
   const reading = readingOf(found);
   checked(reading, found, asked);
   return {

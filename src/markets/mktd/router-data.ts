@@ -1,10 +1,11 @@
+import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { statusFault } from '../answer.ts';
 import { number, object, objects, text } from '../fields.ts';
 import { attribute, bodyText, byId, find, findAll, type HtmlPage, parseHtml, scriptText } from '../html.ts';
 import { jsonAfter, parseJson } from '../script-json.ts';
-import { withoutData, withoutProduct } from './faults.ts';
+import { outside, withoutData, withoutProduct } from './faults.ts';
 
 /** Where a page's data about its product lie. */
 export interface ProductData {
@@ -70,16 +71,26 @@ function typeOf(component: JsonObject): string {
 /**
  * Finds the product's data in an answer: router data embedded in an HTML page, or the bare JSON that the
  * page's loader answers. Faults: by status; `page_blocked` for a security check, `page_not_found` for a
- * product that is withdrawn or not offered in the region, `page_unreadable` for anything else without data.
+ * product that is withdrawn or not offered in the region, `page_region` for a page that is another region's,
+ * those of `strangePage` for other pages without data, `page_unreadable` for data of another shape.
  */
-export function productData(answer: PageAnswer): ProductData {
-  if (answer.status < 200 || answer.status > 299) throw statusFault(answer, null);
+export function productData(answer: PageAnswer, region: string): ProductData {
+  const isOutside = outside(region);
+  if (answer.status < 200 || answer.status > 299) throw statusFault(answer, null, isOutside);
+  const answered = URL.parse(answer.url);
+  if (answered && isOutside(answered)) {
+    throw new Fault(
+      'page_region',
+      `asked for region ${region}, was led to ${answered.host}${answered.pathname}`,
+    );
+  }
   const body = bodyText(answer);
   const json = parseJson(body);
   const page = json === undefined ? parseHtml(body) : undefined;
   const root = page ? embedded(page) : json;
   const route = isObject(root) ? routeData(root) : undefined;
-  if (!route) throw withoutData(body, page ?? parseHtml(''));
+  if (!route && page) throw withoutData(body, page);
+  if (!route) throw new Fault('page_unreadable', 'the site sent JSON without product data');
   const others = new Map<string, JsonObject>();
   for (const component of componentsOf(route)) {
     if (isObject(component.component_data)) others.set(typeOf(component), component.component_data);

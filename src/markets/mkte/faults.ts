@@ -2,6 +2,8 @@ import { Fault } from '../../base/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { statusFault } from '../answer.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
+import { strangePage } from '../strange-page.ts';
+import { regions } from './regions.ts';
 
 const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
 const checkMarks = /api-services-support@|awswaf\.com|aws-waf-token|id="challenge-container"/i;
@@ -15,6 +17,13 @@ const sorryTitles =
 
 /** Longest page that can be a check or an apology: such pages stay below 20 kB. */
 const shortPage = 60_000;
+
+const hosts: readonly string[] = Object.values(regions).map(({ host }) => host);
+
+/** Whether an address is a store's own: a redirect that leaves its origin for one leads to another region. */
+function isStore({ hostname }: URL): boolean {
+  return hosts.includes(hostname) || hosts.includes(`www.${hostname}`);
+}
 
 function isCheck(html: string, page: HtmlPage, title: string): boolean {
   if (find(page.root, 'form[action*="validateCaptcha" i]') || byId(page, 'captchacharacters')) return true;
@@ -33,9 +42,10 @@ function isGone(page: HtmlPage, title: string): boolean {
 /**
  * The page of an answer as HTML, once it is known to be no refusal. `content` tells whether the page holds
  * what was asked for: words of refusals count only where it does not. Faults: `page_blocked` for a robot
- * check, a "Continue shopping" page or a sign-in, with any status; by status; for pages with status 200
- * `page_throttled` for the site's apology, `page_not_found` for its dog page, `page_unreadable` for a page
- * that ends before its end, or without content.
+ * check or a "Continue shopping" page, with any status; by status, `page_region` for a redirect to another
+ * store; for pages with status 200 `page_login` for a sign-in, `page_throttled` for the site's apology,
+ * `page_not_found` for its dog page, `page_unreadable` for a page that ends before its end, else that of
+ * `strangePage`.
  */
 export function judgedPage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
   const html = bodyText(answer);
@@ -49,18 +59,17 @@ export function judgedPage(answer: PageAnswer, what: string, content: (page: Htm
   if (!held && isCheck(html, page, title)) {
     throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
   }
-  if (!ok) throw statusFault(answer, title === '' ? null : title.slice(0, 200));
+  if (!ok) throw statusFault(answer, title === '' ? null : title.slice(0, 200), isStore);
   if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
     throw new Fault('page_unreadable', `the ${what} is cut off after ${answer.body.length} bytes`);
   }
   if (held) return page;
   if (find(page.root, 'form[name="signIn"]')) {
-    throw new Fault('page_blocked', 'the site asks for a sign-in instead of showing the page');
+    throw new Fault('page_login', 'the site asks for a sign-in instead of showing the page');
   }
   if (isGone(page, title)) throw new Fault('page_not_found', 'the site knows no such page in this store');
   if (sorryTitles.test(title)) {
     throw new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
   }
-  const titled = title === '' ? '' : ` titled "${title.slice(0, 100)}"`;
-  throw new Fault('page_unreadable', `the site sent a page${titled} that is no ${what}`);
+  throw strangePage(html, `the ${what}`);
 }

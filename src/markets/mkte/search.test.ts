@@ -170,7 +170,7 @@ describe('a refusal', () => {
     ['811', 'page_throttled'],
     ['812', 'page_failed'],
     ['813', 'page_unreadable'],
-    ['814', 'page_unreadable'],
+    ['814', 'page_empty'],
     ['816', 'page_throttled'],
   ])('%s is %s and never an empty list', async (ending, code) => {
     await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({ name: 'Fault', code });
@@ -184,6 +184,6 @@ describe('a refusal', () => {
     expect(() => extract('')).not.toThrow();
     const body = Buffer.from('<html><body><span id="productTitle">T</span></body></html>');
     const answer = { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 };
-    expect(() => search.extract(answer, {}, 'us')).toThrow(/no search page/);
+    expect(() => search.extract(answer, {}, 'us')).toThrow(/instead of the search page/);
   });
 });

@@ -4,8 +4,10 @@ import type { PageAnswer } from '../../fetch/page.ts';
 import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { objects } from '../fields.ts';
 
-/** Whether a store answered with, or led to, the page where visitors give its password. */
+/** Whether a store shows its catalogue to nobody without its password: it says so, or leads to the page
+ *  where visitors give it. */
 function isClosed({ status, headers, url }: PageAnswer): boolean {
+  if (status === 401) return true;
   const toPassword = (address: string | undefined) =>
     URL.parse(address ?? '', url)
       ?.pathname.replace(/\/$/, '')
@@ -14,13 +16,13 @@ function isClosed({ status, headers, url }: PageAnswer): boolean {
 }
 
 /**
- * The products of an answer, as the store wrote them. Faults: those of `jsonOf`; `page_blocked` for a
+ * The products of an answer, as the store wrote them. Faults: those of `jsonOf`; `page_private` for a
  * store closed behind a password; `page_not_found` where the store says so; `page_unreadable` for what
  * is no catalogue. A 404 may also stand for a store of another platform.
  */
 export function catalogueOf(answer: PageAnswer): JsonObject[] {
   if (isClosed(answer))
-    throw new Fault('page_blocked', 'the store is closed: it asks its visitors for a password');
+    throw new Fault('page_private', 'the store is closed: it asks its visitors for a password');
   const root = jsonOf(answer);
   const products = isObject(root) ? root.products : undefined;
   if (!Array.isArray(products)) {

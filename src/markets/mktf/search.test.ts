@@ -175,6 +175,17 @@ describe('read', () => {
     expect(same.entries).toHaveLength(1);
   });
 
+  it.each([
+    ['https://kiln9.co.uk/products.json', 'https://kiln9.com/'],
+    ['https://eu.kiln9.com/products.json', 'https://us.kiln9.com/'],
+    ['https://kiln9.com/en-gb/products.json', 'https://kiln9.com/'],
+    ['https://kiln9.com/en-gb/collections/a/products.json', 'https://kiln9.com/en-us/collections/a'],
+  ])('refuses %s, the shop of another country than %s', async (url, asked) => {
+    const fetch: FetchPage = async () => answer({ products: [] }, url);
+    const pages = search.read({ url: asked }, { region: '', fetch });
+    await expect(pages.next()).rejects.toMatchObject({ code: 'page_region' });
+  });
+
   it('says that a store is closed where it was led to the password page', async () => {
     const fetch: FetchPage = async () => ({
       ...answer(''),
@@ -182,7 +193,7 @@ describe('read', () => {
       url: `${store}/password`,
     });
     await expect(readWith(fetch, '/')).rejects.toMatchObject({
-      code: 'page_blocked',
+      code: 'page_private',
       message: expect.stringMatching(/password/),
     });
   });
@@ -192,8 +203,8 @@ describe('read', () => {
     [801, 'page_not_found'],
     [802, 'page_blocked'],
     [803, 'page_unreadable'],
-    [805, 'page_blocked'],
-    [806, 'page_blocked'],
+    [805, 'page_private'],
+    [806, 'page_private'],
     [807, 'page_blocked'],
     [808, 'page_blocked'],
     [809, 'page_blocked'],
@@ -202,7 +213,7 @@ describe('read', () => {
     [812, 'page_failed'],
     [813, 'page_unreadable'],
     [814, 'page_unreadable'],
-    [815, 'page_unreadable'],
+    [815, 'page_empty'],
     [816, 'page_unreadable'],
     [817, 'page_unreadable'],
     [820, 'page_blocked'],

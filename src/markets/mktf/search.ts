@@ -2,6 +2,7 @@ import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { jsonOf } from '../answer.ts';
+import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, text } from '../fields.ts';
 import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
@@ -55,6 +56,19 @@ function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
   return words ? products.filter((product) => holds(product, words)) : products;
 }
 
+/** A store may send its visitors to its shop for another country, where prices are others. */
+function checkCountry(answer: PageAnswer, place: StorePage): void {
+  const answered = URL.parse(answer.url);
+  if (!answered) return;
+  const prefix = /^(\/[a-z]{2,3}-[a-z]{2,4})\//i.exec(answered.pathname)?.[1];
+  const moved = prefix !== undefined && prefix.toLowerCase() !== place.prefix.toLowerCase();
+  if (!moved && !isOtherCountry(new URL(place.origin).hostname, answered.hostname)) return;
+  throw new Fault(
+    'page_region',
+    `the store led to its shop for another country: ${answered.host}${prefix ?? ''}`,
+  );
+}
+
 /** A store may answer for another collection than was asked for, by a redirect of its own. */
 function checkPlace(answer: PageAnswer, place: StorePage): void {
   const path = URL.parse(answer.url)?.pathname ?? '';
@@ -70,6 +84,7 @@ async function productsOn(page: number, place: StorePage, fetch: FetchPage): Pro
   const beyond = (page - 1) * perPage >= deepestProduct;
   // The platform refuses what lies deeper than it serves: its catalogue ends there for visitors.
   if (beyond && [400, 404, 422].includes(answer.status)) return [];
+  checkCountry(answer, place);
   const products = catalogueOf(answer);
   checkPlace(answer, place);
   return products;

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { isOtherCountry } from './country-host.ts';
+
+test.each([
+  ['kiln.com', 'kiln.co.uk', true],
+  ['www.kiln.co.id', 'kiln.sg', true],
+  ['us.kiln.com', 'eu.kiln.com', true],
+  ['kiln.com', 'de.kiln.com', true],
+  ['www.kiln.com', 'en-gb.kiln.com', true],
+  ['kiln.com', 'www.kiln.com', false],
+  ['kiln.com', 'shop.kiln.com', false],
+  ['KILN.com', 'kiln.com.', false],
+  ['kiln.shops.example', 'kiln.com', false],
+  ['kiln.com', 'accounts.example.com', false],
+  ['127.0.0.1', '127.0.0.2', false],
+  ['[::1]', '[::2]', false],
+  ['localhost', 'kiln.com', false],
+])('from %s to %s: %s', (asked, answered, other) => expect(isOtherCountry(asked, answered)).toBe(other));

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { strangePage } from './strange-page.ts';
+
+const page = (title: string, body = '', head = '') =>
+  `<!doctype html><html><head><title>${title}</title>${head}</head><body>${body}</body></html>`;
+
+describe('a page instead of the one asked for', () => {
+  test.each([
+    ['a check by its title', page('Just a moment...'), 'page_blocked'],
+    ['a check by its heading', page('Shop', '<h1>Verify you are human</h1>'), 'page_blocked'],
+    ['a captcha on a short page', page('Shop', '<p>Solve the captcha below'), 'page_blocked'],
+    ['a captcha by its element', page('Shop', '<div class="g-ReCaptcha"></div>'), 'page_blocked'],
+    [
+      'a captcha by its script',
+      page('Shop', '<script src="https://captcha.test/a.js"></script>'),
+      'page_blocked',
+    ],
+    [
+      'settings that name a captcha',
+      page('Shop', '<script>{"sdk":"captcha"}</script><p>Hello'),
+      'page_unreadable',
+    ],
+    ['a check by its script', page('', '<script>window._cf_chl_opt={}</script>'), 'page_blocked'],
+    [
+      'unusual traffic',
+      page('Sorry', '<p>We have detected unusual traffic from your network'),
+      'page_blocked',
+    ],
+    ['a login by its title', page('Masuk / Login'), 'page_login'],
+    ['a login in Vietnamese', page('Đăng nhập ngay'), 'page_login'],
+    ['a login by its field', page('Welcome', '<form><input type="Password"></form>'), 'page_login'],
+    ['a choice of countries', page('Welcome', '<h1>Choose your country or region</h1>'), 'page_region'],
+    ['a choice of languages', page('Pilih Bahasa', '<a href="/th">ไทย</a>'), 'page_region'],
+    ['a soft 404', page('Page Not Found', '<p>Maybe elsewhere?'), 'page_not_found'],
+    ['a soft 404 in Indonesian', page('Toko', '<h2>Waduh, tujuanmu tidak ditemukan!</h2>'), 'page_not_found'],
+    [
+      'a soft 404 with a login in its header',
+      page('404', '<header><input type="password"></header>'),
+      'page_not_found',
+    ],
+    ['a shell', page('Shop', '<div id="root"></div><script src="/a.js"></script>'), 'page_empty'],
+    [
+      'a shell that asks for scripts',
+      page('Shop', '<noscript>You need to enable JavaScript.</noscript><div id="app">Loading…</div>'),
+      'page_empty',
+    ],
+    [
+      'a shell without a body',
+      '<!doctype html><title>Shop</title><script src="/a.js"></script>',
+      'page_empty',
+    ],
+    ['nothing', ' \n', 'page_empty'],
+    ['any other page', page('Spring sale', '<p>Everything must go.'), 'page_unreadable'],
+    ['a page about logging', page('Shop', '<p>Firewood: catalogue of logs in oak'), 'page_unreadable'],
+    [
+      'a long page with a captcha script',
+      page('Shop', `<p>Hi${'x'.repeat(40_000)}captcha`),
+      'page_unreadable',
+    ],
+    ['plain text', 'Service is fine', 'page_unreadable'],
+  ])('%s', (_name, html, code) => expect(strangePage(html, 'data')).toMatchObject({ code }));
+
+  test('the fault names the title and what was asked for', () => {
+    expect(strangePage(page('Spring sale', '<p>Now'), 'the product').message).toBe(
+      'the site sent a web page titled "Spring sale" instead of the product',
+    );
+  });
+
+  test('a page of 16 MB is judged in a moment', () => {
+    const started = performance.now();
+    strangePage(page('Shop', '<div><p>x</div>'.repeat(1_000_000)), 'data');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
