@@ -25,12 +25,13 @@ export function isOpen(context: JobContext, job: Job): boolean {
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock, settings } = context;
-  if (!isOpen(context, job)) return 'closed';
   if (job.state === 'approved') {
     await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
   }
+  if (!isOpen(context, job)) return 'closed';
   const room = settings.jobWindow - (await store.countInFlight(job.id));
-  if (room <= 0) return 'dispatched';
+  // A few at a time: a write to the store for every batch that ends would cost more than it brings.
+  if (room < Math.max(1, settings.jobWindow >> 2)) return 'dispatched';
   return publish(context, await store.queueBatches(job.id, room, clock.now()));
 }
 
