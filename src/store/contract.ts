@@ -3,6 +3,7 @@ import { accountContract } from './contract/accounts.ts';
 import { claimContract } from './contract/claims.ts';
 import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
+import { driftContract } from './contract/drift.ts';
 import { jobContract } from './contract/jobs.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { originContract } from './contract/origins.ts';
@@ -30,4 +31,5 @@ export function storeContract(open: OpenStores): void {
   describe('origins', () => originContract(open));
   describe('waits', () => waitContract(open));
   describe('recent crawls', () => crawlContract(open));
+  describe('drift', () => driftContract(open));
 }

@@ -187,6 +187,16 @@ export interface BatchReference {
   attempt: number;
 }
 
+/** What was seen lately of listed fields on one sort of a market's pages. */
+export interface DriftRecord {
+  market: string;
+  page: string;
+  /** Raised by one with every write, from 1. */
+  revision: number;
+  /** JSON text of whoever watches the pages. */
+  state: string;
+}
+
 /** The record of one submit under an idempotency key. */
 export interface Submission {
   userId: string;

@@ -4,6 +4,7 @@ import type {
   BatchReference,
   BatchSummary,
   Counts,
+  DriftRecord,
   Job,
   JobState,
   Lane,
@@ -29,7 +30,8 @@ export interface Store
     BatchStore,
     OriginStore,
     WaitStore,
-    CrawlStore {
+    CrawlStore,
+    DriftStore {
   /** Name of the engine, for people: "SQLite", "MongoDB". */
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
@@ -225,6 +227,18 @@ export interface CrawlStore {
   keepCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
   /** The page of `key`, if it was crawled at `since` or later. */
   findCrawl(key: string, since: number): Promise<Uint8Array | null>;
-  /** Removes pages crawled before `before`; gives their number. */
-  expireCrawls(before: number): Promise<number>;
+  /** Removes pages crawled before `before`, and the oldest of those that are more than `most`; gives
+   *  their number. Of pages crawled in the same millisecond all go or all stay. */
+  expireCrawls(before: number, most: number): Promise<number>;
+}
+
+/** What was seen of listed fields, over all workers together. */
+export interface DriftStore {
+  /** The record of a market's sort of page; null before the first. */
+  getDrift(market: string, page: string): Promise<DriftRecord | null>;
+  /** Keeps a record whose revision follows that of the one there (1: there is none); false when it
+   *  does not: someone else was faster, and nothing is changed. */
+  putDrift(record: DriftRecord): Promise<boolean>;
+  /** Every record, by market and page. */
+  listDrift(): Promise<DriftRecord[]>;
 }

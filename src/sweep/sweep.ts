@@ -12,6 +12,8 @@ const cutShortMs = 30_000;
 const lostMs = 60_000;
 /** Batches without a job, and half-posted ledger entries, of this age are nobody's any more. */
 const orphanMs = 3_600_000;
+/** Pages kept for later jobs at most: some gigabytes. */
+const mostCrawls = 100_000;
 const atOnce = 500;
 
 /**
@@ -67,7 +69,7 @@ export async function sweep(context: JobContext): Promise<void> {
   await step('leftovers', async () => {
     await store.repairLedger(now - cutShortMs);
     await store.removeOrphans(now - orphanMs);
-    await store.expireCrawls(now - context.settings.recentCrawlMs);
+    await store.expireCrawls(now - context.settings.recentCrawlMs, mostCrawls);
   });
 }
 

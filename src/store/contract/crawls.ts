@@ -30,8 +30,18 @@ export function crawlContract(open: OpenStores): void {
     const [old, late] = [newId(), newId()];
     await stores.store.keepCrawl(old, aTime - 100_000, page('old'));
     await stores.store.keepCrawl(late, aTime, page('late'));
-    expect(await stores.store.expireCrawls(aTime - 50_000)).toBe(1);
+    expect(await stores.store.expireCrawls(aTime - 50_000, 1_000)).toBe(1);
     expect(await stores.store.findCrawl(old, 0)).toBeNull();
     expect(textOf(await stores.store.findCrawl(late, 0))).toBe('late');
+  });
+
+  test('of too many pages the oldest are removed', async () => {
+    await stores.store.expireCrawls(Number.MAX_SAFE_INTEGER, 0);
+    const keys = Array.from({ length: 6 }, () => newId());
+    for (const [turn, key] of keys.entries()) await stores.store.keepCrawl(key, aTime + turn, page('kept'));
+    expect(await stores.store.expireCrawls(aTime + 1, 3)).toBe(3);
+    expect(await stores.store.expireCrawls(0, 3)).toBe(0);
+    const kept = await Promise.all(keys.map((key) => stores.other.findCrawl(key, 0)));
+    expect(kept.map(textOf)).toEqual([null, null, null, 'kept', 'kept', 'kept']);
   });
 }

@@ -18,7 +18,18 @@ export function crawlStore(engine: Engine): CrawlStore {
         return page === null || page.at < since ? null : page.body.value();
       }),
 
-    expireCrawls: (before) =>
-      engine.run(async ({ crawls }) => (await crawls.deleteMany({ at: { $lt: before } })).deletedCount),
+    expireCrawls: (before, most) =>
+      engine.run(async ({ crawls }) => {
+        const old = await crawls.deleteMany({ at: { $lt: before } });
+        if ((await crawls.estimatedDocumentCount()) <= most) return old.deletedCount;
+        const [last] = await crawls
+          .find({}, { projection: { at: 1 } })
+          .sort({ at: -1 })
+          .skip(most)
+          .limit(1)
+          .toArray();
+        const more = last ? await crawls.deleteMany({ at: { $lte: last.at } }) : null;
+        return old.deletedCount + (more?.deletedCount ?? 0);
+      }),
   };
 }

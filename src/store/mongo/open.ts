@@ -2,6 +2,7 @@ import type { Store } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
+import { driftStore } from './drift.ts';
 import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -32,5 +33,6 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...originStore(engine),
     ...waitStore(engine),
     ...crawlStore(engine),
+    ...driftStore(engine),
   };
 }

@@ -2,6 +2,7 @@ import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
 import type {
   ApiKey,
   Batch,
+  DriftRecord,
   Job,
   JobState,
   LedgerEntry,
@@ -88,6 +89,9 @@ export interface CrawlDocument {
   body: Binary;
 }
 
+/** What was seen of fields: `<market>/<page>`. */
+export type DriftDocument = DriftRecord & { _id: string };
+
 /** The database's collections. */
 export interface Collections {
   users: Collection<UserDocument>;
@@ -101,6 +105,7 @@ export interface Collections {
   origins: Collection<OriginDocument>;
   waits: Collection<WaitDocument>;
   crawls: Collection<CrawlDocument>;
+  drift: Collection<DriftDocument>;
 }
 
 /** The collections of a database. */
@@ -117,6 +122,7 @@ export function collectionsOf(database: Db): Collections {
     origins: database.collection('origins'),
     waits: database.collection('waits'),
     crawls: database.collection('crawls'),
+    drift: database.collection('drift'),
   };
 }
 

@@ -18,6 +18,12 @@ export function crawlStore(engine: Engine): CrawlStore {
       engine.get<{ body: Uint8Array }>('SELECT body FROM crawls WHERE key = ? AND at >= ?', key, since)
         ?.body ?? null,
 
-    expireCrawls: async (before) => engine.run('DELETE FROM crawls WHERE at < ?', before),
+    expireCrawls: async (before, most) => {
+      const last = engine.get<{ at: number }>(
+        'SELECT at FROM crawls ORDER BY at DESC LIMIT 1 OFFSET ?',
+        most,
+      );
+      return engine.run('DELETE FROM crawls WHERE at < ?1 OR at <= ?2', before, last?.at ?? null);
+    },
   };
 }

@@ -86,6 +86,10 @@ const steps = [
   ) STRICT;
   CREATE INDEX waits_by_job ON waits (job_id, until);
   CREATE INDEX waits_by_time ON waits (until);`,
+  `CREATE TABLE drift (
+    market TEXT NOT NULL, page TEXT NOT NULL, revision INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (market, page)
+  ) STRICT;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

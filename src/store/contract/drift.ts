@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import { atOnce, type OpenStores, openedFor } from './stores.ts';
+
+/** What was seen of listed fields: one record per market and sort of page, written by revisions. */
+export function driftContract(open: OpenStores): void {
+  const stores = openedFor(open);
+
+  test('records are given back as they were kept, by market and page', async () => {
+    const [one, other] = [
+      { market: 'mkta', page: 'product', revision: 1, state: '{"a.$b":"☃"}' },
+      { market: 'mkta', page: 'search', revision: 1, state: '{}' },
+    ] as const;
+    expect(await stores.store.getDrift('mkta', 'product')).toBeNull();
+    expect(await stores.store.putDrift(other)).toBe(true);
+    expect(await stores.other.putDrift(one)).toBe(true);
+    expect(await stores.store.getDrift('mkta', 'product')).toEqual(one);
+    expect(await stores.other.listDrift()).toEqual([one, other]);
+  });
+
+  test('a write that does not follow the revision there changes nothing', async () => {
+    const market = newId();
+    const record = (revision: number, state: string) => ({ market, page: 'search', revision, state });
+    expect(await stores.store.putDrift(record(2, 'early'))).toBe(false);
+    expect(await stores.store.getDrift(market, 'search')).toBeNull();
+    expect(await stores.store.putDrift(record(1, 'first'))).toBe(true);
+    expect(await stores.other.putDrift(record(1, 'again'))).toBe(false);
+    expect(await stores.store.putDrift(record(3, 'ahead'))).toBe(false);
+    expect(await stores.other.putDrift(record(2, 'second'))).toBe(true);
+    expect(await stores.store.getDrift(market, 'search')).toEqual(record(2, 'second'));
+  });
+
+  test('of writers at once exactly one follows each revision', async () => {
+    const market = newId();
+    const write = async (revision: number) => {
+      const record = (turn: number) => ({ market, page: 'product', revision, state: String(turn) });
+      const written = await atOnce(12, stores, (store, turn) => store.putDrift(record(turn)));
+      expect(written.filter(Boolean)).toHaveLength(1);
+      expect((await stores.store.getDrift(market, 'product'))?.state).toBe(String(written.indexOf(true)));
+    };
+    for (let revision = 1; revision <= 4; revision++) await write(revision);
+  });
+}

@@ -1,0 +1,33 @@
+import type { DriftRecord } from '../documents.ts';
+import type { DriftStore } from '../store.ts';
+import { type Engine, unlessDuplicate } from './engine.ts';
+import type { DriftDocument } from './schema.ts';
+
+/** What was seen of fields in MongoDB: a document per market and sort of page. */
+export function driftStore(engine: Engine): DriftStore {
+  return {
+    getDrift: (market, page) =>
+      engine.run(async ({ drift }) => {
+        const document = await drift.findOne({ _id: idOf(market, page) });
+        return document && readDrift(document);
+      }),
+
+    putDrift: (record) =>
+      engine.run(async ({ drift }) => {
+        const { market, page, revision, state } = record;
+        const _id = idOf(market, page);
+        if (revision === 1) return (await unlessDuplicate(drift.insertOne({ _id, ...record }))) !== null;
+        const change = { $set: { revision, state } };
+        return (await drift.updateOne({ _id, revision: revision - 1 }, change)).matchedCount === 1;
+      }),
+
+    listDrift: () =>
+      engine.run(async ({ drift }) => (await drift.find().sort({ _id: 1 }).toArray()).map(readDrift)),
+  };
+}
+
+const idOf = (market: string, page: string): string => `${market}/${page}`;
+
+function readDrift({ market, page, revision, state }: DriftDocument): DriftRecord {
+  return { market, page, revision, state };
+}

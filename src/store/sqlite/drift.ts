@@ -1,0 +1,30 @@
+import type { DriftRecord } from '../documents.ts';
+import type { DriftStore } from '../store.ts';
+import type { Engine } from './engine.ts';
+
+/** What was seen of fields in SQLite: a row per market and sort of page. */
+export function driftStore(engine: Engine): DriftStore {
+  return {
+    getDrift: async (market, page) => {
+      const row = engine.get<DriftRecord>('SELECT * FROM drift WHERE market = ? AND page = ?', market, page);
+      return row && { ...row };
+    },
+
+    putDrift: async ({ market, page, revision, state }) => {
+      const written =
+        revision === 1
+          ? engine.run('INSERT INTO drift VALUES (?, ?, 1, ?) ON CONFLICT DO NOTHING', market, page, state)
+          : engine.run(
+              'UPDATE drift SET revision = ?3, state = ?4 WHERE market = ?1 AND page = ?2 AND revision = ?3 - 1',
+              market,
+              page,
+              revision,
+              state,
+            );
+      return written === 1;
+    },
+
+    listDrift: async () =>
+      engine.all<DriftRecord>('SELECT * FROM drift ORDER BY market, page').map((row) => ({ ...row })),
+  };
+}
