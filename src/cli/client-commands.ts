@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isMessage } from '@bufbuild/protobuf';
+import { TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { loadConfig } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
@@ -7,8 +9,7 @@ import { connectClients, restClient } from './client.ts';
 /** Adds the commands that talk to a running service (GLEANER_URL) in the name of a key. */
 export function addClientCommands(program: Command, say: (line: string) => void): void {
   const settings = loadConfig().client;
-  const show = (value: unknown) =>
-    say(JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? Number(each) : each)));
+  const show = (value: unknown) => say(JSON.stringify(value, plain));
   const operators = () =>
     connectClients(settings.url, need(settings.operatorKey, 'GLEANER_OPERATOR_KEY')).operators;
   const accounts = () => connectClients(settings.url, need(settings.apiKey, 'GLEANER_API_KEY')).accounts;
@@ -94,4 +95,11 @@ export function addClientCommands(program: Command, say: (line: string) => void)
 function need(key: string | null, name: string): string {
   if (key === null) throw new Fault('unauthenticated', `set ${name}`);
   return key;
+}
+
+/** Messages as people write JSON: numbers for integers, ISO times, no type names. */
+function plain(name: string, value: unknown): unknown {
+  if (name === '$typeName') return undefined;
+  if (typeof value === 'bigint') return Number(value);
+  return isMessage(value, TimestampSchema) ? timestampDate(value).toISOString() : value;
 }
