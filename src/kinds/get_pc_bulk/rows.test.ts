@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../base/fault.ts';
+import { readRows } from './rows.ts';
+
+const header = 'region,shop_id,item_id';
+const one = { region: 'sg', shop_id: '1', item_id: '2' };
+const two = { region: 'my', shop_id: '3', item_id: '4' };
+
+const read = (...parts: (string | number[])[]) =>
+  readRows(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+
+/** Place under ["body", "file"] and type of every problem. */
+async function problemsOf(...parts: (string | number[])[]): Promise<unknown[]> {
+  const fault = await read(...parts).catch((error) => error);
+  expect(fault).toBeInstanceOf(Fault);
+  expect(fault.code).toBe('invalid');
+  return (fault as Fault).problems.map(({ loc, type }) => {
+    expect(loc.slice(0, 2)).toEqual(['body', 'file']);
+    return [loc.slice(2), type];
+  });
+}
+
+describe('rows that are read', () => {
+  test.each<[string, string]>([
+    ['line feeds', `${header}\nsg,1,2\nmy,3,4\n`],
+    ['carriage returns and line feeds', `${header}\r\nsg,1,2\r\nmy,3,4\r\n`],
+    ['carriage returns', `${header}\rsg,1,2\rmy,3,4`],
+    ['every sort of line end', `${header}\r\nsg,1,2\nmy,3,4\r\n`],
+    ['no end of the last line', `${header}\nsg,1,2\nmy,3,4`],
+    ['blank lines', `\n${header}\n\nsg,1,2\n   \nmy,3,4\n\n`],
+    ['quotes', `"region","shop_id","item_id"\n"sg","1","2"\n"my",3,"4"\n`],
+    ['spaces around', ` region , shop_id , item_id \n sg , 1 , 2 \n my , 3 , 4 \n`],
+    ['another order', 'item_id,region,shop_id\n2,sg,1\n4,my,3\n'],
+    ['capitals', 'REGION,Shop_Id,item_ID\nSG,1,2\nMy,3,4\n'],
+    ['further columns', 'note,region,shop_id,item_id,price\n"a, ""b""\nc",sg,1,2,9\n,my,3,4,\n'],
+    ['a stray quote in a further column', `${header},note\nsg,1,2,27" screen\nmy,3,4,\n`],
+    ['further cells', `${header}\nsg,1,2,9,9\nmy,3,4,\n`],
+    ['a column twice that says the same', `${header},shop_id\nsg,1,2,1\nmy,3,4,3\n`],
+  ])('%s', async (_, text) => {
+    expect(await read(text)).toEqual([one, two]);
+  });
+
+  test('a byte order mark before a quoted header', async () => {
+    expect(await read([0xef, 0xbb, 0xbf], `"region",shop_id,item_id\nsg,1,2\n`)).toEqual([one]);
+  });
+
+  test('2,000 rows in the order of the file, the same one twice', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, at) => `sg,1,${at % 1_999}`);
+    const rows = await read(`${header}\n${lines.join('\n')}\n`);
+    expect(rows).toHaveLength(2_000);
+    expect(rows.map(({ item_id }) => item_id)).toEqual(lines.map((line) => line.split(',')[2]));
+  });
+
+  test('letters of more than one byte on both sides of a chunk', async () => {
+    const note = 'ラ'.repeat(30_000);
+    expect(await read(`${header},note\nsg,1,2,${note}\nmy,3,4,${note}\n`)).toEqual([one, two]);
+  });
+});
+
+describe('files that are refused', () => {
+  test.each<[string, string, unknown[]]>([
+    ['nothing', '', [[[], 'too_short']]],
+    ['a header alone', `${header}\n`, [[[], 'too_short']]],
+    [
+      'columns that are missing',
+      'region,shop,item\nsg,1,2\n',
+      [
+        [[0, 'shop_id'], 'missing'],
+        [[0, 'item_id'], 'missing'],
+      ],
+    ],
+    [
+      'another separator',
+      'region;shop_id;item_id\nsg;1;2\n',
+      [0, 1, 2].map((at) => [[0, header.split(',')[at]], 'missing']),
+    ],
+    [
+      'missing cells, rows counted without blank lines',
+      `${header}\nsg,1,2\n\nsg,,2\nsg,1\nsg\n`,
+      [
+        [[2, 'shop_id'], 'missing'],
+        [[3, 'item_id'], 'missing'],
+        [[4, 'shop_id'], 'missing'],
+        [[4, 'item_id'], 'missing'],
+      ],
+    ],
+    ['no region', `${header}\n,1,2\n`, [[[1, 'region'], 'missing']]],
+    ['a region that there is not', `${header}\nus,1,2\n`, [[[1, 'region'], 'enum']]],
+    [
+      'ids that are none',
+      `${header}\nsg,1.5,2\nsg,1,2.3E+10\nsg,-1,2\n`,
+      [
+        [[1, 'shop_id'], 'string_pattern_mismatch'],
+        [[2, 'item_id'], 'string_pattern_mismatch'],
+        [[3, 'shop_id'], 'string_pattern_mismatch'],
+      ],
+    ],
+    [
+      'a column twice that says two things',
+      `${header},shop_id\nsg,1,2,3\n`,
+      [[[1, 'shop_id'], 'value_error']],
+    ],
+    ['a quote that is not closed', `${header},note\nsg,1,2,"a\nsg,1,2,b\n`, [[[1], 'csv_parsing']]],
+  ])('%s', async (_, text, problems) => {
+    expect(await problemsOf(text)).toEqual(problems);
+  });
+
+  test('2,001 rows', async () => {
+    expect(await problemsOf(`${header}\n${'sg,1,2\n'.repeat(2_001)}`)).toEqual([[[], 'too_long']]);
+  });
+
+  test('up to 100 problems are listed', async () => {
+    expect(await problemsOf(`${header}\n${'sg,x,y\n'.repeat(300)}`)).toHaveLength(100);
+  });
+
+  test.each<[string, number[]]>([
+    ['half a sequence at the end', [0xe2, 0x82]],
+    ['a byte of Latin 1', [0xe9, 0x0a]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('bytes that are not UTF-8: %s', async (_, bytes) => {
+    expect(await problemsOf(`${header},note\nsg,1,2,`, bytes)).toEqual([[[], 'unicode_error']]);
+  });
+
+  test('UTF-16', async () => {
+    const bytes = [...Buffer.from(`\ufeff${header}\nsg,1,2\n`, 'utf16le')];
+    expect(await problemsOf(bytes)).toEqual([[[], 'unicode_error']]);
+  });
+
+  test.each<[string, string]>([
+    ['no line ends', 'lorem ipsum '.repeat(700_000)],
+    ['separators alone', `${header}\n${','.repeat(8_000_000)}`],
+    ['quotes alone', `${header}\n${'"'.repeat(8_000_000)}`],
+  ])('8 MB of junk cost little: %s', async (_, junk) => {
+    const began = process.cpuUsage();
+    expect(await problemsOf(junk)).toEqual([[[], 'csv_parsing']]);
+    expect(process.cpuUsage(began).user / 1e6).toBeLessThan(1);
+  });
+});
