@@ -20,7 +20,7 @@ export const shopFile: UnitFilePack = {
       page_params: { shop_id: unit.input.shop_id ?? null },
     };
     yield `{"collected_at":${collectedAt},"success":true,"shops":{${text(unit.key)}:{${text(page).slice(1, -1)},`;
-    const sold = yield* soldOut(pages);
+    const sold = await soldOut(pages);
     yield `"rcmd_items":{"items":[`;
     const active = yield* remaining(pages, sold.next);
     const told = {
@@ -41,7 +41,7 @@ type Pages = AsyncGenerator<ListPage, ListSummary, void>;
 type Step = IteratorResult<ListPage, ListSummary>;
 
 /** Collects the first list as JSON texts: sold-out items are few next to the rest of a shop. */
-async function* soldOut(pages: Pages): AsyncGenerator<string, { entries: string[]; next: Step }> {
+async function soldOut(pages: Pages): Promise<{ entries: string[]; next: Step }> {
   const entries: string[] = [];
   for (;;) {
     const next = await pages.next();

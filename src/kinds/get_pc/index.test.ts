@@ -1,0 +1,65 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SubmitGetPcRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { mkta } from '../../markets/mkta/index.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
+import type { BatchState, Job, Outcome } from '../../store/documents.ts';
+import { getPc } from './index.ts';
+
+const input = { item_id: '2', shop_id: '1' };
+const unit = { key: '2', input };
+const tools = { link: async () => '', itemToken: () => '' };
+
+test('a request is one unit of its region', async () => {
+  const request = create(SubmitGetPcRequestSchema, { region: 'sg', itemId: '2', shopId: '1' });
+  expect(await getPc.plan(request, SubmitGetPcRequestSchema, mkta)).toEqual({
+    groups: [{ region: 'sg', units: [unit] }],
+    region: 'sg',
+    params: { itemId: '2', shopId: '1' },
+  });
+});
+
+test('the answer to a submit says what was submitted', () => {
+  const job = aJob({ number: 17, cost: 8, region: 'sg', params: { itemId: '2', shopId: '1' } });
+  expect(getPc.submitted({ job, ...tools })).toEqual({
+    taskId: 17,
+    status: 'pending',
+    cost: 8,
+    region: 'sg',
+    itemId: '2',
+    shopId: '1',
+  });
+});
+
+function show(fields: Partial<Job>, state: BatchState, outcome?: Outcome, payload: string | null = null) {
+  const job = aJob({ number: 17, ...fields });
+  return getPc.views.retrieve!.show({
+    job,
+    unit: { unit, outcome, batch: aBatch(job, 0, [unit], { state }), payload },
+    ...tools,
+  });
+}
+
+test.each<[Job['state'], BatchState, string]>([
+  ['processing', 'waiting', 'pending'],
+  ['processing', 'queued', 'pending'],
+  ['processing', 'claimed', 'processing'],
+  ['settling', 'done', 'processing'],
+])('a task that is %s with its batch %s is %s', (state, batch, status) => {
+  expect(show({ state }, batch)).toEqual({ taskId: 17, status, refunded: 0 });
+});
+
+test('a completed task has its page', () => {
+  const shown = show({ state: 'completed' }, 'done', aSuccess(), '{"a":1}');
+  expect(shown).toEqual({ taskId: 17, status: 'completed', refunded: 0, result: '{"a":1}' });
+});
+
+test('a failed task has its refund and its reason, and no page', () => {
+  const shown = show({ state: 'failed', refunded: 8 }, 'done', aFailure);
+  expect(shown).toEqual({ taskId: 17, status: 'failed', refunded: 8, detail: 'the item is gone: “$x.y” ☃' });
+});
+
+test('pages are kept under region, shop and item, and never served', () => {
+  expect(getPc.recent!.key(unit, 'sg')).toBe('sg/1/2');
+  expect(getPc.recent!.serves(aJob())).toBe(false);
+});

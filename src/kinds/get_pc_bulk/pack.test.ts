@@ -1,0 +1,49 @@
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { aJob } from '../../store/contract/samples.ts';
+import type { Outcome, Unit } from '../../store/documents.ts';
+import { jobFile } from './pack.ts';
+
+const unit: Unit = { key: '2', input: { shop_id: '1', item_id: '2' } };
+const done: Outcome = { status: 'SUCCESS', attempt: 1 };
+const failed: Outcome = {
+  status: 'FAILED',
+  code: 'page_not_found',
+  message: 'There is no item 2, "gone"\nfor good',
+};
+const page = { collected_at: 1, data: { item: { title: 'Lamp, 27" “öä”\r\nsecond line' } } };
+const payload = Buffer.from(JSON.stringify(page));
+
+function fileOf(format: 'csv' | 'jsonl') {
+  const job = aJob({ number: 7, params: { resultFormat: format } });
+  const row = (outcome: Outcome, bytes?: Uint8Array) =>
+    jobFile
+      .unit(unit, outcome, bytes, { job, region: 'sg', first: false })!
+      .map((part) => Buffer.from(part as string).toString())
+      .join('');
+  const text = [jobFile.head(job), row(done, payload), row(failed), jobFile.tail(job)].join('');
+  return { name: jobFile.name(job), type: jobFile.contentType(job), text };
+}
+
+test('a CSV has a row per submitted row, its page as one field that any reader gets back', () => {
+  const { name, type, text } = fileOf('csv');
+  expect([name, type]).toEqual(['get_pc_bulk_7.csv', 'text/csv; charset=utf-8']);
+  const [header, first, second, ...more] = parse(text, { record_delimiter: '\r\n' }) as string[][];
+  expect(more).toEqual([]);
+  expect(header).toEqual(['region', 'shop_id', 'item_id', 'status', 'error', 'result']);
+  expect(first!.slice(0, 5)).toEqual(['sg', '1', '2', 'SUCCESS', '']);
+  expect(JSON.parse(first![5]!)).toEqual(page);
+  expect(second).toEqual(['sg', '1', '2', 'FAILED', 'There is no item 2, "gone"\nfor good', '']);
+});
+
+test('JSON Lines have a line per row with the page itself', () => {
+  const { name, type, text } = fileOf('jsonl');
+  expect([name, type]).toEqual(['get_pc_bulk_7.jsonl', 'application/x-ndjson']);
+  const lines = text.split('\n');
+  expect(lines.pop()).toBe('');
+  const known = { region: 'sg', shop_id: '1', item_id: '2' };
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { ...known, status: 'SUCCESS', error: null, response: page },
+    { ...known, status: 'FAILED', error: 'There is no item 2, "gone"\nfor good', response: null },
+  ]);
+});

@@ -1,0 +1,117 @@
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, test } from 'vitest';
+import { SubmitSearchBulkRequestSchema as SearchesOfB } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
+import { SubmitPdpBulkRequestSchema as PagesOfC } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
+import { SubmitPdpBulkRequestSchema as PagesOfD } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { SubmitSearchBulkRequestSchema as SearchesOfE } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
+import { SubmitSearchBulkRequestSchema as SearchesOfF } from '../../gen/gleaner/mktf/v1/mktf_pb.ts';
+import type { Fault } from '../base/fault.ts';
+import type { Market } from '../markets/market.ts';
+import { byRegion, type Identity, identify, inOrder, planItems } from './items.ts';
+
+const market = (regions: string[], parseUrl?: Market['parseUrl']): Market => ({
+  name: 'mktx',
+  regions,
+  readers: {},
+  ...(parseUrl ? { parseUrl } : {}),
+});
+
+function problemsOf(plan: () => unknown): unknown[] {
+  try {
+    plan();
+  } catch (error) {
+    return (error as Fault).problems.map(({ loc, type }) => [loc, type]);
+  }
+  return [];
+}
+
+describe('units', () => {
+  test('hold the request under its own names, with the defaults of the contract', () => {
+    const request = create(SearchesOfB, {
+      items: [
+        { keyword: 'kopi' },
+        { keyword: '9', listType: 'category', category: 'dapur', pmin: 0, productLimit: 3 },
+      ],
+    });
+    const { groups, params, region } = planItems(request, SearchesOfB, market(['id']), inOrder);
+    expect(groups).toEqual([
+      {
+        region: 'id',
+        units: [
+          { key: expect.any(String), input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
+          {
+            key: expect.any(String),
+            input: { list_type: 'category', keyword: '9', category: 'dapur', pmin: 0, product_limit: 3 },
+          },
+        ],
+      },
+    ]);
+    expect(region).toBe('');
+    expect(params.identity).toEqual([
+      { name: 'list_type', from: 'list_type', numbered: false },
+      { name: 'keyword', from: 'keyword', numbered: false },
+    ]);
+  });
+
+  test('are identified by names that a marketplace spells in its own way', () => {
+    const request = create(PagesOfC, { items: [{ formattedId: 'p', sku: 's', id: '9' }] });
+    const { groups, params } = planItems(request, PagesOfC, market(['id']), inOrder);
+    const [unit] = groups[0]!.units;
+    expect(unit!.input).toEqual({ formattedId: 'p', sku: 's', id: '9' });
+    expect(identify(unit!, params.identity as unknown as Identity, 1)).toEqual({
+      formattedId: 'p',
+      sku: 's',
+      pickupPointCode: null,
+      item_id: '9',
+    });
+  });
+
+  test('of a country come together, countries in the order they first come, doubles kept', () => {
+    const items = ['th', 'my', 'th', 'th'].map((country, at) => ({ productId: String(at % 3), country }));
+    const request = create(PagesOfD, { items });
+    const { groups } = planItems(request, PagesOfD, market(['th', 'my']), byRegion);
+    expect(groups.map(({ region, units }) => [region, units.map(({ key }) => key)])).toEqual([
+      ['th', ['0', '2', '0']],
+      ['my', ['1']],
+    ]);
+  });
+
+  test('keep their order where it counts: only neighbours come together', () => {
+    const unit = (key: string) => ({ key, input: {} });
+    const units = ['a', 'a', 'b', 'a'].map((region, at) => ({ unit: unit(String(at)), region }));
+    expect(inOrder(units).map(({ region, units: its }) => [region, its.map(({ key }) => key)])).toEqual([
+      ['a', ['0', '1']],
+      ['b', ['2']],
+      ['a', ['3']],
+    ]);
+  });
+});
+
+describe('refused', () => {
+  test('a category without its category, on the marketplaces that ask for one', () => {
+    const items = [{ keyword: 'kopi' }, { keyword: '9', listType: 'category' }];
+    const ofB = create(SearchesOfB, { items });
+    expect(problemsOf(() => planItems(ofB, SearchesOfB, market(['id']), inOrder))).toEqual([
+      [['body', 'items', 1, 'category'], 'missing'],
+    ]);
+  });
+
+  test('every URL that is not the market’s, up to 100', () => {
+    const parseUrl = () => {
+      throw new Error('no store');
+    };
+    const request = create(SearchesOfF, { items: new Array(150).fill({ url: 'x' }) });
+    const problems = problemsOf(() => planItems(request, SearchesOfF, market([], parseUrl), inOrder));
+    expect(problems).toHaveLength(100);
+    expect(problems[99]).toEqual([['body', 'items', 99, 'url'], 'url_parsing']);
+  });
+});
+
+test('a numbered keyword is its words and its place', () => {
+  const items = [{ listType: 'search', keyword: '  desk   lamp ', country: 'us' }];
+  const { groups, params } = planItems(create(SearchesOfE, { items }), SearchesOfE, market(['us']), inOrder);
+  const [unit] = groups[0]!.units;
+  const shown = identify(unit!, params.identity as unknown as Identity, 3);
+  expect(shown).toMatchObject({ keyword: 'desk_lamp_3', list_type: 'search' });
+  expect(unit!.input.pages).toBe(0);
+});

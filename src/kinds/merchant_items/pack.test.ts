@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../base/json.ts';
+import type { ListPage, ListSummary } from '../../markets/market.ts';
+import { aBatch, aJob } from '../../store/contract/samples.ts';
+import { shopFile } from './pack.ts';
+
+const url = 'https://mkta.example.sg/shop/77?a="b"';
+const unit = { key: url, input: { shop_id: '77' } };
+const job = aJob();
+const place = { job, batch: aBatch(job, 0, [unit]), collectedAt: 1_750_000_000, result: null };
+const summary = { total_fetched: 2, total_count: 2, pages_fetched: 1, has_more: false };
+
+const page = (list: string, ...ids: number[]): ListPage => ({
+  list,
+  entries: ids.map((itemid) => ({ itemid })),
+});
+
+async function* shop(pages: ListPage[], end: ListSummary): AsyncGenerator<ListPage, ListSummary, void> {
+  yield* pages;
+  return end;
+}
+
+async function write(pages: ListPage[], end: ListSummary): Promise<{ file: JsonObject; count: number }> {
+  const chunks = shopFile.chunks(shop(pages, end), unit, place);
+  let text = '';
+  for (;;) {
+    const { value, done } = await chunks.next();
+    if (done) return { file: JSON.parse(text), count: value };
+    text += value;
+  }
+}
+
+const shopOf = (items: unknown, active: number[]) => ({
+  collected_at: 1_750_000_000,
+  success: true,
+  shops: {
+    [url]: {
+      page_url: url,
+      page_type: 'shop',
+      page_params: { shop_id: '77' },
+      rcmd_items: { items: active.map((itemid) => ({ itemid })) },
+      items,
+    },
+  },
+});
+
+test('holds the sold-out items with how many there were, and the active ones of every page', async () => {
+  const pages = [page('items', 1, 2), page('rcmd_items', 3, 4), page('rcmd_items'), page('rcmd_items', 5)];
+  const { file, count } = await write(pages, summary);
+  expect(file).toEqual(shopOf({ items: [{ itemid: 1 }, { itemid: 2 }], ...summary }, [3, 4, 5]));
+  expect(count).toBe(5);
+});
+
+test('of a shop without sold-out items has an empty list of them', async () => {
+  const end = { ...summary, total_fetched: 0, total_count: 0 };
+  const { file } = await write([page('items'), page('rcmd_items', 3)], end);
+  expect(file).toEqual(shopOf({ items: [], ...end }, [3]));
+});
+
+test('of an empty shop has two empty lists, and null where nothing is told', async () => {
+  const { file, count } = await write([], {});
+  const untold = { items: [], total_fetched: 0, total_count: null, pages_fetched: null, has_more: null };
+  expect(file).toEqual(shopOf(untold, []));
+  expect(count).toBe(0);
+});

@@ -1,0 +1,94 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import type { Fault } from '../base/fault.ts';
+import type { Market } from '../markets/market.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
+import type { Job, Outcome } from '../store/documents.ts';
+import { pgntKind } from './pgnt.ts';
+
+const kind = pgntKind({ name: 'search_items', page: 'search', files: {} });
+const market: Market = {
+  name: 'mktx',
+  regions: ['sg'],
+  readers: {},
+  parseUrl: (page, url) => {
+    if (!url.startsWith('x:')) throw new Error(`${url} is no address of a ${page}`);
+    return { input: { path: url.slice(2) }, region: 'sg', type: url.includes('cat') ? 'category' : 'search' };
+  },
+};
+const plan = (...urls: string[]) =>
+  kind.plan(create(SubmitSearchItemsRequestSchema, { urls }), SubmitSearchItemsRequestSchema, market);
+
+test('every URL is a unit of its own, the same twice too; the job is called by the first', async () => {
+  const unit = (path: string) => ({ region: 'sg', units: [{ key: `x:${path}`, input: { path } }] });
+  expect(await plan('x:cat', 'x:a', 'x:a')).toEqual({
+    groups: [unit('cat'), unit('a'), unit('a')],
+    region: '',
+    params: { taskType: 'category' },
+  });
+});
+
+test('every URL that is not the market’s is named', async () => {
+  const fault = await (async () => plan('x:a', 'b', 'x:c', 'd'))().catch((error: Fault) => error);
+  expect((fault as Fault).problems).toEqual(
+    [1, 3].map((index) => ({
+      loc: ['body', 'urls', index],
+      msg: `${'abcd'[index]} is no address of a search`,
+      type: 'url_parsing',
+    })),
+  );
+});
+
+function show(fields: Partial<Job>, outcomes: (Outcome | undefined)[]) {
+  const job = aJob({ market: 'mktx', params: { taskType: 'search' }, ...fields });
+  const units = outcomes.map((outcome, at) => {
+    const unit = { key: `x:${at}`, input: {} };
+    return { unit, outcome, batch: aBatch(job, at, [unit]), index: 0 };
+  });
+  const shown = kind.views.retrieve!.show({
+    job,
+    units,
+    link: async () => '',
+    itemToken: ({ seq }) => `token${seq}`,
+  });
+  return { job, shown };
+}
+
+test('retrieve gives each URL its state, a path to its result or a reason', () => {
+  const { job, shown } = show({ state: 'processing' }, [aSuccess(), aFailure, undefined]);
+  expect(shown).toEqual({
+    jobId: job.id,
+    taskType: 'search',
+    status: 'processing',
+    progress: '2/3 URLs complete',
+    items: [
+      { url: 'x:0', status: 'SUCCESS', downloadUrl: `/v1/mktx/pgnt/jobs/${job.id}/items/token0/data` },
+      { url: 'x:1', status: 'FAILED', error: expect.any(String) },
+      { url: 'x:2', status: 'PENDING' },
+    ],
+  });
+});
+
+test.each<[Job['state'], (Outcome | undefined)[], string]>([
+  ['awaiting_approval', [undefined], 'awaiting_approval'],
+  ['settling', [aSuccess()], 'completed'],
+  ['settling', [aSuccess(), aFailure], 'partial_complete'],
+  ['failed', [aFailure], 'failed'],
+  ['rejecting', [undefined], 'rejected'],
+])('a job that is %s with %j is %s', (state, outcomes, status) => {
+  expect(show({ state }, outcomes).shown).toMatchObject({ status });
+});
+
+test('a submit says what it costs, and tells of credits only that were given back', () => {
+  const job = aJob({ state: 'awaiting_approval', cost: 12, totalUnits: 2, params: { taskType: 'search' } });
+  const tools = { link: async () => '', itemToken: () => '' };
+  const answer = { jobId: job.id, taskType: 'search', cost: 12, totalUrls: 2 };
+  expect(kind.submitted({ job, ...tools })).toEqual({ ...answer, status: 'awaiting_approval' });
+  const unqueued = { ...job, state: 'processing', refunded: 6 } as const;
+  expect(kind.submitted({ job: unqueued, ...tools })).toEqual({
+    ...answer,
+    status: 'initializing',
+    refunded: 6,
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
+import type { JobState } from '../store/documents.ts';
+import { aggregate, approvalStatus, batchStatus, unitStatus } from './states.ts';
+
+const counts = (total: number, success: number, failed: number) => ({ total, success, failed });
+
+test.each([
+  [3, 0, 'completed'],
+  [2, 1, 'partial_complete'],
+  [0, 3, 'failed'],
+])('%i done and %i failed are %s', (success, failed, status) => {
+  expect(aggregate(success, failed)).toBe(status);
+});
+
+describe('the state of an approval-flow job', () => {
+  test.each<[JobState, [number, number, number], string]>([
+    ['submitted', [2, 0, 0], 'awaiting_approval'],
+    ['awaiting_approval', [2, 0, 0], 'awaiting_approval'],
+    ['approving', [2, 0, 0], 'awaiting_approval'],
+    ['approved', [2, 0, 0], 'initializing'],
+    ['processing', [2, 0, 0], 'processing'],
+    ['processing', [2, 1, 0], 'processing'],
+    ['processing', [2, 1, 1], 'partial_complete'],
+    ['settling', [2, 2, 0], 'completed'],
+    ['settling', [2, 0, 2], 'failed'],
+    ['rejecting', [2, 0, 0], 'rejected'],
+    ['rejected', [2, 0, 2], 'rejected'],
+    ['completed', [2, 2, 0], 'completed'],
+    ['partial_complete', [2, 1, 1], 'partial_complete'],
+    ['failed', [2, 0, 2], 'failed'],
+  ])('%s with %j is %s', (state, [total, success, failed], status) => {
+    expect(approvalStatus(aJob({ state }), counts(total, success, failed))).toBe(status);
+  });
+
+  test('an operator who approved has started the work', () => {
+    expect(approvalStatus(aJob({ state: 'approved', decidedBy: 'someone' }), counts(2, 0, 0))).toBe(
+      'processing',
+    );
+  });
+});
+
+describe('a batch', () => {
+  const running = aJob({ state: 'processing' });
+  test.each([
+    ['waiting', 0, 'PENDING'],
+    ['queued', 0, 'PENDING'],
+    ['claimed', 1, 'PENDING'],
+    ['done', 1, 'SUCCESS'],
+    ['done', 0, 'FAILED'],
+  ] as const)('that is %s with %i results is %s', (state, success, status) => {
+    expect(batchStatus({ state, success }, running)).toBe(status);
+  });
+
+  test.each(['rejecting', 'rejected'] as const)('of a job that is %s is FAILED', (state) => {
+    expect(batchStatus({ state: 'waiting', success: 0 }, aJob({ state }))).toBe('FAILED');
+  });
+});
+
+test('a unit is what became of it, PENDING before, FAILED once its job is rejected', () => {
+  const running = aJob({ state: 'processing' });
+  expect(unitStatus(aSuccess(), running)).toBe('SUCCESS');
+  expect(unitStatus(aFailure, running)).toBe('FAILED');
+  expect(unitStatus(undefined, running)).toBe('PENDING');
+  expect(unitStatus(undefined, aJob({ state: 'rejecting' }))).toBe('FAILED');
+});

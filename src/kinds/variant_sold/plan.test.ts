@@ -1,0 +1,53 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SubmitVariantSoldRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import type { Fault } from '../../base/fault.ts';
+import { plan } from './plan.ts';
+
+const item = (itemId: string, country?: string) => ({ itemId, shopId: '7', ...(country ? { country } : {}) });
+const planned = (items: ReturnType<typeof item>[], country?: string) =>
+  plan(create(SubmitVariantSoldRequestSchema, { items, ...(country ? { country } : {}) }));
+
+function problemsOf(...parameters: Parameters<typeof planned>): unknown[] {
+  try {
+    planned(...parameters);
+  } catch (error) {
+    return (error as Fault).problems.map(({ loc, type }) => [loc, type]);
+  }
+  return [];
+}
+
+test.each([
+  ['beside the items', () => planned([item('1'), item('2'), item('1')], 'sg')],
+  ['on every item', () => planned([item('1', 'sg'), item('2', 'sg'), item('1', 'sg')])],
+  ['beside and on some', () => planned([item('1'), item('2', 'sg'), item('1')], 'sg')],
+])('the country %s makes one group in the order submitted, doubles kept', (_, make) => {
+  const unit = (id: string) => ({ key: id, input: { item_id: id, shop_id: '7' } });
+  expect(make()).toEqual({
+    groups: [{ region: 'sg', units: [unit('1'), unit('2'), unit('1')] }],
+    region: 'sg',
+    params: {},
+  });
+});
+
+const place = (index: number) => ['body', 'items', index, 'country'];
+
+test('a country that is nowhere is missing on every item', () => {
+  expect(problemsOf([item('1'), item('2')])).toEqual([0, 1].map((index) => [place(index), 'missing']));
+});
+
+test('a country that one item lacks is missing there', () => {
+  expect(problemsOf([item('1', 'sg'), item('2')])).toEqual([[place(1), 'missing']]);
+});
+
+test('another country than the first, or than beside, is refused', () => {
+  expect(problemsOf([item('1', 'sg'), item('2', 'my'), item('3', 'th')])).toEqual([
+    [place(1), 'value_error'],
+    [place(2), 'value_error'],
+  ]);
+  expect(problemsOf([item('1', 'my')], 'sg')).toEqual([[place(0), 'value_error']]);
+});
+
+test('no more than 100 problems are told', () => {
+  expect(problemsOf(new Array(500).fill(item('1')))).toHaveLength(100);
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
+import type { BatchSummary, Job, Outcome, StoredFile } from '../../store/documents.ts';
+import { download, item, retrieve, submitted } from './view.ts';
+
+const file: StoredFile = { path: 'f', contentType: '', items: 1, bytes: 1, sha256: '' };
+const tools = { link: async ({ path }: StoredFile) => `link to ${path}`, itemToken: () => '' };
+
+const summary = (job: Job, seq: number, fields: Partial<BatchSummary>): BatchSummary => {
+  const { units: _, outcomes: __, ...batch } = aBatch(job, seq);
+  return { ...batch, total: 2, ...fields };
+};
+const done = { state: 'done', success: 1, failed: 1, file } as const;
+const failed = { state: 'done', failed: 2 } as const;
+
+test('the answer to a submit waits for approval, or initializes', () => {
+  const job = aJob({ state: 'awaiting_approval', cost: 20, totalUnits: 2, totalBatches: 1 });
+  const answer = { jobId: job.id, cost: 20, refunded: 0, totalItems: 2, totalBatches: 1 };
+  expect(submitted({ job, ...tools })).toEqual({ ...answer, status: 'awaiting_approval' });
+  expect(submitted({ job: { ...job, state: 'approved' }, ...tools })).toEqual({
+    ...answer,
+    status: 'initializing',
+  });
+});
+
+describe('retrieve', () => {
+  test.each<[string, Partial<BatchSummary>[], string, string, string]>([
+    ['processing', [{}, {}], 'processing', 'pending', '0/2'],
+    ['processing', [done, {}], 'processing', 'processing', '1/2'],
+    ['processing', [done, { state: 'claimed', success: 1 }], 'processing', 'processing', '1/2'],
+    ['settling', [done, done], 'completed', 'completed', '2/2'],
+    ['partial_complete', [done, failed], 'partial_complete', 'partial_complete', '2/2'],
+    ['failed', [failed, failed], 'failed', 'failed', '2/2'],
+    ['rejecting', [{}, {}], 'rejected', 'failed', '2/2'],
+  ])('of a job that is %s with %j', async (state, batches, status, jobStatus, progress) => {
+    const job = aJob({ state: state as Job['state'] });
+    const shown = await retrieve.show({
+      job,
+      batches: batches.map((its, seq) => summary(job, seq, its)),
+      ...tools,
+    });
+    expect(shown).toMatchObject({ status, jobStatus, progress: `${progress} batches complete` });
+  });
+
+  test('gives a link to batches with a result alone', async () => {
+    const job = aJob({ state: 'processing' });
+    const batches = [done, failed, {}].map((its, seq) => summary(job, seq, its));
+    const [first, ...others] = (await retrieve.show({ job, batches, ...tools })).batches as object[];
+    expect(first).toEqual({
+      batchId: batches[0]!.id,
+      country: 'id',
+      status: 'SUCCESS',
+      downloadUrl: 'link to f',
+    });
+    for (const other of others) expect(other).not.toHaveProperty('downloadUrl');
+  });
+});
+
+describe('download', () => {
+  const counts = (success: number, failures: number) => ({
+    units: { total: 4, success, failed: failures },
+    batches: { total: 2, success: success > 0 ? 1 : 0, failed: failures > 1 ? 1 : 0 },
+  });
+
+  test('counts what is done while the job runs, without a link', async () => {
+    const job = aJob({ state: 'processing', totalUnits: 4 });
+    expect(await download.show({ job, counts: counts(1, 0), ...tools })).toEqual({
+      jobId: job.id,
+      status: 'processing',
+      totalItems: 4,
+      successCount: 1,
+      failedCount: 0,
+    });
+  });
+
+  test('has the link once the file is written, and none for a job that failed', async () => {
+    const whole = aJob({ state: 'completed', totalUnits: 4, file });
+    expect(await download.show({ job: whole, counts: counts(4, 0), ...tools })).toMatchObject({
+      downloadUrl: 'link to f',
+    });
+    const gone = aJob({ state: 'failed', totalUnits: 4 });
+    expect(await download.show({ job: gone, counts: counts(0, 4), ...tools })).not.toHaveProperty(
+      'downloadUrl',
+    );
+  });
+
+  test('counts every item of a rejected job as failed', async () => {
+    const job = aJob({ state: 'rejecting', totalUnits: 4 });
+    expect(await download.show({ job, counts: counts(0, 0), ...tools })).toMatchObject({ failedCount: 4 });
+  });
+});
+
+describe('one item', () => {
+  const show = (fields: Partial<Job>, outcome: Outcome | undefined, payload: string | null) => {
+    const job = aJob(fields);
+    const unit = { key: '1', input: { item_id: '1', shop_id: '7' } };
+    return item.show({ job, unit: { unit, outcome, batch: aBatch(job, 0, [unit]), payload }, ...tools });
+  };
+
+  test('has its record, its reason, or neither', () => {
+    const known = { itemId: '1', shopId: '7', country: 'id' };
+    expect(show({ state: 'processing' }, aSuccess(), '{}')).toMatchObject({
+      ...known,
+      status: 'SUCCESS',
+      data: '{}',
+    });
+    const failure = show({ state: 'processing' }, aFailure, null);
+    expect(failure).toMatchObject({ ...known, status: 'FAILED', errorLog: 'the item is gone: “$x.y” ☃' });
+    expect(failure).not.toHaveProperty('data');
+    const pending = show({ state: 'processing' }, undefined, null);
+    expect(pending).toMatchObject({ ...known, status: 'PENDING' });
+    expect(pending).not.toHaveProperty('errorLog');
+  });
+
+  test('of a rejected job says so, and why', () => {
+    expect(show({ state: 'rejecting', reason: 'Too dear.' }, undefined, null)).toMatchObject({
+      status: 'FAILED',
+      errorLog: 'The job was rejected. Too dear.',
+    });
+  });
+});
