@@ -21,3 +21,12 @@ test('each missing field and each wrong type is told', () => {
     'd is undefined, not any',
   ]);
 });
+
+test('what stands below a part that is missing, or null where it may not be, is told', () => {
+  expect(missesOf({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+  expect(missesOf({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+  expect(missesOf({ a: { b: null } }, 'a.b: object?; a.b.c: string')).toEqual([]);
+  expect(missesOf({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
+    'a[].b.c is 1, not string',
+  ]);
+});
