@@ -20,8 +20,8 @@ export function isOpen(context: JobContext, job: Job): boolean {
 
 /**
  * Queues waiting batches of an approved or running job, as many as its window has room for: a large
- * job never fills the queue ahead of others. What could not be published stays queued in the store,
- * where the sweep finds it.
+ * job never fills the queue ahead of others. What could not be published waits again, and the sweep
+ * dispatches it once the queue answers.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock, settings } = context;
@@ -35,13 +35,15 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   return publish(context, await store.queueBatches(job.id, room, clock.now()));
 }
 
-/** Publishes batches; `unqueued` when any could not be. */
+/** Publishes batches; `unqueued` when any could not be: those wait again. */
 export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
   const results = await Promise.allSettled(batches.map((batch) => context.queue.publish(batch)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return 'dispatched';
-  const count = results.filter((result) => result.status === 'rejected').length;
+  const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
+  const count = unpublished.length;
   context.log.warn({ error: Fault.from(failed.reason).message, count }, 'batches could not be published');
+  await context.store.unqueueBatches(unpublished);
   return 'unqueued';
 }
 

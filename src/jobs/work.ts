@@ -3,7 +3,7 @@ import type { Batch, BatchReference, Job, Outcome } from '../store/documents.ts'
 import type { Payload } from '../store/store.ts';
 import { compileBatch } from './compile.ts';
 import { type JobContext, leaseMs } from './context.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch, publish } from './dispatch.ts';
 import { readUnit } from './read-unit.ts';
 import { settle } from './settle.ts';
 
@@ -71,10 +71,10 @@ async function putBack(
   message: BatchReference,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, queue, clock } = context;
+  const { store, clock } = context;
   try {
     if (!signal.aborted) await clock.sleep(flushMs, signal).catch(() => {});
-    if (await store.releaseBatch(id, attempt, clock.now())) await queue.publish({ ...message, attempt });
+    if (await store.releaseBatch(id, attempt, clock.now())) await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch could not be put back');
   }

@@ -157,6 +157,9 @@ export interface Payload {
 export interface BatchStore {
   /** Moves up to `limit` waiting batches of a job to `queued`, lowest `seq` first. */
   queueBatches(jobId: string, limit: number, now: number): Promise<BatchReference[]>;
+  /** Takes back batches that could not be published: those still queued under the attempt named are
+   *  waiting again. */
+  unqueueBatches(references: readonly BatchReference[]): Promise<void>;
   /** Batches of a job that are queued or claimed. */
   countInFlight(jobId: string): Promise<number>;
   /**

@@ -24,15 +24,17 @@ const atOnce = 500;
 export async function sweep(context: JobContext): Promise<void> {
   const { store, clock, log } = context;
   const now = clock.now();
-  const step = async (name: string, run: () => Promise<unknown>) => {
+  const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
     try {
       await run();
+      return true;
     } catch (error) {
       const fault = Fault.from(error);
       log[fault.code === 'unavailable' ? 'warn' : 'error'](
         { step: name, error: fault.message },
         'sweep step failed',
       );
+      return false;
     }
   };
   const each = async <T>(name: string, items: readonly T[], run: (item: T) => Promise<unknown>) => {
@@ -51,12 +53,15 @@ export async function sweep(context: JobContext): Promise<void> {
       finishApproval(context, job),
     );
   });
-  await step('stalled batches', async () => {
-    await publish(context, await store.takeStalled(now, now - lostMs, atOnce));
-  });
+  // Nothing is taken to be published while the queue is away, so that it goes on at once when it is back.
+  const open = await step('queue', () => context.queue.ping());
+  if (open)
+    await step('stalled batches', async () => {
+      await publish(context, await store.takeStalled(now, now - lostMs, atOnce));
+    });
   await step('running jobs', async () => {
     for (const job of await store.findJobs(['approved', 'processing'], now, atOnce)) {
-      await step('dispatch', () => dispatch(context, job));
+      if (open) await step('dispatch', () => dispatch(context, job));
       await step('settle', () => settle(context, job.id));
     }
   });
@@ -79,9 +84,10 @@ export async function sweep(context: JobContext): Promise<void> {
  */
 export async function refill(context: JobContext): Promise<number> {
   const { store, clock } = context;
+  // No claim lasts longer, and what is taken as of then is not taken twice.
+  const later = clock.now() + leaseMs;
   let count = 0;
   for (;;) {
-    const later = clock.now() + leaseMs;
     const batches = await store.takeStalled(later, later, atOnce);
     await publish(context, batches);
     count += batches.length;

@@ -50,6 +50,28 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['queued'], aFailure);
   });
 
+  test('batches that were not published wait again, unless someone has them meanwhile', async () => {
+    const now = aTime + 25_000;
+    const { job, batches } = await keepJob(stores.store, 4);
+    const queued = await stores.store.queueBatches(job.id, 3, now);
+    await stores.store.claimBatch(batches[1]!.id, 0, now, now + 10);
+    const older = { ...queued[2]!, attempt: 7 };
+    await stores.store.unqueueBatches([queued[0]!, queued[1]!, older]);
+    await stores.store.unqueueBatches([]);
+    const listed = await stores.store.listBatches(job.id);
+    expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
+      ['waiting', null],
+      ['claimed', now],
+      ['queued', now],
+      ['waiting', null],
+    ]);
+    expect(await stores.store.queueBatches(job.id, 1, now + 1)).toEqual([queued[0]]);
+    // What was published after all, and reported as lost, is nobody's loss.
+    await stores.store.unqueueBatches([queued[0]!]);
+    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure);
+  });
+
   test('callers at once never get the same batch, and the limit holds', async () => {
     const now = aTime + 30_000;
     const { job } = await keepJob(stores.store, 40);

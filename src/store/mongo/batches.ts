@@ -18,6 +18,18 @@ export function batchStore(engine: Engine): BatchStore {
         takeBatches(batches, { jobId, state: 'waiting' }, 'seq', limit, { state: 'queued', queuedAt: now }),
       ),
 
+    unqueueBatches: (references) =>
+      engine.run(async ({ batches }) => {
+        if (references.length === 0) return;
+        const fields = { state: 'waiting' as const, queuedAt: null, notBefore: null };
+        await batches.bulkWrite(
+          references.map(({ batchId, attempt }) => ({
+            updateOne: { filter: { _id: batchId, attempt, state: 'queued' }, update: { $set: fields } },
+          })),
+          { ordered: false },
+        );
+      }),
+
     claimBatch: (batchId, attempt, now, leaseUntil) =>
       engine.run(async ({ batches }) => {
         const claimed = await batches.findOneAndUpdate(

@@ -24,6 +24,18 @@ export function batchStore(engine: Engine): BatchStore {
         ),
       ),
 
+    unqueueBatches: async (references) =>
+      engine.write(() => {
+        for (const { batchId, attempt } of references) {
+          engine.run(
+            `UPDATE batches SET state = 'waiting', queued_at = NULL, not_before = NULL
+             WHERE id = ? AND attempt = ? AND state = 'queued'`,
+            batchId,
+            attempt,
+          );
+        }
+      }),
+
     claimBatch: async (batchId, attempt, now, leaseUntil) =>
       engine.write(() => {
         const row = engine.get<object>(

@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { approve } from '../jobs/decide.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { BatchReference } from '../store/documents.ts';
+import { refill, sweep } from './sweep.ts';
+
+const hour = 3_600_000;
+const operatorId = newId();
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs({ jobWindow: 2 });
+});
+afterEach(() => bench.close());
+
+/** The bench's context with a queue that can be away. */
+function behindWire({ context }: JobsBench): {
+  context: JobContext;
+  published: BatchReference[];
+  away: boolean;
+} {
+  const wire = { away: false, published: [] as BatchReference[], context };
+  const check = () => {
+    if (wire.away) throw new Fault('unavailable', 'The broker is away.');
+  };
+  const queue: Queue = {
+    ...context.queue,
+    publish: async (message) => {
+      check();
+      wire.published.push(message);
+      await context.queue.publish(message);
+    },
+    ping: async () => check(),
+  };
+  wire.context = { ...context, queue };
+  return wire;
+}
+
+async function submitted(items: number, credits = 10_000): Promise<{ userId: string; jobId: string }> {
+  const userId = await bench.createUser(credits);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
+  return { userId, jobId };
+}
+
+const stateOf = async (jobId: string) => (await bench.context.store.getJob(jobId))?.state;
+
+describe('jobs that wait for approval', () => {
+  test('are rejected after 24 hours and not before, at no cost', async () => {
+    const { userId, jobId } = await submitted(3);
+    await bench.clock.pass(24 * hour - 1);
+    await sweep(bench.context);
+    expect(await stateOf(jobId)).toBe('awaiting_approval');
+    await bench.clock.pass(1);
+    await sweep(bench.context);
+    const job = (await bench.context.store.getJob(jobId))!;
+    expect(job).toMatchObject({ state: 'rejected', decidedBy: null, refunded: 0 });
+    expect(job.reason).toContain('24 hours');
+    expect(await bench.balance(userId)).toBe(10_000);
+    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    expect(shown).toMatchObject({
+      status: 'rejected',
+      jobStatus: 'failed',
+      progress: '1/1 batches complete',
+    });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('are paid back in full where they were charged at submit', async () => {
+    const userId = await bench.createUser(20);
+    const urls = ['https://mkta.sg/search?keyword=kite', 'https://mkta.sg/search?keyword=boat'];
+    const { jobId, cost } = await bench.submit(userId, 'SubmitSearchItems', { urls });
+    expect([cost, await bench.balance(userId)]).toEqual([12, 8]);
+    await bench.clock.pass(24 * hour);
+    await sweep(bench.context);
+    expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
+    expect(await bench.balance(userId)).toBe(20);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('wait on when an approval that was cut short finds the credits gone', async () => {
+    const { userId, jobId } = await submitted(3, 30);
+    const { store, clock } = bench.context;
+    await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await grant(bench.context, userId, -5);
+    await bench.clock.pass(30_001);
+    await sweep(bench.context);
+    expect(await store.getJob(jobId)).toMatchObject({ state: 'awaiting_approval', decidedBy: null });
+    await grant(bench.context, userId, 5);
+    await approve(bench.context, jobId, operatorId);
+    expect(await bench.balance(userId)).toBe(0);
+  });
+});
+
+describe('working hours', () => {
+  beforeEach(async () => {
+    await bench.close();
+    const workingHours = { startMinute: 8 * 60, endMinute: 18 * 60, offsetMinutes: 8 * 60 };
+    bench = await openJobs({ jobWindow: 2, workingHours });
+    await bench.startWorker();
+  });
+
+  test('hold up a job that was approved outside them until they open', async () => {
+    await bench.clock.pass(6 * hour);
+    const { userId, jobId } = await submitted(60);
+    await approve(bench.context, jobId, operatorId);
+    await sweep(bench.context);
+    await bench.clock.pass(14 * hour - 1);
+    await sweep(bench.context);
+    expect(await bench.context.store.countInFlight(jobId)).toBe(0);
+    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    expect(shown).toMatchObject({ status: 'processing', jobStatus: 'pending' });
+    await bench.clock.pass(1);
+    await sweep(bench.context);
+    await bench.reaches(jobId, 'completed');
+  });
+
+  test('let batches finish that were dispatched before they closed, and no others', async () => {
+    const held = Promise.withResolvers<void>();
+    bench.between((fetch) => async (request) => {
+      await held.promise;
+      return fetch(request);
+    });
+    await bench.clock.pass(6 * hour - 1_000);
+    const { jobId } = await submitted(160);
+    await approve(bench.context, jobId, operatorId);
+    expect(await bench.context.store.countInFlight(jobId)).toBe(2);
+    await bench.clock.pass(2_000);
+    held.resolve();
+    const ended = async () => (await bench.context.store.countJob(jobId)).batches.success === 2;
+    await bench.comesTrue('two batches are done', ended);
+    await sweep(bench.context);
+    expect(await bench.context.store.countInFlight(jobId)).toBe(0);
+    await bench.clock.pass(14 * hour);
+    await sweep(bench.context);
+    await bench.reaches(jobId, 'completed');
+  });
+});
+
+describe('a queue that is away', () => {
+  test('costs a job no more than one round once it is back', async () => {
+    const wire = behindWire(bench);
+    await bench.startWorker();
+    const { jobId } = await submitted(120);
+    wire.away = true;
+    await approve(wire.context, jobId, operatorId);
+    for (let round = 0; round < 20; round++) {
+      await bench.clock.pass(5_000);
+      await sweep(wire.context);
+    }
+    expect(wire.published).toEqual([]);
+    wire.away = false;
+    await sweep(wire.context);
+    expect(wire.published).toHaveLength(2);
+    await bench.reaches(jobId, 'completed');
+  });
+
+  test('does not keep the other steps from their turn', async () => {
+    const wire = behindWire(bench);
+    const { jobId } = await submitted(3);
+    wire.away = true;
+    await bench.clock.pass(24 * hour);
+    await sweep(wire.context);
+    expect(await stateOf(jobId)).toBe('rejected');
+  });
+});
+
+describe('batches that stand still', () => {
+  test('are published again a minute after their message was lost', async () => {
+    const wire = behindWire(bench);
+    const { jobId } = await submitted(3);
+    // Nobody consumes: the message goes nowhere.
+    await approve(wire.context, jobId, operatorId);
+    await bench.clock.pass(60_000);
+    await sweep(wire.context);
+    expect(wire.published).toHaveLength(1);
+    await bench.clock.pass(1);
+    await sweep(wire.context);
+    expect(wire.published).toHaveLength(2);
+    await bench.startWorker();
+    await bench.reaches(jobId, 'completed');
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('are published again when the claim of a dead worker has ended', async () => {
+    const { jobId } = await submitted(3);
+    const { store, clock } = bench.context;
+    await approve(bench.context, jobId, operatorId);
+    const [batch] = await store.listBatches(jobId);
+    await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 10_000);
+    await bench.startWorker();
+    await bench.clock.pass(10_000);
+    await sweep(bench.context);
+    expect(await stateOf(jobId)).toBe('processing');
+    await bench.clock.pass(1);
+    await sweep(bench.context);
+    await bench.reaches(jobId, 'completed');
+  });
+
+  test('are all put back in the queue once at the start, however many', async () => {
+    await bench.close();
+    bench = await openJobs({ jobWindow: 10_000 });
+    const wire = behindWire(bench);
+    const userId = await bench.createUser(400_000);
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
+    await approve(bench.context, jobId, operatorId);
+    // Time goes on while the batches are taken.
+    let now = bench.clock.now();
+    const clock = { ...bench.clock, now: () => now++ };
+    expect(await refill({ ...wire.context, clock })).toBe(600);
+    expect(new Set(wire.published.map(({ batchId }) => batchId)).size).toBe(600);
+  });
+});
+
+test('what a submit left half written is removed after an hour', async () => {
+  const { store } = bench.context;
+  const { jobId } = await submitted(3);
+  const job = (await store.getJob(jobId))!;
+  const [batch] = await Array.fromAsync(store.readBatches(jobId));
+  const leaveOrphan = async () => {
+    const id = newId();
+    const createdAt = bench.clock.now();
+    function* broken() {
+      for (let seq = 0; seq < 60; seq++) yield { ...batch!, id: newId(), jobId: id, seq };
+      throw new Error('the process is gone');
+    }
+    await expect(store.createJob({ ...job, id, number: null, createdAt }, broken())).rejects.toThrow('gone');
+  };
+  await leaveOrphan();
+  await bench.clock.pass(hour - 1_000);
+  await sweep(bench.context);
+  expect(await store.removeOrphans(bench.clock.now())).toBeGreaterThan(0);
+  await leaveOrphan();
+  await bench.clock.pass(hour + 1_000);
+  await sweep(bench.context);
+  expect(await store.removeOrphans(bench.clock.now())).toBe(0);
+});
+
+test('a step that fails does not keep the others from their turn', async () => {
+  const { jobId } = await submitted(3);
+  await bench.clock.pass(24 * hour);
+  const store = {
+    ...bench.context.store,
+    findJobs: async () => {
+      throw new Error('broken');
+    },
+  };
+  await sweep({ ...bench.context, store });
+  expect(await stateOf(jobId)).toBe('rejected');
+});
