@@ -19,7 +19,7 @@ describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () =>
   queueContract(async () => {
     if ('missing' in server) throw new Error(server.missing);
     const name = `test-${randomUUID()}`;
-    const timing = { ackWaitMs: 1_000 };
+    const timing = { ackWaitMs: 3_000 };
     const options = { url: server.url, name, timing, log };
     const [queue, other] = [openJetStreamQueue(options), openJetStreamQueue(options)];
     // Opening does not wait for the connection; these tests are about a server that is there.
