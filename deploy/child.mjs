@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { node } from './setup.mjs';
+import { onStarterGone } from './starter.mjs';
 
 /** Runs Node 24 with these arguments; resolves with the exit code. It sees by its channel to us when we are gone. */
 export function runNode(args, environment = {}) {
@@ -15,9 +16,7 @@ export function run(command, args, environment = {}, stdio = 'inherit') {
   const child = spawn(command, args, { stdio, env: { ...process.env, PATH: path, ...environment } });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // Whoever started us can be killed without a word; what we started must not stay then.
-  const parent = process.ppid;
-  const watch = setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500);
-  watch.unref();
+  onStarterGone(() => child.kill('SIGTERM'));
   return new Promise((resolve) => {
     child.on('error', (error) => {
       console.error(`${command}: ${error.message}`);

@@ -12,14 +12,22 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The Node that runs the service and its tools. */
 export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
-/** Installs the npm packages unless they are there already. Exits with npm's code when npm fails. */
-export function setUp() {
-  const digest = createHash('sha256')
+const stamp = join(root, 'node_modules', '.gleaner-setup');
+
+const digest = () =>
+  createHash('sha256')
     .update(readFileSync(join(root, 'package.json')))
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
-  const stamp = join(root, 'node_modules', '.gleaner-setup');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(node)) return;
+
+/** Whether the npm packages are those that package-lock.json says. */
+export const isSetUp = (wanted = digest()) =>
+  existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(node);
+
+/** Installs the npm packages unless they are there already. Exits with npm's code when npm fails. */
+export function setUp() {
+  const wanted = digest();
+  if (isSetUp(wanted)) return;
   const [major] = process.versions.node.split('.').map(Number);
   if (major < 20) {
     console.error(`Gleaner needs Node 20 or newer to set itself up; this is ${process.version}.`);
@@ -45,7 +53,7 @@ export function setUp() {
     );
     process.exit(1);
   }
-  writeFileSync(stamp, digest);
+  writeFileSync(stamp, wanted);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) setUp();

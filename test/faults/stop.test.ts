@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+// @ts-expect-error: a plain script, which runs before there is a compiler.
+import { isSetUp } from '../../deploy/setup.mjs';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { type Api, apiOf, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { openStacks, stacks } from '../support/engines.ts';
+import { root } from '../support/service.ts';
+import { until, within } from '../support/until.ts';
+
+let origins: RunningOrigins;
+beforeAll(async () => {
+  origins = await startOrigins({ origins: [mkta], latencyMs: 50 });
+});
+afterAll(() => origins.stop());
+
+/** Whether anything takes connections on a port. */
+async function listens(port: string): Promise<boolean> {
+  const socket = connect(Number(port), '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** A job under way that takes many seconds, with stalled pages in it that answer only when cut off. */
+async function busyWith(api: Api) {
+  const user = await api.createUser(10_000);
+  const stalled = Array.from({ length: 8 }, (_, at) => 30_000_000_914 + at * 1_000);
+  const ids = [...stalled, ...plainIds(600)];
+  const items = ids.map((id) => ({ item_id: String(id), shop_id: '77' }));
+  const jobId = await submitItems(api, user, 'id', items);
+  await api.operator('ApproveJob', { job_id: jobId });
+  const busy = () =>
+    Object.values(origins.counters()).reduce((sum, count) => sum + count, 0) > 50 || undefined;
+  await until('pages are asked for', busy, { withinMs: 15_000 });
+  return { user, jobId };
+}
+
+const opened = await openStacks(stacks);
+describe.each(opened)('$title', ({ engines, distributed }) => {
+  describe.skipIf(engines === null)('in the middle of work', () => {
+    let deployment: Deployment;
+    beforeAll(async () => {
+      const gentleness = { concurrency: 16, requests_per_second: 60 };
+      deployment = await createDeployment({ stack: { distributed }, engines: engines!, origins, gentleness });
+    });
+    afterAll(async () => {
+      await deployment?.stop();
+      await engines?.stop();
+    });
+
+    test('every process stops within seconds of a SIGTERM, with code 0, and the work goes on after the next start', async () => {
+      await deployment.start();
+      const api = apiOf(deployment);
+      const { user, jobId } = await busyWith(api);
+      const began = Date.now();
+      const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
+      expect(codes).toEqual(deployment.processes.map(() => 0));
+      expect(Date.now() - began).toBeLessThan(5_000);
+      for (const port of [deployment.settings.GLEANER_HTTP_PORT!, deployment.settings.GLEANER_GRPC_PORT!]) {
+        expect(await listens(port)).toBe(false);
+      }
+      // What was in their hands was given back: no claim has to run out first.
+      await deployment.start();
+      const before = (await api.get(user, variantSold.download(jobId))).body.success_count;
+      const grows = async () =>
+        (await api.get(user, variantSold.download(jobId))).body.success_count > before || undefined;
+      await until('the job goes on', grows, { withinMs: 10_000 });
+    });
+  });
+});
+
+describe('npm start', () => {
+  let deployment: Deployment;
+  let npm: ChildProcess | null = null;
+  beforeEach((context) => {
+    // It would install packages under the other tests.
+    context.skip(
+      !isSetUp() && !process.env.CI,
+      'the npm packages are not those of package-lock.json: npm run setup',
+    );
+  });
+  beforeAll(async () => {
+    const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
+    deployment = await createDeployment({
+      stack: { distributed: false },
+      engines: embedded!.engines!,
+      origins,
+    });
+  });
+  afterAll(async () => {
+    if (npm && npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGKILL');
+    await deployment.stop();
+  });
+
+  const port = () => deployment.settings.GLEANER_HTTP_PORT!;
+  const ready = async () => (await fetch(`${deployment.url}/ready`)).ok || undefined;
+  const isFree = async () => !(await listens(port())) || undefined;
+  /** Runs it in a process group of its own, as a shell or a supervisor does. */
+  const start = async () => {
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, ...deployment.settings };
+    npm = spawn('npm', ['start', '--silent'], { cwd: root, env, detached: true, stdio: 'ignore' });
+    await until('npm start answers', ready, { withinMs: 30_000 });
+    return npm;
+  };
+
+  test('leaves nothing on its ports when npm alone is killed, and goes on with the job when it starts again', async () => {
+    const api = apiOf(deployment);
+    await start();
+    const user = await api.createUser(10_000);
+    const items = plainIds(400).map((id) => ({ item_id: String(id), shop_id: '77' }));
+    const jobId = await submitItems(api, user, 'sg', items);
+    await api.operator('ApproveJob', { job_id: jobId });
+    await wait(300);
+    npm!.kill('SIGKILL');
+    await until('the port is free', isFree, { withinMs: 3_000 });
+    await start();
+    const { download } = await watchJob(api, user, jobId, 30_000);
+    npm!.kill('SIGKILL');
+    await until('the port is free', isFree, { withinMs: 3_000 });
+    expect(download).toMatchObject({ status: 'completed', success_count: 400 });
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  });
+
+  test('leaves nothing on its ports when its whole process group is killed', async () => {
+    process.kill(-(await start()).pid!, 'SIGKILL');
+    await until('the port is free', isFree, { withinMs: 3_000 });
+  });
+
+  test('ends with all of it at a SIGTERM to npm, and at what a terminal sends for Ctrl-C', async () => {
+    const ways = [
+      (group: number) => process.kill(group, 'SIGTERM'),
+      (group: number) => process.kill(-group, 'SIGINT'),
+    ];
+    for (const end of ways) {
+      const running = await start();
+      const exited = once(running, 'exit');
+      end(running.pid!);
+      await within('npm ends', 8_000, exited);
+      await until('the port is free', isFree, { withinMs: 3_000 });
+    }
+  });
+});
