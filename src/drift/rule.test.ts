@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { accepted, type FieldHistory, learn, noHistory, sharesOf } from './rule.ts';
+
+const example = { region: 'sg', input: { item_id: '1' } };
+
+/** A history grown by these pages: so many, a share of which lack the field, in tallies of ten. */
+function grownBy(history: FieldHistory, pages: number, share: number, now = 0): FieldHistory {
+  let grown = history;
+  for (let at = 0; at < pages; at += 10) {
+    const absent = Math.round(share * (at + 10)) - Math.round(share * at);
+    grown = learn(grown, [10, absent], absent > 0 ? example : null, now);
+  }
+  return grown;
+}
+
+/** Pages until an alarm begins, when this share lacks the field from now on; null: never. */
+function alarmAfter(history: FieldHistory, share: number): number | null {
+  let grown = history;
+  for (let pages = 0; pages <= 5_000; pages += 10) {
+    if (grown.alarm) return pages;
+    grown = grownBy(grown, 10, share);
+  }
+  return null;
+}
+
+describe('an alarm begins', () => {
+  test.each([
+    ['a field that was always there goes', 0, 1, 130],
+    ['it goes from half of the pages', 0, 0.5, 210],
+    ['a field absent on a tenth goes', 0.1, 1, 120],
+    ['one absent on a third goes', 0.33, 1, 150],
+  ])('when %s', (_name, usual, now, pages) => {
+    const found = alarmAfter(grownBy(noHistory, 1_000, usual), now);
+    expect(found).not.toBeNull();
+    expect(found!).toBeLessThanOrEqual(pages);
+    expect(found!).toBeGreaterThanOrEqual(50);
+  });
+
+  test('on a young history too, 50 pages after the first 50', () => {
+    expect(alarmAfter(grownBy(noHistory, 50, 0), 1)).toBe(50);
+  });
+
+  test.each([
+    ['a field that was never there stays away', 1, 1],
+    ['it was mostly absent before', 0.75, 1],
+    ['it was often absent and is a little more often', 0.3, 0.5],
+    ['it is absent from a third of the pages', 0, 0.33],
+    ['nothing changes', 0.5, 0.5],
+    ['it comes back', 1, 0],
+  ])('never when %s', (_name, usual, now) => {
+    expect(alarmAfter(grownBy(noHistory, 1_000, usual), now)).toBeNull();
+  });
+
+  test('never on the first pages, whatever they are like', () => {
+    expect(alarmAfter(noHistory, 1)).toBeNull();
+  });
+
+  test('not from a few bad pages among good ones', () => {
+    const good = grownBy(noHistory, 1_000, 0);
+    expect(grownBy(grownBy(good, 60, 1), 500, 0).alarm).toBeNull();
+  });
+
+  test('with the time, the usual share, the share of about the last 200 pages and an example', () => {
+    const alarmed = grownBy(grownBy(noHistory, 500, 0.1), 300, 1, 77);
+    expect(alarmed.alarm).toEqual({ since: 77, usual: 0.1 });
+    expect(alarmed.example).toEqual(example);
+    const { pages, absent } = sharesOf(alarmed);
+    expect(absent).toBe(1);
+    expect(pages).toBeGreaterThanOrEqual(200);
+    expect(pages).toBeLessThan(260);
+  });
+});
+
+describe('an alarm', () => {
+  const alarmed = grownBy(grownBy(noHistory, 1_000, 0), 500, 1, 77);
+
+  test('stays while the field stays away, however long, and keeps what was usual', () => {
+    const later = grownBy(alarmed, 10_000, 1, 99);
+    expect(later.alarm).toEqual({ since: 77, usual: 0 });
+    expect(sharesOf(later).usual).toBe(0);
+  });
+
+  test('stays while the field is half back', () => {
+    expect(grownBy(alarmed, 1_000, 0.3).alarm).not.toBeNull();
+  });
+
+  test('ends once the field is back, and can begin again', () => {
+    const back = grownBy(alarmed, 300, 0.05);
+    expect(back.alarm).toBeNull();
+    expect(grownBy(back, 500, 1, 88).alarm?.since).toBe(88);
+  });
+
+  test('ends when operators accept it, and what it told is usual then', () => {
+    const known = accepted(alarmed);
+    expect(known.alarm).toBeNull();
+    expect(sharesOf(known).usual).toBe(1);
+    expect(alarmAfter(known, 1)).toBeNull();
+  });
+});
+
+test('there is nothing to accept without an alarm', () => {
+  const quiet = grownBy(noHistory, 500, 0.2);
+  expect(accepted(quiet)).toBe(quiet);
+});
+
+test('what is usual changes slowly with the pages', () => {
+  const moved = grownBy(grownBy(noHistory, 5_000, 0), 5_000, 0.3);
+  expect(sharesOf(moved).usual).toBeGreaterThan(0.25);
+});
+
+test('a history stays small', () => {
+  const long = grownBy(noHistory, 20_000, 0.2);
+  expect(long.recent.length).toBeLessThanOrEqual(5);
+  expect(long.earlier[0]).toBeLessThanOrEqual(2_000);
+});
