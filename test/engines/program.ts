@@ -12,10 +12,12 @@ export interface RunningProgram {
 }
 
 /**
- * The shell says the program's process id and waits for the end of its own input, which comes when
- * this process is gone, whatever ended it. Then the program is ended too: nothing is left behind.
+ * A shell says its process id, which becomes the program's. Another one waits for the end of its own
+ * input, which comes when this process is gone, whatever ended it, and then ends the program too:
+ * nothing is left behind.
  */
-const guard = '"$@" </dev/null 2>&1 & echo "$!"; exec >/dev/null 2>&1; cat; kill -9 $!; wait';
+const guard =
+  'sh -c \'echo "$$"; exec "$@"\' sh "$@" </dev/null 2>&1 & exec >/dev/null 2>&1; cat; kill -9 $!; wait';
 
 /**
  * Starts a program and resolves once `ready` finds what it waits for in a line of its output (both
