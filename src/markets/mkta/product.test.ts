@@ -36,7 +36,11 @@ describe('the result', () => {
       data: { item, odd: { new: [1] } },
       extra: true,
     };
-    expect(read(body)).toEqual({ collected_at: at / 1000, ...body });
+    expect(read(body)).toEqual({
+      collected_at: at / 1000,
+      ...body,
+      data: { ...body.data, item: { ...bare, ...item } },
+    });
   });
 
   test('has the envelope’s three fields even where the answer lacks them', () => {
@@ -56,7 +60,7 @@ describe('the result', () => {
     });
     expect(result).not.toHaveProperty('account');
     expect(result.data).toEqual({
-      item,
+      item: { ...bare, ...item },
       product_shipping: { groups: [{ fee: 2 }] },
       product_review: { previews: [{ stars: 5 }] },
       shop_detailed: { account: { username: 'teashop' } },
@@ -100,8 +104,38 @@ describe('an answer that is not the item', () => {
   });
 });
 
-test('older generations are read as well', () => {
+const bare = {
+  item_id: 7001,
+  shop_id: 55,
+  item_status: null,
+  status: null,
+  item_type: null,
+  reference_item_id: null,
+  title: 'Kettle',
+  image: null,
+  label_ids: [],
+};
+
+test('every field that the interface lists is there, null or empty where the page lacks it', () => {
+  const lacking = { item_id: 7001, shop_id: 55, title: 'Kettle', label_ids: null, stock: 3 };
+  expect(read({ data: { item: lacking, odd: 1 } }).data).toEqual({ item: { ...bare, stock: 3 }, odd: 1 });
+  const whole = {
+    ...bare,
+    item_status: 'normal',
+    status: 1,
+    item_type: 0,
+    reference_item_id: '',
+    image: 'x',
+    label_ids: [7],
+  };
+  expect(read({ data: { item: whole } }).data).toEqual({ item: whole });
+});
+
+test('older generations are read as well, their items’ listed fields in the newer place too', () => {
   const older = { itemid: 7001, shopid: 55, name: 'Kettle' };
-  expect(read({ error: 0, data: older })).toHaveProperty('data.itemid', 7001);
-  expect(read({ item: older, version: 'x', error: null })).toHaveProperty('item.itemid', 7001);
+  expect(read({ error: 0, data: older }).data).toEqual({ ...older, item: bare });
+  expect(read({ item: older, version: 'x', error: null })).toMatchObject({
+    item: older,
+    data: { item: bare },
+  });
 });
