@@ -149,7 +149,7 @@ export function works(store: string): Work[] {
     {
       title: 'F: stores',
       path: '/v1/mktf/search/bulk',
-      body: bulk([{ url: `${store}/collections/lamps` }, { url: `${store}/search?q=lamp` }]),
+      body: bulk([{ url: `${store}/collections/lamps` }, { url: `${store}/search?q=clay+mug` }]),
       form: 'tasks',
       shape: 'mktfSearch',
     },
