@@ -11,8 +11,9 @@ export interface Queue {
   publish(message: BatchReference): Promise<void>;
   /**
    * Hands messages of a lane and market to `handle`, at most `concurrency` at once over all
-   * processes together. A message is acknowledged when `handle` resolves and comes again when it
-   * rejects. `extend` tells the engine that the work goes on.
+   * processes together. A message is acknowledged when `handle` resolves. It comes again, later each
+   * time, when it rejects; after five rejections other than `unavailable` it is given up, and the
+   * sweep publishes its batch again. `extend` tells the engine that the work goes on.
    */
   consume(
     lane: Lane,
