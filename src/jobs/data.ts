@@ -27,10 +27,17 @@ export async function* data(
     throw new Fault('not_found', 'There is no result for this item.');
   const { path, contentType } = outcome.file;
   let first = true;
-  for await (const bytes of await blobs.read(path)) {
+  for await (const bytes of await blobs.read(path).catch(fetchFailed)) {
     yield create(HttpBodySchema, first ? { contentType, data: bytes } : { data: bytes });
     first = false;
   }
+}
+
+/** A result that was written and is not there any more: the storage's failing, not the caller's. */
+function fetchFailed(error: unknown): never {
+  const fault = Fault.from(error);
+  if (fault.code !== 'not_found') throw fault;
+  throw new Fault('unavailable', 'The result of this item could not be fetched.', { cause: error });
 }
 
 async function outcomeOf({ store }: JobContext, jobId: string, place: { batchId: string; index: number }) {

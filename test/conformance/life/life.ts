@@ -1,0 +1,218 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { missesOf, shapes } from '../../../src/cli/demo/shapes.ts';
+import { origins } from '../../origins/list.ts';
+import { type RunningOrigins, startOrigins } from '../../origins/server.ts';
+import { type Api, apiOf, type TestUser } from '../../support/api.ts';
+import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { until } from '../../support/until.ts';
+
+/** JSON whose shape the test knows. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers and records of every shape.
+export type AnyJson = any;
+
+/** A service on the fake marketplaces, for the life of jobs. */
+export interface Life {
+  api: Api;
+  deployment: Deployment;
+  origins: RunningOrigins;
+}
+
+/** An accepted job. `id`: its uuid, or its integer for kinds that have one. */
+export interface Submitted {
+  path: string;
+  id: string;
+  answer: AnyJson;
+}
+
+/** A downloaded file. */
+export interface Downloaded {
+  bytes: Buffer;
+  type: string | null;
+  /** Name that it is saved under. */
+  name: string | undefined;
+  /** What it holds, unzipped. */
+  text: string;
+}
+
+const endsWithinMs = 40_000;
+
+/** Opens a life for a test file, and proves at its end that balances, ledger and jobs agree. */
+export function useLife(settings: Record<string, string> = {}): () => Life {
+  let life: Life;
+  beforeAll(async () => {
+    const running = await startOrigins({ origins });
+    const deployment = await createDeployment({
+      stack: { distributed: false },
+      engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
+      origins: running,
+      settings: { GLEANER_RETRIEVE_CACHE: 'off', ...settings },
+    });
+    life = { api: apiOf(deployment), deployment, origins: running };
+    await deployment.start();
+  });
+  afterAll(async () => {
+    const audit = await life?.deployment.audit();
+    await life?.deployment.stop();
+    await life?.origins.stop();
+    expect(audit).toMatchObject({ code: 0, problems: [] });
+  });
+  return () => life;
+}
+
+/** Submits to `<path>/submit`; an Error for anything but 202. */
+export async function submit({ api }: Life, user: TestUser, path: string, body: unknown): Promise<Submitted> {
+  const { status, body: answer } = await api.post(user, `${path}/submit`, body);
+  if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
+  return { path, id: String(answer.job_id ?? answer.task_id), answer };
+}
+
+/** What a CSV upload says beside its file. */
+export interface Upload {
+  rescrape?: boolean;
+  result_format?: 'csv' | 'jsonl';
+}
+
+/** Uploads a CSV; gives status and body, whatever they are. */
+export async function upload(
+  { deployment }: Life,
+  user: TestUser,
+  csv: string | Uint8Array,
+  fields: Upload = {},
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: AnyJson }> {
+  const form = new FormData();
+  form.set('file', new Blob([csv as string], { type: 'text/csv' }), 'products.csv');
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+  const response = await fetch(`${deployment.url}/v1/mkta/get_pc_bulk/submit`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.key}`, ...headers },
+    body: form,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+/** Uploads rows `region,shop_id,item_id`; an Error for anything but 202. */
+export async function submitRows(
+  life: Life,
+  user: TestUser,
+  rows: readonly string[],
+  fields: Upload = {},
+): Promise<Submitted> {
+  const { status, body } = await upload(
+    life,
+    user,
+    ['region,shop_id,item_id', ...rows, ''].join('\n'),
+    fields,
+  );
+  if (status !== 202) throw new Error(`upload: ${status} ${JSON.stringify(body)}`);
+  return { path: '/v1/mkta/get_pc_bulk', id: String(body.task_id), answer: body };
+}
+
+/** The job as retrieve shows it; an Error for anything but 200. */
+export async function retrieve({ api }: Life, user: TestUser, { path, id }: Submitted): Promise<AnyJson> {
+  const { status, body } = await api.get(user, `${path}/retrieve/${id}`);
+  if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const running: readonly string[] = ['awaiting_approval', 'initializing', 'pending', 'processing'];
+
+/** Polls until the job has ended and its file is there, holding every answer to what progress must be. */
+export async function ended(life: Life, user: TestUser, job: Submitted): Promise<AnyJson> {
+  let done = 0;
+  const wrong: unknown[] = [];
+  const last = await until(
+    `${job.path} ${job.id} ends`,
+    async () => {
+      const shown = await retrieve(life, user, job);
+      try {
+        if (typeof shown.total === 'number') done = checkCounts(shown, done);
+      } catch (error) {
+        wrong.push(error);
+        return shown;
+      }
+      return running.includes(shown.status) || shown.message ? undefined : shown;
+    },
+    { withinMs: endsWithinMs },
+  );
+  if (wrong.length > 0) throw wrong[0];
+  return last;
+}
+
+interface Counted {
+  status: string;
+  total: number;
+  success: number;
+  failed: number;
+  pending: number;
+  progress?: number;
+}
+
+/** Counts add up, never go back, and say when the job is over; gives how many units are. */
+function checkCounts({ status, total, success, failed, pending, progress }: Counted, before: number): number {
+  const done = success + failed;
+  expect(done + pending).toBe(total);
+  expect(done).toBeGreaterThanOrEqual(before);
+  expect(running.includes(status)).toBe(pending > 0);
+  if (progress !== undefined) expect(progress).toBeCloseTo(done / total, 9);
+  return done;
+}
+
+/** Submits, waits for the end, and gives the last answer. */
+export async function run(life: Life, user: TestUser, path: string, body: unknown): Promise<AnyJson> {
+  return ended(life, user, await submit(life, user, path, body));
+}
+
+/** Gets a file, with a user's key or without one; an Error for anything but 200. */
+export async function download(life: Life, url: string, user: TestUser | null = null): Promise<Downloaded> {
+  const response = await fetch(new URL(url, life.deployment.url), {
+    headers: user === null ? {} : { authorization: `Bearer ${user.key}` },
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${bytes}`);
+  const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return {
+    bytes,
+    type: response.headers.get('content-type'),
+    name: /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1],
+    text: (zipped ? gunzipSync(bytes) : bytes).toString('utf8'),
+  };
+}
+
+/** Lines of a JSON Lines file, the last one ended too. */
+export function linesOf({ text }: Downloaded): AnyJson[] {
+  const lines = text.split('\n');
+  expect(lines.pop()).toBe('');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Holds records to the fields that the interface lists for them. */
+export function expectShape(shape: keyof typeof shapes, records: readonly unknown[]): void {
+  for (const record of records)
+    expect(missesOf(record, shapes[shape]), JSON.stringify(record).slice(0, 300)).toEqual([]);
+}
+
+/**
+ * Holds the account of a user with one job to one charge and, where something failed, refunds that
+ * come to `refunded`; the grant aside, nothing else stands in the ledger.
+ */
+export async function expectCredits(
+  { api }: Life,
+  user: TestUser,
+  { granted, charged, refunded }: { granted: number; charged: number; refunded: number },
+): Promise<void> {
+  const entries = await api.ledger(user);
+  const amounts = (type: string) =>
+    entries.filter((entry) => entry.type === type).map(({ amount }) => amount);
+  expect({ charges: amounts('charge'), refunds: amounts('refund') }).toEqual({
+    charges: charged === 0 ? [] : [-charged],
+    refunds: refunded === 0 ? [] : [refunded],
+  });
+  expect(await api.balance(user)).toBe(granted - charged + refunded);
+}
+
+/** Requests that a path of a marketplace's region was asked for so far. */
+export function asked({ origins }: Life, place: string): number {
+  return origins.counters()[place] ?? 0;
+}
