@@ -5,5 +5,8 @@ export type Log = pino.Logger;
 
 /** Makes the log of one process. `level` is pino's: trace, debug, info, warn, error, silent. */
 export function createLog(level: string, role: string): Log {
-  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: false }));
+  return pino(
+    { level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: false }),
+  );
 }
