@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. A sleeping caller does not keep the process alive. */
+/** The machine's own clock. A sleep keeps the process alive: whoever is to stop aborts it. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
