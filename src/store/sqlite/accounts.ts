@@ -1,8 +1,10 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { ApiKey } from '../documents.ts';
 import type { AccountStore } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { apiKeys, users } from './shapes.ts';
+
+/** Asked by every call. */
+const keyByHash = `SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?`;
 
 /** Users and keys in SQLite. */
 export function accountStore(engine: Engine): AccountStore {
@@ -13,14 +15,12 @@ export function accountStore(engine: Engine): AccountStore {
         ...users.values(user),
       ) === 1,
 
-    getUser: async (id) => {
-      const row = engine.get<object>(`SELECT ${users.select} FROM users WHERE id = ?`, id);
-      return row && users.read(row);
-    },
+    getUser: async (id) => engine.document(users, `SELECT ${users.select} FROM users WHERE id = ?`, id),
 
     listUsers: async (role, page) => {
       const after = readCursor(page);
-      const rows = engine.all<object>(
+      const rows = engine.documents(
+        users,
         `SELECT ${users.select} FROM users WHERE role = ? AND (created_at, id) < (?, ?)
          ORDER BY created_at DESC, id DESC LIMIT ?`,
         role,
@@ -28,7 +28,7 @@ export function accountStore(engine: Engine): AccountStore {
         after.id,
         rowsToRead(page),
       );
-      return toPage(rows.map(users.read), page, (user) => ({ at: user.createdAt, id: user.id }));
+      return toPage(rows, page, (user) => ({ at: user.createdAt, id: user.id }));
     },
 
     createApiKey: async (key) =>
@@ -37,30 +37,23 @@ export function accountStore(engine: Engine): AccountStore {
         ...apiKeys.values(key),
       ) === 1,
 
-    findApiKey: async (hash) =>
-      readKey(engine.get(`SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?`, hash)),
+    findApiKey: async (hash) => engine.document(apiKeys, keyByHash, hash),
 
     revokeApiKey: async (id, at, userId) =>
-      readKey(
-        engine.get(
-          `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?1)
+      engine.document(
+        apiKeys,
+        `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?1)
            WHERE id = ?2 AND user_id = coalesce(?3, user_id) RETURNING ${apiKeys.select}`,
-          at,
-          id,
-          userId ?? null,
-        ),
+        at,
+        id,
+        userId ?? null,
       ),
 
     listApiKeys: async (userId) =>
-      engine
-        .all<object>(
-          `SELECT ${apiKeys.select} FROM api_keys WHERE user_id = ? ORDER BY created_at DESC, id DESC`,
-          userId,
-        )
-        .map(apiKeys.read),
+      engine.documents(
+        apiKeys,
+        `SELECT ${apiKeys.select} FROM api_keys WHERE user_id = ? ORDER BY created_at DESC, id DESC`,
+        userId,
+      ),
   };
-}
-
-function readKey(row: object | null): ApiKey | null {
-  return row && apiKeys.read(row);
 }

@@ -38,7 +38,8 @@ export function batchStore(engine: Engine): BatchStore {
 
     claimBatch: async (batchId, attempt, now, leaseUntil) =>
       engine.write(() => {
-        const row = engine.get<object>(
+        const row = engine.document(
+          batches,
           `UPDATE batches SET state = 'claimed', attempt = attempt + 1, lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
@@ -47,7 +48,7 @@ export function batchStore(engine: Engine): BatchStore {
           attempt,
           now,
         );
-        return row && wholeBatch(engine, batches.read(row));
+        return row && wholeBatch(engine, row);
       }),
 
     renewBatch: async (batchId, attempt, leaseUntil) =>

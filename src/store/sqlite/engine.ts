@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Fault } from '../../base/fault.ts';
 import { migrate } from './schema.ts';
+import type { Shape } from './shapes.ts';
 
 /** A value that goes into a statement or comes out of a row. */
 export type Value = SQLInputValue;
@@ -13,6 +14,10 @@ export interface Engine {
   all<T>(sql: string, ...values: Value[]): T[];
   /** The first row, or null. */
   get<T>(sql: string, ...values: Value[]): T | null;
+  /** All documents of a statement that gives the columns of a shape's `select`, and nothing before them. */
+  documents<T>(shape: Shape<T>, sql: string, ...values: Value[]): T[];
+  /** The first of them, or null. */
+  document<T>(shape: Shape<T>, sql: string, ...values: Value[]): T | null;
   /** Runs a statement; gives the number of rows it changed. */
   run(sql: string, ...values: Value[]): number;
   /** Runs a step as one transaction: all of it happens, or, when it throws, nothing. */
@@ -54,10 +59,27 @@ export function openEngine(path: string): Engine {
     statements.set(sql, statement);
     return statement;
   };
+  // Rows as arrays: the driver's objects of many columns take longer to make than to read from the file.
+  const listing = new Map<string, StatementSync>();
+  const prepareListing = (sql: string) => {
+    const known = listing.get(sql);
+    if (known) return known;
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    listing.set(sql, statement);
+    return statement;
+  };
   return {
     all: <T>(sql: string, ...values: Value[]) => guarded(path, () => prepare(sql).all(...values) as T[]),
     get: <T>(sql: string, ...values: Value[]) =>
       guarded(path, () => (prepare(sql).get(...values) as T | undefined) ?? null),
+    documents: (shape, sql, ...values) =>
+      guarded(path, () => (prepareListing(sql).all(...values) as unknown as Value[][]).map(shape.read)),
+    document: (shape, sql, ...values) =>
+      guarded(path, () => {
+        const row = prepareListing(sql).get(...values) as unknown as Value[] | undefined;
+        return row === undefined ? null : shape.read(row);
+      }),
     run: (sql, ...values) => guarded(path, () => Number(prepare(sql).run(...values).changes)),
     write: (step) => {
       guarded(path, () => prepare('BEGIN IMMEDIATE').run());

@@ -10,12 +10,15 @@ import { submissionStore } from './submissions.ts';
 /** Batches written in one transaction: some ten milliseconds during which nothing else runs. */
 const chunkSize = 50;
 
+/** Asked by most calls. */
+const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`;
+const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = ? AND state <> 'writing'`;
+
 /**
  * Jobs in SQLite. A job that is being written has a row in the state `writing`, which no reader sees:
  * so batches always have a job to belong to, and what a crash left can be found without a search.
  */
 export function jobStore(engine: Engine): JobStore {
-  const one = (row: object | null): Job | null => row && jobs.read(row);
   const stateOf = (jobId: string) =>
     engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
@@ -40,11 +43,9 @@ export function jobStore(engine: Engine): JobStore {
 
     discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'submitted') !== null),
 
-    getJob: async (jobId) =>
-      one(engine.get(`SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`, jobId)),
+    getJob: async (jobId) => engine.document(jobs, jobById, jobId),
 
-    getJobByNumber: async (number) =>
-      one(engine.get(`SELECT ${jobs.select} FROM jobs WHERE number = ? AND state <> 'writing'`, number)),
+    getJobByNumber: async (number) => engine.document(jobs, jobByNumber, number),
 
     listJobs: async (filter, page) => {
       const after = readCursor(page);
@@ -56,7 +57,8 @@ export function jobStore(engine: Engine): JobStore {
         ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
       ];
       const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
-      const rows = engine.all<object>(
+      const rows = engine.documents(
+        jobs,
         `SELECT ${jobs.select} FROM jobs WHERE ${given.map(([sql]) => `${sql} AND `).join('')}
          state <> 'writing' AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
         ...given.map(([, value]) => value),
@@ -64,42 +66,39 @@ export function jobStore(engine: Engine): JobStore {
         after.id,
         rowsToRead(page),
       );
-      return toPage(rows.map(jobs.read), page, (job) => ({ at: job.createdAt, id: job.id }));
+      return toPage(rows, page, (job) => ({ at: job.createdAt, id: job.id }));
     },
 
     moveJob: async (jobId, from, to, at, patch = {}) => {
       const fields = Object.entries({ ...patch, state: to, stateSince: at });
-      return one(
-        engine.get(
-          `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
+      return engine.document(
+        jobs,
+        `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
            WHERE id = ? AND state IN (SELECT value FROM json_each(?)) RETURNING ${jobs.select}`,
-          ...fields.map(([, value]) => toColumn(value)),
-          jobId,
-          JSON.stringify(from),
-        ),
+        ...fields.map(([, value]) => toColumn(value)),
+        jobId,
+        JSON.stringify(from),
       );
     },
 
     findJobs: async (states, since, limit) =>
-      engine
-        .all<object>(
-          `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
+      engine.documents(
+        jobs,
+        `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
            ORDER BY state_since, id LIMIT ?`,
-          JSON.stringify(states),
-          since,
-          Math.max(0, limit),
-        )
-        .map(jobs.read),
+        JSON.stringify(states),
+        since,
+        Math.max(0, limit),
+      ),
 
     findExpired: async (now, limit) =>
-      engine
-        .all<object>(
-          `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
+      engine.documents(
+        jobs,
+        `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
            ORDER BY decide_by, id LIMIT ?`,
-          now,
-          Math.max(0, limit),
-        )
-        .map(jobs.read),
+        now,
+        Math.max(0, limit),
+      ),
 
     removeOrphans: async (before) => {
       const drafts = engine.all<{ id: string }>(

@@ -27,14 +27,13 @@ export function ledgerStore(engine: Engine): LedgerStore {
         return { posted: true, balance: balance + entry.amount };
       }),
 
-    getLedgerEntry: async (key) => {
-      const row = engine.get<object>(`SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
-      return row && ledger.read(row);
-    },
+    getLedgerEntry: async (key) =>
+      engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key),
 
     listLedgerEntries: async (userId, page) => {
       const after = readCursor(page);
-      const rows = engine.all<object>(
+      const rows = engine.documents(
+        ledger,
         `SELECT ${ledger.select} FROM ledger WHERE user_id = ? AND (created_at, key) < (?, ?)
          ORDER BY created_at DESC, key DESC LIMIT ?`,
         userId,
@@ -42,7 +41,7 @@ export function ledgerStore(engine: Engine): LedgerStore {
         after.id,
         rowsToRead(page),
       );
-      return toPage(rows.map(ledger.read), page, (entry) => ({ at: entry.createdAt, id: entry.key }));
+      return toPage(rows, page, (entry) => ({ at: entry.createdAt, id: entry.key }));
     },
 
     // A transaction leaves nothing half posted.

@@ -21,6 +21,9 @@ export type ProgressStore = Pick<
   | 'countBacklog'
 >;
 
+/** Asked by every look at progress. */
+const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
+
 /** Reads of batches in SQLite. */
 export function progressStore(engine: Engine): ProgressStore {
   return {
@@ -48,21 +51,19 @@ export function progressStore(engine: Engine): ProgressStore {
       };
     },
 
-    listBatches: async (jobId): Promise<BatchSummary[]> =>
-      engine
-        .all<object>(`SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`, jobId)
-        .map(summaries.read),
+    listBatches: async (jobId): Promise<BatchSummary[]> => engine.documents(summaries, summariesOfJob, jobId),
 
     readBatches: async function* (jobId) {
       let after = -1;
       for (;;) {
         const chunk = engine
-          .all<object>(
+          .documents(
+            batches,
             `SELECT ${batches.select} FROM batches WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
             jobId,
             after,
           )
-          .map((row) => wholeBatch(engine, batches.read(row)));
+          .map((row) => wholeBatch(engine, row));
         yield* chunk;
         const last = chunk.at(-1);
         if (!last) return;
@@ -71,14 +72,15 @@ export function progressStore(engine: Engine): ProgressStore {
     },
 
     findUnit: async (jobId, key) => {
-      const row = engine.get<object>(
+      const row = engine.document(
+        batches,
         `SELECT ${batches.select} FROM batches WHERE job_id = ?1 AND seq = (
            SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2)`,
         jobId,
         key,
       );
       if (!row) return null;
-      const batch = wholeBatch(engine, batches.read(row));
+      const batch = wholeBatch(engine, row);
       return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 

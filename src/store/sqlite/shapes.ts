@@ -11,8 +11,8 @@ export interface Shape<T> {
   readonly select: string;
   /** The document's values in the order of `columns`. */
   values(document: T): Value[];
-  /** The document in a row that `select` gave. */
-  read(row: object): T;
+  /** The document in the columns that `select` gave. */
+  read(row: readonly Value[]): T;
 }
 
 /** The column of a field: `stateSince` is kept in `state_since`. */
@@ -35,10 +35,8 @@ function shape<T extends object>(
     select: fields.map((field) => `${columnOf(field)} AS ${field}`).join(', '),
     values: (document) => fields.map((field) => toColumn(document[field])),
     read: (row) => {
-      const columns = row as Record<string, unknown>;
-      // Field by field: copying a row of the driver's as a whole takes as long as reading it from the file.
       const document: Record<string, unknown> = {};
-      for (const field of fields) document[field] = columns[field];
+      for (let index = 0; index < fields.length; index++) document[fields[index]!] = row[index];
       for (const field of json) {
         if (document[field] !== null) document[field] = JSON.parse(document[field] as string);
       }

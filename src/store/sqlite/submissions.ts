@@ -17,12 +17,13 @@ export function submissionStore(
     takeSubmission: async (submission, expiredBefore) =>
       engine.write(() => {
         engine.run('DELETE FROM submissions WHERE created_at < ?', expiredBefore);
-        const holder = engine.get<object>(
+        const holder = engine.document(
+          submissions,
           `SELECT ${submissions.select} FROM submissions WHERE user_id = ? AND idempotency_key = ?`,
           submission.userId,
           submission.idempotencyKey,
         );
-        if (holder) return submissions.read(holder);
+        if (holder) return holder;
         engine.run(
           `INSERT INTO submissions (${submissions.columns}) VALUES (${submissions.marks})`,
           ...submissions.values(submission),
