@@ -33,7 +33,7 @@ const entryOfA = `itemid: integer; shopid: integer; name: string?; image: string
   tier_variations: array; tier_variations[].name: string; tier_variations[].options: array;
   tier_variations[].options[]: string`;
 
-const productOfB = `data.variants.basicInfo.id: string; data.variants.basicInfo.shopID: string;
+const productOfB = `data.variants.basicInfo.id: string; data.variants.basicInfo.shopID: string?;
   data.variants.basicInfo.alias: string; data.variants.basicInfo.createdAt: string?;
   data.variants.basicInfo.category.detail: array; data.variants.basicInfo.category.detail[].id: string;
   data.variants.basicInfo.category.detail[].name: string;

@@ -189,8 +189,10 @@ export function linesOf({ text }: Downloaded): AnyJson[] {
 
 /** Holds records to the fields that the interface lists for them. */
 export function expectShape(shape: keyof typeof shapes, records: readonly unknown[]): void {
-  for (const record of records)
-    expect(missesOf(record, shapes[shape]), JSON.stringify(record).slice(0, 300)).toEqual([]);
+  for (const record of records) {
+    const misses = missesOf(record, shapes[shape]);
+    expect(misses, `${misses.join('; ')} in ${JSON.stringify(record).slice(0, 300)}`).toEqual([]);
+  }
 }
 
 /**
