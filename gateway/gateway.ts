@@ -68,10 +68,10 @@ export function createGateway(options: GatewayOptions): Express {
   add('/docs', serveDocs);
   add('/docs/{name}', (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!));
 
-  const exchanges = new WeakMap<object, Exchange>();
   const route: RequestHandler = (request, response, next) => {
     const exchange = beginExchange(request, response, log, clock);
-    exchanges.set(request, exchange);
+    // Kept here: a WeakMap of requests costs the garbage collector more than all else that a call does.
+    response.locals.exchange = exchange;
     const segments = segmentsOf(request.url);
     if (segments === undefined)
       return answerFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
@@ -89,8 +89,8 @@ export function createGateway(options: GatewayOptions): Express {
   const notFound: RequestHandler = (request) => {
     throw new Fault('not_found', `No such path: ${quote(request.path)}`);
   };
-  const failed: ErrorRequestHandler = (error, request, _response, _next) => {
-    answerFault(exchanges.get(request)!, error);
+  const failed: ErrorRequestHandler = (error, _request, response, _next) => {
+    answerFault(response.locals.exchange as Exchange, error);
   };
 
   const app = express();
