@@ -114,6 +114,9 @@ const bare = {
   title: 'Kettle',
   image: null,
   label_ids: [],
+  attributes: [],
+  models: [],
+  description: null,
 };
 
 test('every field that the interface lists is there, null or empty where the page lacks it', () => {

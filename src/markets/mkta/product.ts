@@ -56,6 +56,9 @@ function listed(item: JsonObject): JsonObject {
     title: item.title ?? item.name ?? null,
     image: item.image ?? null,
     label_ids: list(item.label_ids),
+    attributes: list(item.attributes),
+    models: list(item.models),
+    description: item.description ?? null,
   };
 }
 
