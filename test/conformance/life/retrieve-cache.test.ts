@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import type { TestUser } from '../../support/api.ts';
+import { until } from '../../support/until.ts';
+import { ended, type Life, type Submitted, submit, useLife } from './life.ts';
+
+/** A page that comes late, so that the first look at its job is before its end. */
+const slow = {
+  mktb: { shop_domain: 'toko-93', product_key: 'lampu-93900' },
+  mktc: { formattedId: 'ps--GLN-60093-93900', sku: 'GLN-60093-93900-00001' },
+};
+const pathOf = (market: string) => `/v1/${market}/pdp/bulk`;
+
+const look = async ({ api }: Life, user: TestUser, { path, id }: Submitted) => {
+  const { body, headers } = await api.get(user, `${path}/retrieve/${id}`);
+  return { body, kept: headers.get('cache-control') };
+};
+
+/** Waits for the end of a job as operators see it, whom no cache serves. */
+async function untilOver({ api }: Life, { id }: Submitted): Promise<void> {
+  await until(
+    `job ${id} is over`,
+    async () => (await api.operator('GetJob', { job_id: id })).job.finishedAt,
+    { withinMs: 10_000 },
+  );
+}
+
+describe('with the lengths of the interface', () => {
+  const life = useLife({ GLEANER_RETRIEVE_CACHE: '120s,24h' });
+
+  test.each(['mktb', 'mktc'] as const)(
+    'an answer about a running job of %s is kept for 120 s, whatever becomes of the job',
+    async (market) => {
+      const user = await life().api.createUser(100);
+      const job = await submit(life(), user, pathOf(market), { items: [slow[market]] });
+      const first = await look(life(), user, job);
+      expect(first.body).toMatchObject({ status: 'processing', pending: 1 });
+      expect(first.kept).toMatch(/^private, max-age=(120|119)$/);
+      await untilOver(life(), job);
+      const second = await look(life(), user, job);
+      expect(second.body).toEqual(first.body);
+      expect(second.kept).toMatch(/^private, max-age=1[012]\d$/);
+    },
+  );
+
+  test.each(['mktb', 'mktc'] as const)(
+    'an answer about an ended job of %s is kept for a day, for its owner alone',
+    async (market) => {
+      const [user, other] = [await life().api.createUser(100), await life().api.createUser(100)];
+      const job = await submit(life(), user, pathOf(market), { items: [slow[market]] });
+      await untilOver(life(), job);
+      const first = await look(life(), user, job);
+      expect(first.body).toMatchObject({ status: 'completed', download_url: expect.stringMatching(/^http/) });
+      expect(first.kept).toMatch(/^private, max-age=(86400|86399)$/);
+      // Links are made anew for every answer, so the same one is a kept one.
+      expect((await look(life(), user, job)).body).toEqual(first.body);
+      expect((await life().api.get(other, `${job.path}/retrieve/${job.id}`)).status).toBe(404);
+    },
+  );
+
+  test.each([
+    ['/v1/mktd/pdp/bulk', { product_id: '1729000093900', country: 'sg' }],
+    ['/v1/mkte/pdp/bulk', { asin: 'B0GLN93900', country: 'us' }],
+    ['/v1/mktb/search/bulk', { keyword: 'rak 93900' }],
+    ['/v1/mktc/merchant/bulk', { shopid: 'GLN-93900' }],
+  ])('no answer of %s is kept', async (path, item) => {
+    const user = await life().api.createUser(100);
+    const job = await submit(life(), user, path, { items: [item] });
+    const first = await look(life(), user, job);
+    expect(first).toEqual({ body: expect.objectContaining({ status: 'processing' }), kept: 'no-store' });
+    expect(await ended(life(), user, job)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('switched off', () => {
+  const life = useLife({ GLEANER_RETRIEVE_CACHE: 'off' });
+
+  test('every answer is of now', async () => {
+    const user = await life().api.createUser(100);
+    const job = await submit(life(), user, pathOf('mktb'), { items: [slow.mktb] });
+    const first = await look(life(), user, job);
+    expect(first).toEqual({ body: expect.objectContaining({ status: 'processing' }), kept: 'no-store' });
+    expect(await ended(life(), user, job)).toMatchObject({ status: 'completed' });
+  });
+});
