@@ -1,0 +1,12 @@
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+
+// What the gateway is compared with: Express that answers every path it is told with bytes at hand.
+const answers = JSON.parse(process.argv[2]!) as Record<string, string>;
+const app = express();
+app.disable('etag');
+for (const [path, body] of Object.entries(answers))
+  app.get(path, (_request, response) => void response.type('application/json').send(body));
+const server = app.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
+server.keepAliveTimeout = 65_000;
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,47 @@
+import { fromJsonString, type Message } from '@bufbuild/protobuf';
+import type { Caller } from '../gateway/caller.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import { startGateway } from '../gateway/server.ts';
+import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { createLog } from '../src/base/log.ts';
+
+// The gateway alone: routes, checks, JSON and access log as in the service; where the core would be,
+// answers at hand.
+const [retrieved, downloaded] = JSON.parse(process.argv[2]!) as [string, string];
+const { retrieveVariantSold, downloadVariantSold } = MktaService.method;
+const answers = new Map<string, Message>([
+  [retrieveVariantSold.name, fromJsonString(retrieveVariantSold.output, retrieved)],
+  [downloadVariantSold.name, fromJsonString(downloadVariantSold.output, downloaded)],
+]);
+const caller = {
+  ready: async () => {},
+  authenticate: async () => ({
+    userId: 'bench',
+    call: async ({ name }: { name: string }) => answers.get(name)!,
+    stream: () => {
+      throw new Error('nothing is streamed here');
+    },
+  }),
+} as unknown as Caller;
+
+const gateway = createGateway({
+  services: [MktaService],
+  caller,
+  files: {
+    size: async () => null,
+    read: async () => {
+      throw new Error('there are no files here');
+    },
+  } as never,
+  verifyLink: () => {
+    throw new Error('there are no links here');
+  },
+  log: createLog('info', 'gateway'),
+  clock: systemClock,
+  publicUrl: () => 'http://127.0.0.1',
+  version: 'bench',
+});
+const server = await startGateway(gateway, 0, '127.0.0.1');
+process.once('disconnect', () => process.exit(0));
+process.send!(server.port);

@@ -1,0 +1,36 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { Pool } from 'undici';
+import { benchPages } from './support/pages.ts';
+
+// What the pipeline is compared with: so many loops that fetch a page, parse it and write it to one file,
+// and nothing else: no validation, no retries, no store, no credits.
+const [origin, itemCount, concurrency, file] = process.argv.slice(2) as [string, string, string, string];
+const paths = benchPages(Number(itemCount)).map(
+  ({ item_id, shop_id }) => `/api/v4/pdp/get_pc?item_id=${item_id}&shop_id=${shop_id}`,
+);
+const pool = new Pool(origin, { connections: Number(concurrency) });
+
+async function round(): Promise<void> {
+  const output = createWriteStream(file);
+  const remaining = paths.values();
+  const loop = async () => {
+    for (const path of remaining) {
+      const { statusCode, body } = await pool.request({ path, method: 'GET' });
+      const text = await body.text();
+      const page = JSON.parse(text) as object;
+      if (statusCode !== 200 || !('data' in page)) throw new Error(`the origin answered ${statusCode}`);
+      output.write(text);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(concurrency) }, loop));
+  output.end();
+  await finished(output);
+}
+
+process.on('message', async () => {
+  await round();
+  process.send!('done');
+});
+process.once('disconnect', () => process.exit(0));
+process.send!('ready');

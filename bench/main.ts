@@ -1,0 +1,60 @@
+import { availableParallelism } from 'node:os';
+import { startEngines } from '../src/cli/engines.ts';
+import { measurePipeline, type PipelineResult } from './pipeline.ts';
+import { type CallRate, measureRetrieve } from './retrieve.ts';
+import { measureSubmit } from './submit.ts';
+
+/**
+ * Prints what the service costs beside the least that could do the same work, measured in turn in one
+ * run: ratios hold where the machine's speed does not. `node bench/main.ts [rounds]`.
+ */
+const rounds = Number(process.argv[2] ?? 5);
+const items = 4_000;
+const calls = 4_000;
+
+const fixed = (value: number, digits = 0) => value.toFixed(digits);
+const say = (line: string) => console.log(line);
+
+function sayPipeline(stack: string, { pipeline, bare }: PipelineResult, aim: string): void {
+  say(
+    `pipeline, ${stack}: ${fixed(pipeline.itemsPerSecond)} items/s, a bare fetch + parse + write loop ${fixed(bare.itemsPerSecond)}`,
+  );
+  say(
+    `  ratio ${fixed(pipeline.itemsPerSecond / bare.itemsPerSecond, 2)}${aim}; processor time per item ${fixed(pipeline.processorUs)} µs over ${fixed(bare.processorUs)} µs`,
+  );
+}
+
+say(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} rounds, medians`);
+sayPipeline('embedded', await measurePipeline(rounds, items, {}), ' (aim 0.5)');
+try {
+  const engines = await startEngines();
+  try {
+    const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
+    sayPipeline(
+      `distributed (${engines.about})`,
+      await measurePipeline(rounds, items, { engines: addresses }),
+      '',
+    );
+  } finally {
+    await engines.stop();
+  }
+} catch (error) {
+  say(`pipeline, distributed: not measured: ${(error as Error).message}`);
+}
+
+const submit = await measureSubmit(rounds);
+say(
+  `submit of 50,000 items: ${fixed(submit.ms)} ms (aim 1500), the first ${fixed(submit.firstMs)} ms; JSON.parse alone ${fixed(submit.parseMs)} ms`,
+);
+say(`  at most ${fixed(submit.moreBytes / 1024 / 1024)} MB more memory (aim 300)`);
+
+for (const { name, bytes, service, gateway, bare } of await measureRetrieve(rounds, calls)) {
+  const rate = ({ callsPerSecond, processorUs }: CallRate) =>
+    `${fixed(callsPerSecond)}/s at ${fixed(processorUs)} µs`;
+  say(
+    `${name} call, ${bytes} bytes: service ${rate(service)}, gateway alone ${rate(gateway)}, bare Express ${rate(bare)}`,
+  );
+  say(
+    `  ratio of the service ${fixed(bare.processorUs / service.processorUs, 2)}, of the gateway ${fixed(bare.processorUs / gateway.processorUs, 2)} (aim 0.6)`,
+  );
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BenchPage, benchPages, region } from './support/pages.ts';
+import { startBenchProgram } from './support/program.ts';
+import { interleave, median } from './support/rounds.ts';
+import { type BenchService, type BenchServiceOptions, startService } from './support/service.ts';
+import { processorMs } from './support/usage.ts';
+
+/** One contender's figures: medians over the rounds. */
+export interface Throughput {
+  itemsPerSecond: number;
+  /** Processor time per item in microseconds, over all of the contender's processes. */
+  processorUs: number;
+}
+
+/** What a stack's worker pipeline came to beside the bare loop. */
+export interface PipelineResult {
+  pipeline: Throughput;
+  bare: Throughput;
+}
+
+/** Pages under way at once, for both contenders. */
+const concurrency = 32;
+
+/** Between two looks at a job: a client that polls much faster would be measured instead. */
+const pollMs = 100;
+
+/**
+ * Measures a variant-sold job from its approval to the link of its merged file against a loop that
+ * fetches, parses and writes the same pages with the same concurrency, each in its own process, the
+ * origin in a third.
+ */
+export async function measurePipeline(
+  rounds: number,
+  items: number,
+  options: Pick<BenchServiceOptions, 'engines' | 'profileFolder'>,
+): Promise<PipelineResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'gleaner-bare-'));
+  const origin = await startBenchProgram<number>('origin.ts', String(items));
+  const address = `http://127.0.0.1:${origin.said}`;
+  const bare = await startBenchProgram(
+    'bare-loop.ts',
+    address,
+    String(items),
+    String(concurrency),
+    join(folder, 'pages'),
+  );
+  const service = await startService({
+    ...options,
+    origins: { mkta: { [region]: address, concurrency, requests_per_second: 10_000 } },
+  });
+  try {
+    const pages = benchPages(items);
+    const [pipeline, loop] = await interleave(rounds, [
+      () => runJob(service, pages),
+      () => timed(items, [bare.pid], () => bare.ask('go')),
+    ]);
+    return { pipeline: middle(pipeline!), bare: middle(loop!) };
+  } finally {
+    await service.stop();
+    await bare.stop();
+    await origin.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Submits and approves one job; what counts begins with the approval and ends with the link of its file. */
+async function runJob(
+  { rest, approve, pids }: BenchService,
+  pages: readonly BenchPage[],
+): Promise<Throughput> {
+  const { job_id } = await rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
+    country: region,
+    items: pages.map(({ item_id, shop_id }) => ({ item_id, shop_id })),
+  });
+  return timed(pages.length, pids, async () => {
+    await approve(String(job_id));
+    for (;;) {
+      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${job_id}`);
+      if (job.download_url && job.failed_count === 0) return;
+      if (job.failed_count !== 0) throw new Error(`${job.failed_count} items failed`);
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  });
+}
+
+async function timed(
+  items: number,
+  pids: readonly number[],
+  run: () => Promise<unknown>,
+): Promise<Throughput> {
+  const used = () => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
+  const before = used();
+  const started = performance.now();
+  await run();
+  const ms = performance.now() - started;
+  return { itemsPerSecond: (items / ms) * 1000, processorUs: ((used() - before) / items) * 1000 };
+}
+
+function middle(results: readonly Throughput[]): Throughput {
+  return {
+    itemsPerSecond: median(results.map(({ itemsPerSecond }) => itemsPerSecond)),
+    processorUs: median(results.map(({ processorUs }) => processorUs)),
+  };
+}

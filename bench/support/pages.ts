@@ -1,0 +1,25 @@
+import { productPage } from '../../test/origins/mkta/product-page.ts';
+
+/** An item of the fake marketplace A and the page that its origin sends. */
+export interface BenchPage {
+  item_id: string;
+  shop_id: string;
+  body: Buffer;
+}
+
+/** The region whose items are read. */
+export const region = 'id';
+
+const leastBytes = 7 * 1024;
+const mostBytes = 9 * 1024;
+
+/** The first `count` items whose page is of 7 to 9 KiB; the same in every process. */
+export function benchPages(count: number): BenchPage[] {
+  const pages: BenchPage[] = [];
+  for (let id = 10_000_123; pages.length < count; id += 1_000) {
+    const body = Buffer.from(productPage(region, id, 4_242));
+    if (body.length >= leastBytes && body.length <= mostBytes)
+      pages.push({ item_id: String(id), shop_id: '4242', body });
+  }
+  return pages;
+}

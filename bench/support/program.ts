@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A program of the benchmarks, in a process of its own. */
+export interface BenchProgram {
+  readonly pid: number;
+  /** Sends a message and gives the one that answers it. */
+  ask<T>(message: unknown): Promise<T>;
+  /** Ends it and waits for that. */
+  stop(): Promise<void>;
+}
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Starts a program of this folder, `parameters` after its name; gives it with the first message that it sends. */
+export async function startBenchProgram<T>(
+  name: string,
+  ...parameters: string[]
+): Promise<BenchProgram & { said: T }> {
+  const child = spawn(process.execPath, [`${project}/bench/${name}`, ...parameters], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const said = await answerOf<T>(child, name);
+  return {
+    pid: child.pid!,
+    said,
+    ask: (message) => {
+      const answer = answerOf<never>(child, name);
+      child.send(message as object);
+      return answer;
+    },
+    stop: () => end(child),
+  };
+}
+
+/** Starts the command line of Gleaner; `ready` finds what is waited for in its standard output. */
+export async function startGleaner<T>(
+  role: string,
+  environment: Record<string, string>,
+  logFile: string,
+  profileFolder: string | undefined,
+  ready: (output: string) => T | undefined,
+): Promise<BenchProgram & { said: T }> {
+  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+  const child = spawn(process.execPath, [...profiling, `${project}/src/cli/main.ts`, role], {
+    stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
+    env: { ...process.env, ...environment },
+  });
+  let output = '';
+  const said = await new Promise<T>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`gleaner ${role} ended:\n${output}see ${logFile}`)));
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const found = ready(output);
+      if (found !== undefined) resolve(found);
+    });
+  });
+  return {
+    pid: child.pid!,
+    said,
+    ask: () => Promise.reject(new Error('gleaner answers over its ports only')),
+    stop: () => end(child),
+  };
+}
+
+async function answerOf<T>(child: ChildProcess, name: string): Promise<T> {
+  const gone = new AbortController();
+  const ended = once(child, 'exit', { signal: gone.signal }).then(() => {
+    throw new Error(`${name} ended before it answered`);
+  });
+  ended.catch(() => {});
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal: gone.signal }), ended]);
+    return message as T;
+  } finally {
+    gone.abort();
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}

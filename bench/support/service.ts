@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectClients, type RestClient, restClient } from '../../src/cli/client.ts';
+import { startGleaner } from './program.ts';
+
+/** A Gleaner of its own for one benchmark, with one user who can pay. */
+export interface BenchService {
+  /** The process that serves REST. */
+  readonly pid: number;
+  /** Every process of the service. */
+  readonly pids: readonly number[];
+  readonly url: string;
+  readonly apiKey: string;
+  readonly rest: RestClient;
+  approve(jobId: string): Promise<void>;
+  /** Stops it and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** What a service is started with. */
+export interface BenchServiceOptions {
+  /** What a GLEANER_ORIGINS file holds. */
+  origins?: unknown;
+  /** Addresses of the engines of the distributed stack; absent: the embedded stack. */
+  engines?: { mongo: string; nats: string };
+  /** Where processor profiles are written at the end; absent: none. */
+  profileFolder?: string | undefined;
+}
+
+const operatorKey = 'gleaner-bench-operator';
+
+/** Starts a service: one process on the embedded stack, api and worker on the distributed one. */
+export async function startService(options: BenchServiceOptions = {}): Promise<BenchService> {
+  const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
+  const originsFile = join(folder, 'origins.json');
+  writeFileSync(originsFile, JSON.stringify(options.origins ?? {}));
+  const { engines } = options;
+  const environment: Record<string, string> = {
+    GLEANER_HTTP_PORT: '0',
+    GLEANER_GRPC_PORT: '0',
+    GLEANER_HOST: '127.0.0.1',
+    GLEANER_DATA_DIR: join(folder, 'data'),
+    GLEANER_OPERATOR_KEY: operatorKey,
+    GLEANER_ORIGINS: originsFile,
+    GLEANER_WORKING_HOURS: 'off',
+    ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
+  };
+  const start = <T>(role: string, ready: (output: string) => T | undefined) =>
+    startGleaner(role, environment, join(folder, `${role}.log`), options.profileFolder, ready);
+  const api = await start(
+    engines ? 'api' : 'serve',
+    (output) => /REST.*(http:\S+)\n.*gRPC.*\n/.exec(output)?.[1],
+  );
+  const worker = engines
+    ? await start('worker', (output) => output.includes('Gleaner, worker') || undefined)
+    : null;
+  const apiKey = await makeUser(api.said);
+  const { operators } = connectClients(api.said, operatorKey);
+  return {
+    pid: api.pid,
+    pids: worker ? [api.pid, worker.pid] : [api.pid],
+    url: api.said,
+    apiKey,
+    rest: restClient(api.said, apiKey),
+    approve: async (jobId) => {
+      await operators.approveJob({ jobId });
+    },
+    async stop() {
+      await worker?.stop();
+      await api.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const moreThanEnough = 1_000_000_000n;
+
+async function makeUser(url: string): Promise<string> {
+  const { operators } = connectClients(url, operatorKey);
+  const { user } = await operators.createUser({ name: 'bench' });
+  await operators.grantCredits({ userId: user!.id, amount: moreThanEnough, note: 'bench' });
+  return (await operators.createApiKey({ userId: user!.id, name: 'bench' })).apiKey;
+}
