@@ -21,6 +21,9 @@ export interface RecordReader {
   read(input: JsonObject, context: ReadContext): Promise<JsonObject>;
   /** Makes the record of the main page's answer alone. */
   extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject;
+  /** Whether a record shows all that its page can show; one that does not is not kept for later jobs.
+   *  Absent: every record does. */
+  readonly isWhole?: (record: JsonObject) => boolean;
 }
 
 /** What one page of a listing came to. */

@@ -6,6 +6,7 @@ import { judged } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
 import { regions, requestHeaders } from './regions.ts';
 import { withoutVisitors } from './visitors.ts';
+import { isWhole } from './whole.ts';
 
 /** The request for an item's product page; `input` holds `item_id` and `shop_id`. */
 export function productRequest(input: JsonObject, region: string): PageRequest {
@@ -70,4 +71,5 @@ export const product: RecordReader = {
   read: async (input: JsonObject, { region, fetch }: ReadContext) =>
     extract(await fetch(productRequest(input, region)), input),
   extract: (answer: PageAnswer, input: JsonObject) => extract(answer, input),
+  isWhole,
 };
