@@ -32,7 +32,8 @@ const mostOrigins = 1_000;
 const mostCookies = 100;
 const longestCookie = 4096;
 
-function key({ market, region, origin }: Visited): string {
+/** A name for what is remembered of a visited origin. */
+export function nameOf({ market, region, origin }: Visited): string {
   return `${market}/${region} ${origin}`;
 }
 
@@ -41,7 +42,7 @@ export function createKept<Value>(): Kept<Value> {
   const values = new Map<string, Value>();
   return {
     get: (visited) => {
-      const name = key(visited);
+      const name = nameOf(visited);
       const value = values.get(name);
       if (value !== undefined) {
         values.delete(name);
@@ -50,7 +51,7 @@ export function createKept<Value>(): Kept<Value> {
       return value;
     },
     set: (visited, value) => {
-      const name = key(visited);
+      const name = nameOf(visited);
       values.delete(name);
       values.set(name, value);
       const [oldest] = values.keys();

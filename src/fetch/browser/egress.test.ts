@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ResolveName } from '../address.ts';
+import { type Egress, type EgressRules, openEgress } from './egress.ts';
+
+const server = createServer((_request, response) => response.end('here'));
+let port: number;
+let opened: Egress[] = [];
+const sockets: Socket[] = [];
+
+/** Addresses that a name leads to, one after the other, and how often it was asked for. */
+let addresses: string[];
+const resolve: ResolveName = (_host, _options, callback) => {
+  const address = addresses.length > 1 ? addresses.shift()! : addresses[0]!;
+  callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+};
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(opened.splice(0).map((egress) => egress.close()));
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function egress(rules: Partial<EgressRules> = {}): Promise<Egress> {
+  addresses = ['127.0.0.1'];
+  const open = await openEgress({ origin: 'https://shop.example', allowPrivate: false, resolve, ...rules });
+  opened.push(open);
+  return open;
+}
+
+async function socketTo({ proxy }: Egress): Promise<Socket> {
+  const socket = connect(Number(new URL(proxy).port), '127.0.0.1');
+  socket.on('error', () => {});
+  sockets.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Code that the way out answers to a connection with a host, by name or by bytes of an address. */
+async function ask(
+  way: Egress,
+  host: string | number[],
+  at = port,
+): Promise<{ code: number; socket: Socket }> {
+  const socket = await socketTo(way);
+  socket.write(Buffer.from([5, 1, 0]));
+  expect((await once(socket, 'data'))[0]).toEqual(Buffer.from([5, 0]));
+  const place =
+    typeof host === 'string'
+      ? [3, host.length, ...Buffer.from(host, 'latin1')]
+      : [host.length === 4 ? 1 : 4, ...host];
+  const request = Buffer.from([5, 1, 0, ...place, at >> 8, at & 255]);
+  // In two parts, as a network may cut it.
+  socket.write(request.subarray(0, 6));
+  socket.write(request.subarray(6));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return { code: answer[1]!, socket };
+}
+
+test('the origin that is read is reached wherever it is', async () => {
+  const way = await egress({ origin: `http://127.0.0.1:${port}` });
+  const { code, socket } = await ask(way, '127.0.0.1');
+  expect(code).toBe(0);
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  expect(text).toMatch(/\r\n\r\nhere$/);
+  expect(way.faultOf(`http://127.0.0.1:${port}/`)).toBeUndefined();
+});
+
+test.each([
+  ['127.0.0.1'],
+  ['localhost'],
+  ['2130706433'],
+  ['0x7f.1'],
+  ['::1'],
+  ['[::1]'],
+  ['::ffff:127.0.0.1'],
+  ['169.254.169.254'],
+  ['metadata.example'],
+  [[127, 0, 0, 1]],
+  [[10, 0, 0, 1]],
+  [[0, 0, 0, 0]],
+  [[...new Array(15).fill(0), 1]],
+  [[0xfe, 0x80, ...new Array(13).fill(0), 1]],
+])('%j on a private address is refused', async (host) => {
+  const way = await egress();
+  expect((await ask(way, host)).code).toBe(2);
+});
+
+test('another port of the origin’s own host is not the origin', async () => {
+  const way = await egress({ origin: `http://127.0.0.1:${port + 1}` });
+  expect((await ask(way, '127.0.0.1')).code).toBe(2);
+  expect(way.faultOf(`http://127.0.0.1:${port}/page`)).toMatchObject({ code: 'address_refused' });
+});
+
+test('a name is judged by the address that is connected with, each time anew', async () => {
+  const way = await egress();
+  addresses = ['127.0.0.1'];
+  expect((await ask(way, 'rebinding.example')).code).toBe(2);
+  expect(way.faultOf(`http://rebinding.example:${port}/`)).toMatchObject({
+    code: 'address_refused',
+    message: expect.stringContaining('rebinding.example leads to 127.0.0.1'),
+  });
+});
+
+test('private addresses are reached where the market allows it', async () => {
+  expect((await ask(await egress({ allowPrivate: true }), '127.0.0.1')).code).toBe(0);
+});
+
+test('a host that cannot be reached is told, and forgotten once it can', async () => {
+  const way = await egress({ allowPrivate: true });
+  server.closeAllConnections();
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const other = (closed.address() as AddressInfo).port;
+  closed.close();
+  await once(closed, 'close');
+  expect((await ask(way, '127.0.0.1', other)).code).toBe(4);
+  const url = `http://127.0.0.1:${other}/`;
+  expect(way.faultOf(url)).toMatchObject({ code: 'network', message: expect.stringContaining('refused') });
+  closed.listen(other, '127.0.0.1');
+  await once(closed, 'listening');
+  expect((await ask(way, '127.0.0.1', other)).code).toBe(0);
+  expect(way.faultOf(url)).toBeUndefined();
+  closed.close();
+});
+
+test.each([
+  ['an older version', [4, 1, 0, 80, 127, 0, 0, 1, 0]],
+  ['a way of telling who it is', [5, 1, 2]],
+  ['HTTP', [...Buffer.from('GET / HTTP/1.1\r\n\r\n')]],
+])('who speaks %s is hung up on', async (_what, bytes) => {
+  const socket = await socketTo(await egress());
+  socket.write(Buffer.from(bytes));
+  socket.resume();
+  await once(socket, 'close');
+});
+
+test('closing ends every connection', async () => {
+  const way = await egress({ origin: `http://127.0.0.1:${port}` });
+  const { socket } = await ask(way, '127.0.0.1');
+  socket.resume();
+  await Promise.all([once(socket, 'close'), way.close()]);
+  opened = [];
+});
