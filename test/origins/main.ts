@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { origins } from './list.ts';
 import { startOrigins } from './server.ts';
 
-const usage = `usage: node test/origins/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--config-file F]
+const usage = `usage: node test/origins/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--browser-only]
+       [--config-file F]
 Starts the fake marketplaces, prints what a GLEANER_ORIGINS file holds as one line of JSON (and writes it to F),
 and runs until SIGTERM, SIGINT or the end of a piped standard input.`;
 
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
       market: { type: 'string', multiple: true },
       misbehaviour: { type: 'string', default: 'some' },
       'latency-ms': { type: 'string', default: '0' },
+      'browser-only': { type: 'boolean', default: false },
       'config-file': { type: 'string' },
     },
   });
@@ -30,6 +32,7 @@ async function main(): Promise<void> {
     origins: origins.filter(({ market }) => values.market?.includes(market) ?? true),
     misbehaviour,
     latencyMs: number('latency-ms', values['latency-ms']),
+    browserOnly: values['browser-only'],
   });
   const config = JSON.stringify(running.config);
   const file = values['config-file'];

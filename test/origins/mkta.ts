@@ -1,9 +1,11 @@
+import { page } from './mkta/pages.ts';
 import { productPage } from './mkta/product-page.ts';
 import { blockedByName, notFound, refusals } from './mkta/refusals.ts';
 import { regions } from './mkta/regions.ts';
 import { searchAnswer } from './mkta/search.ts';
 import { shopActive, shopSearch } from './mkta/shop.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { isSealed } from './seal.ts';
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
 
@@ -11,8 +13,12 @@ function json(body: string): OriginReply {
   return { status: 200, headers: jsonHeaders, body };
 }
 
-/** Item or shop named in the query, keyword or category: whatever the request is about. */
+const interfacePath = '/api/';
+
+/** Item or shop named in the query, keyword or category: whatever the request is about. Pages that
+ *  people open are about nothing: what they ask for is. */
 function subject({ url }: OriginRequest): string | undefined {
+  if (!url.pathname.startsWith(interfacePath)) return undefined;
   const query = url.searchParams;
   return (
     query.get('item_id') ??
@@ -55,7 +61,7 @@ function product({ url, region }: OriginRequest): OriginReply {
   return json(special(region, ...ids) ?? productPage(region, ...ids));
 }
 
-const pages: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
+const answers: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
   '/api/v4/pdp/get_pc': product,
   '/api/v4/search/search_items': ({ url, region }) => json(searchAnswer(region, url.searchParams)),
   '/api/v4/shop/search_items': ({ url, region }) => json(shopSearch(region, url.searchParams)),
@@ -68,9 +74,11 @@ export const mkta: Origin = {
   regions: Object.keys(regions),
   subject,
   blocked: () => blockedByName,
+  plain: (request) =>
+    request.url.pathname.startsWith(interfacePath) && !isSealed(request) ? blockedByName : undefined,
   answer: (request) => {
-    const page = pages[request.url.pathname];
-    if (!page) return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
-    return refusals[subject(request)?.slice(-3) ?? ''] ?? page(request);
+    const answer = answers[request.url.pathname];
+    if (answer) return refusals[subject(request)?.slice(-3) ?? ''] ?? answer(request);
+    return page(request) ?? { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
   },
 };

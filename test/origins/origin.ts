@@ -32,4 +32,7 @@ export interface Origin {
   subject?(request: OriginRequest): string | undefined;
   /** The page that a refused robot gets; absent: a plain 403. */
   blocked?(request: OriginRequest): OriginReply;
+  /** What a request gets that no script of a page made, where the address serves browsers only; undefined
+   *  for what it serves to anyone. Absent: it serves anyone. */
+  plain?(request: OriginRequest): OriginReply | undefined;
 }

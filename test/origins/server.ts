@@ -15,6 +15,8 @@ export interface OriginsOptions {
   slowMs?: number;
   /** Seconds that a throttled answer asks to wait. */
   retryAfter?: number;
+  /** Requests that no page's scripts made are refused, in the markets that have such pages. */
+  browserOnly?: boolean;
 }
 
 /** Fake marketplaces that run. */
@@ -36,6 +38,7 @@ interface Settings {
   latencyMs: number;
   slowMs: number;
   retryAfter: number;
+  browserOnly: boolean;
 }
 
 /** One address: a market's region. */
@@ -147,6 +150,8 @@ async function serve(place: Place, settings: Settings, incoming: IncomingMessage
     region: place.region,
   };
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
+  const refusal = settings.browserOnly ? place.origin.plain?.(request) : undefined;
+  if (refusal) return send(response, refusal);
   const subject = settings.misbehaves ? place.origin.subject?.(request) : undefined;
   const rule = ruleFor(subject);
   if (rule) {
@@ -190,6 +195,7 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
     latencyMs: options.latencyMs ?? 0,
     slowMs: options.slowMs ?? 300,
     retryAfter: options.retryAfter ?? 1,
+    browserOnly: options.browserOnly ?? false,
   };
   const places = new Map<string, Place>();
   const servers: Server[] = [];

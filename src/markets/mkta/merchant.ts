@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListPage, ListReader, ReadContext } from '../market.ts';
 import { readListing } from './listing.ts';
+import { shopPage } from './pages.ts';
 import { type PagingEnd, readPages } from './paging.ts';
 import { requestHeaders } from './regions.ts';
 
@@ -10,8 +11,8 @@ const limit = 100;
 /** 50,000 items: no shop has more, so whatever goes on after that is no listing. */
 const mostPages = 500;
 
-/** The request for a page of a shop's sold-out items. */
-export function soldOutRequest(shopId: string, region: string, offset: number): PageRequest {
+/** The request for a page of a shop's sold-out items: by its offset, and to a browser by its number from 0. */
+export function soldOutRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     shopid: shopId,
     limit: String(limit),
@@ -22,11 +23,15 @@ export function soldOutRequest(shopId: string, region: string, offset: number): 
     use_case: '4',
     item_card_use_scene: 'search_items_popular',
   });
-  return { path: `/api/v4/shop/search_items?${query}`, headers: requestHeaders(region) };
+  return {
+    path: `/api/v4/shop/search_items?${query}`,
+    headers: requestHeaders(region),
+    page: shopPage(shopId, page, ['shopid', 'filter_sold_out']),
+  };
 }
 
-/** The request for a page of a shop's active items. */
-export function activeRequest(shopId: string, region: string, offset: number): PageRequest {
+/** The request for a page of a shop's active items, as that of the sold-out ones. */
+export function activeRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     bundle: 'shop_page_category_tab_main',
     shop_id: shopId,
@@ -34,7 +39,11 @@ export function activeRequest(shopId: string, region: string, offset: number): P
     offset: String(offset),
     sort_type: '1',
   });
-  return { path: `/api/v4/shop/rcmd_items?${query}`, headers: requestHeaders(region) };
+  return {
+    path: `/api/v4/shop/rcmd_items?${query}`,
+    headers: requestHeaders(region),
+    page: shopPage(shopId, page, ['shop_id']),
+  };
 }
 
 /** What one of a shop's two listings came to. */
@@ -53,7 +62,7 @@ async function* collect(
   const pages = readPages(
     fetch,
     {
-      request: (offset) => request(shopId, region, offset),
+      request: (offset, page) => request(shopId, region, offset, page),
       read: (answer) => readListing(answer, shopId),
       limit,
       mostPages,

@@ -4,8 +4,8 @@ import type { Listing } from './listing.ts';
 
 /** How a listing is paged through. */
 export interface Paging {
-  /** The request for the page that begins at this place. */
-  request(offset: number): PageRequest;
+  /** The request for the page that begins at this place; pages are counted from 0. */
+  request(offset: number, page: number): PageRequest;
   read(answer: PageAnswer): Listing;
   /** Places of a page. */
   limit: number;
@@ -46,9 +46,10 @@ export async function* readPages(
   let total: number | null = null;
   let offset = 0;
   for (let pages = 1; ; pages += 1) {
-    let listing = paging.read(await fetch(paging.request(offset)));
+    const request = paging.request(offset, pages - 1);
+    let listing = paging.read(await fetch(request));
     if (listing.places === 0 && pages === 1 && paging.repeatEmpty) {
-      listing = paging.read(await fetch(paging.request(offset)));
+      listing = paging.read(await fetch(request));
     }
     total = listing.total ?? total;
     const ids = listing.entries.map(({ itemid }) => String(itemid));

@@ -4,6 +4,7 @@ import { integer, list, object } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { judged } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
+import { productPage } from './pages.ts';
 import { regions, requestHeaders } from './regions.ts';
 import { withoutVisitors } from './visitors.ts';
 import { isWhole } from './whole.ts';
@@ -16,7 +17,7 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
     tz_offset_minutes: String(regions[region]?.offsetMinutes ?? 480),
     detail_level: '0',
   });
-  return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region) };
+  return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region), page: productPage(input) };
 }
 
 /** A product page's answer once it is known to be about the item asked for, and its parts. It still

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListReader } from '../market.ts';
 import { readListing } from './listing.ts';
+import { searchPage } from './pages.ts';
 import { readPages } from './paging.ts';
 import { requestHeaders } from './regions.ts';
 
@@ -18,8 +19,9 @@ const narrowing: readonly string[] = [
   'official_mall',
 ];
 
-/** The request for a page of a search (`keyword`) or category (`category_id`). */
-export function searchRequest(input: JsonObject, region: string, offset: number): PageRequest {
+/** The request for a page of a search (`keyword`) or category (`category_id`): by its offset, and to a
+ *  browser by its number from 0. */
+export function searchRequest(input: JsonObject, region: string, offset: number, page: number): PageRequest {
   const category = input.category_id !== undefined;
   const query = new URLSearchParams({
     by: String(input.by ?? (category ? 'pop' : 'relevancy')),
@@ -34,7 +36,11 @@ export function searchRequest(input: JsonObject, region: string, offset: number)
   if (category) query.set('match_id', String(input.category_id));
   else query.set('keyword', String(input.keyword));
   for (const name of narrowing) if (input[name] !== undefined) query.set(name, String(input[name]));
-  return { path: `/api/v4/search/search_items?${query}`, headers: requestHeaders(region) };
+  return {
+    path: `/api/v4/search/search_items?${query}`,
+    headers: requestHeaders(region),
+    page: searchPage(input, page),
+  };
 }
 
 /**
@@ -48,7 +54,7 @@ export const search: ListReader = {
     const pages = readPages(
       fetch,
       {
-        request: (offset) => searchRequest(input, region, offset),
+        request: (offset, page) => searchRequest(input, region, offset, page),
         read: (answer) => readListing(answer),
         limit,
         mostPages,

@@ -1,0 +1,45 @@
+import type { OriginReply, OriginRequest } from './origin.ts';
+import { hash } from './random.ts';
+
+/** Header that a page's scripts compute for every request; the sites' own are called otherwise. */
+const header = 'x-page-seal';
+
+function visitorOf(request: OriginRequest): string | undefined {
+  return /(?:^|; )visitor=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
+}
+
+/** Whether a request was made by the scripts of a page, for the visitor that the page was given to. */
+export function isSealed(request: OriginRequest): boolean {
+  const visitor = visitorOf(request);
+  const { pathname, search } = request.url;
+  return visitor !== undefined && request.headers[header] === hash(visitor + pathname + search).toString(16);
+}
+
+/** `ask(path, init)` for the scripts of a page: a request with the seal of the page's visitor. */
+const script = `
+const visitor = /visitor=(\\w+)/.exec(document.cookie)?.[1] ?? '';
+const seal = (text) => {
+  let value = 0x811c9dc5;
+  for (const letter of text) value = Math.imul(value ^ letter.charCodeAt(0), 0x01000193);
+  return (value >>> 0).toString(16);
+};
+const ask = (path, init = {}) => {
+  const { pathname, search } = new URL(path, location.href);
+  return fetch(path, { ...init, headers: { ...init.headers, '${header}': seal(visitor + pathname + search) } });
+};
+`;
+
+/** A page whose scripts may `ask`, for a visitor who is known by a cookie from the first page on. */
+export function sealedPage(request: OriginRequest, title: string, body: string, code: string): OriginReply {
+  const known = visitorOf(request) !== undefined;
+  const visitor = hash(`${request.url.href} visitor`).toString(16);
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      ...(known ? {} : { 'set-cookie': `visitor=${visitor}; Path=/` }),
+    },
+    body: `<!doctype html><html><head><title>${title}</title></head><body><div id="root">${body}</div>
+<script type="module">${script}${code}</script></body></html>`,
+  };
+}
