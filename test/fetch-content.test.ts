@@ -225,14 +225,14 @@ describe('a page that is not what was asked for is a fault, never a result', () 
         },
       },
       pages: {
-        fetcher:
-          () =>
-          async (request: PageRequest): Promise<PageAnswer> => {
+        visit: () => ({
+          fetch: async (request: PageRequest): Promise<PageAnswer> => {
             asked.push(request);
             const { status = 200, headers = {}, body = '', url = origin + request.path } = bad;
             return { status, headers, body: Buffer.from(body), url, at: now };
           },
-        note: async () => {},
+          ended: async () => {},
+        }),
         concurrency: () => 1,
       },
     } as unknown as JobContext;

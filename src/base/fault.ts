@@ -33,8 +33,11 @@ export const faultCodes = {
   page_too_large: 'never',
   page_timeout: 'soon',
   network: 'soon',
+  proxy_failed: 'soon',
   origin_missing: 'never',
   address_refused: 'never',
+  robots_disallowed: 'never',
+  origin_paused: 'later',
   browser_missing: 'never',
   browser_failed: 'soon',
   // What became of a unit without a page.

@@ -2,12 +2,16 @@ import { z } from 'zod';
 
 const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
 
+const proxy = z.url({ protocol: /^(?:https?|socks5)$/, error: 'expected http://, https:// or socks5://' });
+
 const settings = {
   fetch: z.enum(['http', 'browser']).optional(),
   concurrency: z.int().min(1).max(256).optional(),
   requests_per_second: z.number().positive().max(10_000).optional(),
   hosts: z.array(z.string().min(1)).optional(),
   allow_private: z.boolean().optional(),
+  robots: z.boolean().optional(),
+  proxies: z.array(proxy).optional(),
 };
 
 const market = z.object(settings).catchall(address);
@@ -28,6 +32,10 @@ export interface MarketOrigins {
   hosts: readonly string[] | undefined;
   /** Stores on private addresses may be read (mktf). */
   allowPrivate: boolean;
+  /** Whether robots.txt files are respected; undefined: the market's default. */
+  robots: boolean | undefined;
+  /** Addresses of proxies that requests go through, with their credentials; empty: none. */
+  proxies: readonly string[];
 }
 
 /** Origins of every market (decisions, `GLEANER_ORIGINS`). A market that is absent fails its units. */
@@ -50,6 +58,8 @@ export function parseOrigins(text: string): Origins {
           requestsPerSecond: given.requests_per_second,
           hosts: given.hosts,
           allowPrivate: given.allow_private ?? false,
+          robots: given.robots,
+          proxies: given.proxies ?? [],
         },
       ];
     }),

@@ -48,22 +48,8 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     origins,
     clock,
     log,
-    reserve: async (...slots) => {
-      const { first, pause } = await store.reserveOrigin(...slots);
-      return Math.max(first, pause.until);
-    },
-    pause: async (origin, until, reason) => {
-      const { change, strikes } = await store.findPause(origin);
-      const pause = {
-        change: change + 1,
-        until,
-        reason,
-        strikes: strikes + 1,
-        since: clock.now(),
-        probing: false,
-      };
-      await store.pauseOrigin(origin, pause);
-    },
+    store,
+    userAgent,
   });
   const context: JobContext = {
     store,
@@ -98,6 +84,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     links,
     context,
     async close() {
+      await pages.close();
       await fetcher.close();
       await stack.close();
     },

@@ -36,6 +36,11 @@ export function storeOrigin(text: string, allowPrivate: boolean): string {
   if (url.username !== '' || url.password !== '') {
     throw new Fault('address_refused', 'an address with a user name or password is not read');
   }
+  // The ports below 1024 belong to other services than shops.
+  const port = url.port === '' ? 443 : Number(url.port);
+  if (!allowPrivate && port !== 80 && port !== 443 && port < 1024) {
+    throw new Fault('address_refused', `stores are not read on port ${port}`);
+  }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw refused(host, host);
   return url.origin;

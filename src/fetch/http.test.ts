@@ -6,6 +6,7 @@ import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import type { PageRequest } from './page.ts';
+import { followingRedirects } from './redirects.ts';
 
 const text = 'x'.repeat(100_000);
 const seen: http.IncomingMessage[] = [];
@@ -91,6 +92,8 @@ function fetcher(limits: Partial<FetchLimits> = {}, allowPrivate = true): Fetche
   fetchers.push(made);
   return made;
 }
+
+const following = (market: string, region: string) => followingRedirects(fetcher().for(market, region));
 
 const get = (path: string, limits: Partial<FetchLimits> = {}) => fetcher(limits).for('mkta', 'sg')({ path });
 
@@ -192,7 +195,7 @@ describe('redirects', () => {
   });
 
   test('are followed on the same origin, three at most', async () => {
-    const page = fetcher().for('mkta', 'sg');
+    const page = following('mkta', 'sg');
     expect(await page({ path: to(to('/end?x=1')), redirects: 'same_origin' })).toMatchObject({
       status: 200,
       body: Buffer.from('GET /end?x=1'),
@@ -202,7 +205,7 @@ describe('redirects', () => {
   });
 
   test('keep method and body only where they must', async () => {
-    const page = fetcher().for('mkta', 'sg');
+    const page = following('mkta', 'sg');
     const post: PageRequest = { path: '', method: 'POST', body: 'b', redirects: 'same_origin' };
     expect((await page({ ...post, path: to('/end', 307) })).body.toString()).toBe('POST /end');
     expect((await page({ ...post, path: to('/end', 303) })).body.toString()).toBe('GET /end');
@@ -210,13 +213,13 @@ describe('redirects', () => {
 
   test('never leave a configured origin', async () => {
     const away = to('http://localhost:1/');
-    expect(await fetcher().for('mkta', 'sg')({ path: away, redirects: 'anywhere' })).toMatchObject({
+    expect(await following('mkta', 'sg')({ path: away, redirects: 'anywhere' })).toMatchObject({
       status: 302,
     });
   });
 
   test('lead a store to another host where the request allows it', async () => {
-    const page = fetcher().for('mktf', '');
+    const page = following('mktf', '');
     const other = `${address.replace('127.0.0.1', 'localhost')}/moved`;
     const answer = await page({ origin: address, path: to(other), redirects: 'anywhere' });
     expect(answer).toMatchObject({ status: 200, url: other });
@@ -249,7 +252,7 @@ describe('a session', () => {
   });
 
   test('does not follow a redirect to another origin', async () => {
-    const page = fetcher().for('mktf', '');
+    const page = following('mktf', '');
     const other = address.replace('127.0.0.1', 'localhost');
     await page({ origin: address, path: '/visit' });
     const path = `/to?url=${encodeURIComponent(`${other}/ok`)}`;

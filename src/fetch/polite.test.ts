@@ -1,45 +1,42 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { createGate } from './gate.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
 import type { Fetcher } from './http.ts';
-import type { PageAnswer } from './page.ts';
+import type { PageAnswer, PageRequest } from './page.ts';
 import { createPolitePages, type PolitePages } from './polite.ts';
-import { createTurns } from './slots.ts';
 
 const origin = 'http://origin.example';
+const shop = 'https://shop.example';
+const start = 1_000_000;
 
-let now: number;
-/** Times at which requests were sent. */
-let sent: number[];
-let reserved: { slots: number; at: number }[];
-let pauses: { origin: string; ms: number; reason: string }[];
-let free: number;
-let reply: Partial<PageAnswer>;
+let store: Store;
+let clock: StandingClock;
+/** Requests that were sent: when, and to where. */
+let sent: { at: number; url: string; headers: Record<string, string> }[];
+/** What the sites answer; by address, else to all. */
+let replies: Record<string, Partial<PageAnswer> | Fault>;
+let open: number;
+let peak: number;
+let latencyMs: number;
 /** Sessions that were dropped. */
 let forgotten: string[];
 
-const clock = {
-  now: () => now,
-  sleep: async (ms: number, signal?: AbortSignal) => {
-    signal?.throwIfAborted();
-    now += ms;
-  },
-};
-
-const reserve = async (_origin: string, slots: number, intervalMs: number, at: number) => {
-  reserved.push({ slots, at });
-  const first = Math.max(free, at);
-  free = first + slots * intervalMs;
-  return first;
-};
-
 const fetcher: Fetcher = {
   originOf: (_market, _region, request) => request.origin ?? origin,
-  for: () => async () => {
-    sent.push(now);
-    return { status: 200, headers: {}, body: Buffer.alloc(0), url: '', at: now, ...reply };
+  for: () => async (request) => {
+    const url = `${request.origin ?? origin}${request.path}`;
+    sent.push({ at: clock.now() - start, url, headers: request.headers ?? {} });
+    open += 1;
+    peak = Math.max(peak, open);
+    if (latencyMs > 0) await clock.sleep(latencyMs);
+    open -= 1;
+    const reply = replies[url] ?? (request.path === '/robots.txt' ? { status: 404 } : (replies['*'] ?? {}));
+    if (reply instanceof Fault) throw reply;
+    return { status: 200, headers: {}, body: Buffer.alloc(0), url, at: clock.now(), ...reply };
   },
   forget: (market, region) => {
     forgotten.push(`${market}/${region}`);
@@ -47,182 +44,281 @@ const fetcher: Fetcher = {
   close: async () => {},
 };
 
-function polite(settings: object): PolitePages {
+function polite(settings: object = {}): PolitePages {
   return createPolitePages({
     fetcher,
-    origins: parseOrigins(JSON.stringify({ mkta: { id: origin, ...settings } })),
-    reserve,
-    pause: async (paused, until, reason) => {
-      pauses.push({ origin: paused, ms: until - now, reason });
-      free = Math.max(free, until);
-    },
+    origins: parseOrigins(
+      JSON.stringify({
+        mkta: { id: origin, requests_per_second: 1_000, ...settings },
+        mktf: { ...settings },
+      }),
+    ),
+    store,
     clock,
     log: createLog('silent', 'test'),
+    userAgent: 'Gleaner/test',
     random: () => 0,
-    firstPauseMs: 1000,
+    firstPauseMs: 1_000,
   });
 }
 
+/** Runs a call to its end, letting time pass as it needs it. */
+async function run<T>(call: Promise<T>): Promise<T> {
+  let done = false;
+  void call.then(
+    () => {
+      done = true;
+    },
+    () => {
+      done = true;
+    },
+  );
+  for (let turn = 0; turn < 2_000 && !done; turn += 1) {
+    await settled();
+    if (!done) await clock.pass(50);
+  }
+  return call;
+}
+
+const get = (pages: PolitePages, request: PageRequest) => run(pages.visit('mkta', 'id').fetch(request));
+const pauseAt = async (place: string) => (await store.findPause(place)).until - clock.now();
+
 beforeEach(() => {
-  now = 1_000_000;
+  store = openSqliteStore({ path: ':memory:' });
+  clock = standingClock(start);
   sent = [];
-  reserved = [];
-  pauses = [];
-  free = 0;
-  reply = {};
+  replies = {};
+  open = 0;
+  peak = 0;
+  latencyMs = 0;
   forgotten = [];
 });
 
-describe('turns', () => {
-  test('are the interval apart, and reserved in growing chunks of at most a second', async () => {
-    const turns = createTurns(origin, 100, reserve, clock);
-    const times: number[] = [];
-    for (let turn = 0; turn < 30; turn += 1) {
-      await turns.take();
-      times.push(now);
-    }
-    expect(times.map((time) => time - 1_000_000)).toEqual(
-      Array.from({ length: 30 }, (_, turn) => turn * 100),
-    );
-    expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4, 8, 10, 10]);
-  });
-
-  test('that were missed are not made up for', async () => {
-    const turns = createTurns(origin, 100, reserve, clock);
-    for (let turn = 0; turn < 4; turn += 1) await turns.take();
-    now += 60_000;
-    const before = reserved.length;
-    await turns.take();
-    const first = now;
-    await turns.take();
-    expect(now - first).toBeGreaterThanOrEqual(100);
-    expect(reserved[before]).toMatchObject({ slots: 2 });
-  });
-
-  test('asked for at once share one reservation after the other', async () => {
-    const turns = createTurns(origin, 10, reserve, clock);
-    await Promise.all(Array.from({ length: 7 }, () => turns.take()));
-    expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4]);
-  });
-
-  test('reject with the reason when aborted', async () => {
-    const turns = createTurns(origin, 1000, reserve, clock);
-    const reason = new Error('stop');
-    await turns.take();
-    await expect(turns.take(AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
-});
-
-describe('the gate', () => {
-  test('lets so many in, then one for each that leaves, in order', async () => {
-    const gate = createGate(2);
-    const order: number[] = [];
-    const [first, second] = await Promise.all([gate.enter(), gate.enter()]);
-    const later = [3, 4].map(async (name) => {
-      const leave = await gate.enter();
-      order.push(name);
-      return leave;
-    });
-    expect(gate.busy).toBe(4);
-    first();
-    first();
-    (await later[0]!)();
-    await later[1];
-    second();
-    expect(order).toEqual([3, 4]);
-    expect(gate.busy).toBe(1);
-  });
-
-  test('forgets who gave up waiting', async () => {
-    const gate = createGate(1);
-    const leave = await gate.enter();
-    const controller = new AbortController();
-    const waiting = gate.enter(controller.signal);
-    controller.abort('stop');
-    await expect(waiting).rejects.toBe('stop');
-    leave();
-    expect(gate.busy).toBe(0);
-  });
-});
+afterEach(() => store.close());
 
 describe('pages', () => {
-  test('come no faster than the origins file allows', async () => {
-    const page = polite({ requests_per_second: 4 }).fetcher('mkta', 'id');
-    for (let count = 0; count < 5; count += 1) await page({ path: '/' });
-    expect(sent.map((time) => time - 1_000_000)).toEqual([0, 250, 500, 750, 1000]);
+  test('come no faster than the origins file allows, over all processes', async () => {
+    const [one, other] = [polite({ requests_per_second: 4 }), polite({ requests_per_second: 4 })];
+    const visits = [one, other, one, other, one, other].map((pages) =>
+      pages.visit('mkta', 'id').fetch({ path: '/' }),
+    );
+    await run(Promise.all(visits));
+    const times = sent.map(({ at }) => at).toSorted((before, after) => before - after);
+    for (const [turn, at] of times.entries()) expect(at).toBeGreaterThanOrEqual(turn * 250);
+    expect(times.at(-1)).toBeLessThan(2_500);
   });
 
-  test('come at a default rate where it says nothing', async () => {
-    const page = polite({}).fetcher('mkta', 'id');
-    await page({ path: '/' });
-    await page({ path: '/' });
-    expect(sent[1]! - sent[0]!).toBe(50);
-    expect(polite({}).concurrency('mkta')).toBe(8);
+  test('come at a default rate and number where it says nothing', async () => {
+    const pages = polite({ requests_per_second: undefined });
+    await get(pages, { path: '/' });
+    await get(pages, { path: '/' });
+    expect(sent[1]!.at - sent[0]!.at).toBe(50);
+    expect(pages.concurrency('mkta')).toBe(8);
     expect(polite({ concurrency: 3 }).concurrency('mkta')).toBe(3);
   });
 
-  test('wait as long as an answer with 429 asks', async () => {
-    const page = polite({ requests_per_second: 1000 }).fetcher('mkta', 'id');
-    reply = { status: 429, headers: { 'retry-after': '30' } };
-    await page({ path: '/' });
-    reply = {};
-    await page({ path: '/' });
-    expect(pauses).toEqual([{ origin, ms: 30_000, reason: 'status 429' }]);
-    expect(sent[1]! - sent[0]!).toBeGreaterThanOrEqual(30_000);
+  test('are under way so many at once as the origins file allows, over all processes', async () => {
+    latencyMs = 300;
+    const all = [polite({ concurrency: 3 }), polite({ concurrency: 3 })];
+    const visits = Array.from({ length: 40 }, (_, turn) =>
+      all[turn % 2]!.visit('mkta', 'id').fetch({ path: `/${turn}` }),
+    );
+    await run(Promise.all(visits));
+    expect(sent).toHaveLength(40);
+    expect(peak).toBe(3);
   });
 
-  test('of a store wait by its own address', async () => {
-    const page = polite({}).fetcher('mktf', '');
-    reply = { status: 429 };
-    await page({ path: '/', origin: 'https://store.example' });
-    expect(pauses).toMatchObject([{ origin: 'https://store.example', ms: 1000 }]);
+  test('wait as long as an answer with 429 asks, in all processes', async () => {
+    const [one, other] = [polite(), polite()];
+    replies['*'] = { status: 429, headers: { 'retry-after': '4' } };
+    await get(one, { path: '/' });
+    replies = {};
+    await get(one, { path: '/' });
+    await get(other, { path: '/' });
+    expect(sent[1]!.at - sent[0]!.at).toBeGreaterThanOrEqual(4_000);
+  });
+
+  test('of an origin that is left alone for long are not waited for', async () => {
+    const [one, other] = [polite(), polite()];
+    replies['*'] = { status: 429, headers: { 'retry-after': '600' } };
+    await get(one, { path: '/' });
+    for (const pages of [one, other]) {
+      await expect(get(pages, { path: '/' })).rejects.toMatchObject({
+        code: 'origin_paused',
+        message: 'mkta/id: throttled (status 429)',
+        retryAfterMs: expect.closeTo(600_000, -4),
+      });
+    }
+    expect(sent).toHaveLength(1);
+  });
+
+  test('in the middle of a listing are waited for longer than at its beginning', async () => {
+    const pages = polite();
+    const listing = pages.visit('mkta', 'id');
+    await run(listing.fetch({ path: '/page/1' }));
+    replies['*'] = { status: 429, headers: { 'retry-after': '30' } };
+    await get(pages, { path: '/other' });
+    replies = {};
+    await run(listing.fetch({ path: '/page/2' }));
+    expect(sent.at(-1)!.at).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test('of a store are judged by the store', async () => {
+    replies['*'] = { status: 429 };
+    await run(polite().visit('mktf', '').fetch({ path: '/', origin: shop }));
+    expect(await store.findPause(shop)).toMatchObject({ reason: 'status 429', strikes: 1 });
+    expect(await store.findPause(origin)).toMatchObject({ strikes: 0 });
+  });
+
+  test('end with the reason when aborted while they wait', async () => {
+    const pages = polite({ requests_per_second: 0.1 });
+    await get(pages, { path: '/' });
+    const controller = new AbortController();
+    const waiting = pages.visit('mkta', 'id', controller.signal).fetch({ path: '/' });
+    await settled();
+    controller.abort('stop');
+    await expect(waiting).rejects.toBe('stop');
+    expect(sent).toHaveLength(1);
   });
 });
 
-describe('a refusal noted by a reader', () => {
+describe('what a visit came to', () => {
+  const visit = async (pages: PolitePages, path: string, fault: Fault | null, store?: string) => {
+    const { fetch, ended } = store === undefined ? pages.visit('mkta', 'id') : pages.visit('mktf', '');
+    await run(fetch({ path, ...(store === undefined ? {} : { origin: store }) }));
+    await ended(fault);
+  };
   const blocked = new Fault('page_blocked', 'no');
 
-  test('pauses the origin longer each time, up to 15 minutes', async () => {
-    const pages = polite({});
-    for (let refusal = 0; refusal < 12; refusal += 1) {
-      await pages.note('mkta', 'id', blocked);
-      now += 20 * 60_000;
-    }
-    expect(pauses.map(({ ms }) => ms / 1000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  test('counts for its origin, and for the store that it asked', async () => {
+    const pages = polite();
+    for (const path of ['/1', '/2']) await visit(pages, path, blocked);
+    expect(await pauseAt(origin)).toBe(1_000);
+    for (const path of ['/1', '/2']) await visit(pages, path, blocked, shop);
+    expect(await pauseAt(shop)).toBe(1_000);
+    await visit(
+      pages,
+      '/1',
+      new Fault('page_throttled', 'no', { retryAfterMs: 7_000 }),
+      'https://other.example',
+    );
+    expect(await pauseAt('https://other.example')).toBe(7_000);
   });
 
-  test('counts once while the pause lasts, unless it asks for more', async () => {
-    const pages = polite({});
-    await pages.note('mkta', 'id', blocked);
-    await pages.note('mkta', 'id', blocked);
-    await pages.note('mkta', 'id', new Fault('page_throttled', 'no', { retryAfterMs: 5000 }));
-    expect(pauses.map(({ ms }) => ms)).toEqual([1000, 5000]);
+  test('is told apart by what was posted to one path', async () => {
+    const pages = polite();
+    for (const body of ['1', '2']) {
+      const { fetch, ended } = pages.visit('mkta', 'id');
+      await run(fetch({ path: '/graphql', method: 'POST', body }));
+      await ended(blocked);
+    }
+    expect(await pauseAt(origin)).toBe(1_000);
   });
 
-  test('does not add up when answers came between', async () => {
-    const pages = polite({ requests_per_second: 1000 });
-    const page = pages.fetcher('mkta', 'id');
-    for (let refusal = 0; refusal < 3; refusal += 1) {
-      for (let count = 0; count < 10; count += 1) await page({ path: '/' });
-      await pages.note('mkta', 'id', blocked);
+  test('is well where the reader asks on', async () => {
+    const pages = polite();
+    await visit(pages, '/1', blocked);
+    const { fetch, ended } = pages.visit('mkta', 'id');
+    await run(fetch({ path: '/list/1' }));
+    await run(fetch({ path: '/list/2' }));
+    await ended(blocked);
+    expect(await pauseAt(origin)).toBeLessThanOrEqual(0);
+  });
+
+  test('counts once where the answer said it already', async () => {
+    const pages = polite();
+    replies['*'] = { status: 503, headers: { 'retry-after': '2' } };
+    await visit(pages, '/1', new Fault('page_throttled', 'no', { retryAfterMs: 2_000 }));
+    expect(await store.findPause(origin)).toMatchObject({ strikes: 1, reason: 'status 503' });
+  });
+
+  test('tells of the origin where no answer came at all', async () => {
+    const pages = polite();
+    replies['*'] = new Fault('network', 'gone');
+    for (let page = 0; page < 5; page += 1) {
+      await expect(get(pages, { path: `/${page}` })).rejects.toMatchObject({ code: 'network' });
     }
-    expect(pauses.map(({ ms }) => ms)).toEqual([1000, 1000, 1000]);
+    expect(await store.findPause(origin)).toMatchObject({ strikes: 1, reason: 'network' });
   });
 
   test('ends the session where it blocked, not where it throttled', async () => {
-    const pages = polite({});
-    await pages.note('mkta', 'id', new Fault('page_throttled', 'no'));
+    const pages = polite();
+    await visit(pages, '/1', new Fault('page_throttled', 'no'));
     expect(forgotten).toEqual([]);
-    await pages.note('mkta', 'id', blocked);
-    expect(forgotten).toEqual(['mkta/id']);
+    await visit(pages, '/1', blocked);
+    await visit(pages, '/1', new Fault('page_login', 'no'));
+    expect(forgotten).toEqual(['mkta/id', 'mkta/id']);
   });
 
-  test('is the only fault that pauses', async () => {
-    const pages = polite({});
-    for (const code of ['page_not_found', 'page_failed', 'network', 'page_mismatch'] as const) {
-      await pages.note('mkta', 'id', new Fault(code, 'x'));
-    }
-    await pages.note('mktz', 'id', blocked);
-    expect(pauses).toEqual([]);
+  test('is kept, though the others cannot be told', async () => {
+    const pages = polite();
+    const { fetch, ended } = pages.visit('mkta', 'id');
+    await run(fetch({ path: '/' }));
+    await store.close();
+    await ended(new Fault('page_throttled', 'no', { retryAfterMs: 2_000 }));
+    store = openSqliteStore({ path: ':memory:' });
+  });
+});
+
+describe('robots.txt', () => {
+  const rules = (text: string) => ({ body: Buffer.from(text) });
+  const read = (pages: PolitePages, path: string, place = shop, more: Partial<PageRequest> = {}) =>
+    run(pages.visit('mktf', '').fetch({ path, origin: place, ...more }));
+
+  test('of a store named by a caller is respected, and read once', async () => {
+    replies[`${shop}/robots.txt`] = rules('User-agent: *\nDisallow: /private');
+    const pages = polite();
+    await read(pages, '/products.json');
+    await expect(read(pages, '/private/a')).rejects.toMatchObject({
+      code: 'robots_disallowed',
+      message: `the robots.txt of ${shop} does not allow Gleaner to read /private/a`,
+    });
+    await read(pages, '/products.json');
+    expect(sent.map(({ url }) => url.slice(shop.length))).toEqual([
+      '/robots.txt',
+      '/products.json',
+      '/products.json',
+    ]);
+  });
+
+  test('of a marketplace is not asked for unless the origins file says so', async () => {
+    replies[`${origin}/robots.txt`] = rules('User-agent: gleaner\nDisallow: /');
+    await get(polite(), { path: '/' });
+    await expect(get(polite({ robots: true }), { path: '/' })).rejects.toMatchObject({
+      code: 'robots_disallowed',
+    });
+    const ask = polite({ robots: false }).visit('mktf', '').fetch({ path: '/', origin: shop });
+    await run(ask);
+    expect(sent.map(({ url }) => url)).toEqual([`${origin}/`, `${origin}/robots.txt`, `${shop}/`]);
+  });
+
+  test('slows requests down to what it asks for', async () => {
+    replies[`${shop}/robots.txt`] = rules('User-agent: *\nCrawl-delay: 3');
+    const pages = polite();
+    for (const path of ['/1', '/2', '/3']) await read(pages, path);
+    const [, , second, third] = sent;
+    expect(third!.at - second!.at).toBe(3_000);
+  });
+
+  test('of where a redirect leads counts there', async () => {
+    const other = 'https://other.example';
+    replies[`${other}/robots.txt`] = rules('User-agent: *\nDisallow: /');
+    replies[`${shop}/`] = { status: 302, headers: { location: `${other}/home` } };
+    await expect(read(polite(), '/', shop, { redirects: 'anywhere' })).rejects.toMatchObject({
+      code: 'robots_disallowed',
+    });
+    expect(sent.map(({ url }) => url)).toEqual([`${shop}/robots.txt`, `${shop}/`, `${other}/robots.txt`]);
+  });
+
+  test('is read through redirects, and holds for the page that a browser opens', async () => {
+    replies[`${shop}/robots.txt`] = {
+      status: 301,
+      headers: { location: 'https://www.shop.example/robots.txt' },
+    };
+    replies['https://www.shop.example/robots.txt'] = rules('User-agent: *\nDisallow: /opened');
+    const page = { path: '/opened', take: 'response' as const };
+    await expect(read(polite(), '/asked', shop, { page })).rejects.toMatchObject({
+      message: expect.stringContaining('/opened'),
+    });
   });
 });

@@ -1,140 +1,186 @@
 import type { Clock } from '../base/clock.ts';
-import type { Fault } from '../base/fault.ts';
+import { Fault } from '../base/fault.ts';
+import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { gentleness } from './defaults.ts';
-import { createGate, type Gate } from './gate.ts';
 import type { Fetcher } from './http.ts';
-import type { FetchPage, PageAnswer } from './page.ts';
-import { longestRetryAfterMs, retryAfterMs } from './retry-after.ts';
-import { createTurns, type ReserveSlots, type Turns } from './slots.ts';
-
-/** Leaves an origin alone until a time, over all workers together: the store's `pauseOrigin`. */
-export type PauseOrigin = (origin: string, until: number, reason: string) => Promise<void>;
+import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
+import type { FetchPage, PageRequest } from './page.ts';
+import { followingRedirects } from './redirects.ts';
+import { createRobots } from './robots.ts';
+import { type Verdict, verdictOf, verdictOfStatus } from './verdict.ts';
 
 /** What politeness is made of. */
 export interface PoliteOptions {
   fetcher: Fetcher;
   origins: Origins;
-  reserve: ReserveSlots;
-  pause: PauseOrigin;
+  store: MannersOptions['store'];
   clock: Clock;
   log: Log;
-  /** From 0 up to, not including, 1: spreads pauses. */
+  /** Its product is what robots.txt files call us. */
+  userAgent: string;
+  newId?: NewId;
   random?: () => number;
-  /** First pause after a refusal that names no time; doubled by each that follows. */
   firstPauseMs?: number;
+}
+
+/** Reading one unit: the requests that it takes, and what they came to. */
+export interface Visit {
+  fetch: FetchPage;
+  /** Takes the end of it: null where the reader was content with all it got. An origin that refuses or
+   *  fails is left alone (docs/fetching.md); one that blocks is not shown its cookies again. Never rejects. */
+  ended(fault: Fault | null): Promise<void>;
 }
 
 /** Pages, asked for politely. */
 export interface PolitePages {
-  /** Gets pages from a market's origin of a region, each request in its turn. */
-  fetcher(market: string, region: string, signal?: AbortSignal): FetchPage;
-  /** Tells what a reader made of the origin's answer; one that throttled or blocked is left alone:
-   *  as long as it asked, else longer each time, and one that blocked is not shown its cookies again.
-   *  Other faults change nothing. */
-  note(market: string, region: string, fault: Fault): Promise<void>;
+  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. */
+  visit(market: string, region: string, signal?: AbortSignal): Visit;
   /** Pages of one market and region to have under way at once in this process. */
   concurrency(market: string): number;
+  /** Gives back what is held of origins. */
+  close(): Promise<void>;
 }
 
-/** What is known of one origin in this process. */
-interface Manners {
-  gate: Gate;
-  turns: Turns;
-  /** Refusals in a row. */
-  strikes: number;
-  /** Answers since the last refusal. */
-  answers: number;
-  pausedUntil: number;
-  usedAt: number;
+/** How long a visit waits for an origin that is left alone: at its beginning, and once it has read some. */
+const patienceMs = { atFirst: 5_000, midway: 60_000 };
+
+/** Redirects that are followed for a robots.txt (RFC 9309, 2.3.1.2). */
+const mostRobotsRedirects = 5;
+
+/** A request that was sent, and what is to be said of it. */
+interface Sent {
+  manners: Manners;
+  page: string;
+  probe: boolean;
+  judged: boolean;
 }
 
-/** So many answers between two refusals, and the second is about its page, not about us. */
-const answersBetween = 10;
-
-/** Origins remembered at once: stores named by callers come and go. */
-const mostOrigins = 1_000;
-
-/** Statuses that say "leave me alone" whatever the page. */
-function isRefusal({ status, headers }: PageAnswer): boolean {
-  return status === 429 || status === 430 || (status === 503 && headers['retry-after'] !== undefined);
+/** What tells one page of an origin from another. */
+function pageOf({ path, body }: PageRequest): string {
+  return body === undefined ? path : `${path} ${sha256(body)}`;
 }
 
 /**
- * Makes polite fetches over a fetcher: at each origin so many requests at once, so many a second over
- * all workers, none while it is paused (DESIGN, "Politeness"). A fetch rejects with the signal's
- * reason when aborted while it waits, and with `unavailable` when the store does not answer.
+ * Makes polite visits over a fetcher: at each origin so many requests at once and so many a second over
+ * all workers, none while it is left alone, and only what its robots.txt allows where that is respected
+ * (DESIGN, "Politeness"; docs/fetching.md). A fetch rejects with the signal's reason when aborted
+ * while it waits. Faults beside the fetcher's: `origin_paused` for an origin that is left alone for longer
+ * than is worth waiting, `robots_disallowed`, `unavailable` when the store does not answer.
  */
 export function createPolitePages(options: PoliteOptions): PolitePages {
-  const { fetcher, origins, reserve, clock, log, random = Math.random, firstPauseMs = 2_000 } = options;
-  const known = new Map<string, Manners>();
+  const { fetcher, origins, store, clock, log, userAgent } = options;
+  const everywhere = rememberManners({
+    store,
+    clock,
+    log,
+    holder: (options.newId ?? newId)(),
+    random: options.random ?? Math.random,
+    firstPauseMs: options.firstPauseMs ?? 2_000,
+  });
+  const robots = createRobots({ clock, userAgent });
+  const gentlenessOf = (market: string) => gentleness(market, origins.get(market));
 
-  const mannersOf = (market: string, origin: string): Manners => {
-    let manners = known.get(origin);
-    if (!manners) {
-      if (known.size >= mostOrigins) forgetIdle();
-      const { concurrency, requestsPerSecond } = gentleness(market, origins.get(market));
-      const turns = createTurns(origin, 1000 / requestsPerSecond, reserve, clock);
-      manners = { gate: createGate(concurrency), turns, strikes: 0, answers: 0, pausedUntil: 0, usedAt: 0 };
-      known.set(origin, manners);
-    }
-    manners.usedAt = clock.now();
-    return manners;
+  const mannersOf = (market: string, region: string, request: PageRequest): Manners => {
+    const origin = fetcher.originOf(market, region, request);
+    const place = region === '' ? market : `${market}/${region}`;
+    return everywhere.at(origin, request.origin === undefined ? place : origin, gentlenessOf(market));
   };
 
-  const forgetIdle = () => {
-    const idle = [...known].filter(
-      ([, { gate, pausedUntil }]) => gate.busy === 0 && pausedUntil <= clock.now(),
-    );
-    idle.sort(([, one], [, other]) => one.usedAt - other.usedAt);
-    for (const [origin] of idle.slice(0, mostOrigins / 2)) known.delete(origin);
+  /** Visits without a look at robots.txt. */
+  const bareVisit = (market: string, region: string, signal?: AbortSignal): Visit => {
+    const fetchOnce = fetcher.for(market, region, signal);
+    let last: Sent | undefined;
+    let answers = 0;
+    let underWay = 0;
+
+    const judge = async (sent: Sent | undefined, verdict: Verdict) => {
+      if (!sent || sent.judged || verdict.sort === 'none') return;
+      sent.judged = true;
+      try {
+        await sent.manners.circuit.judge(sent.page, verdict, sent.probe);
+      } catch (error) {
+        // What was read is not lost because the others cannot be told of it.
+        log.warn({ market, region, error: Fault.from(error).message }, 'verdict not shared');
+      }
+    };
+
+    /** Sends a request once nothing speaks against it, with a permit and in its turn. */
+    const send = async (request: PageRequest) => {
+      const manners = mannersOf(market, region, request);
+      const { circuit, permits, turns } = manners;
+      const patience = answers > 0 ? patienceMs.midway : patienceMs.atFirst;
+      const page = pageOf(request);
+      await circuit.pass(patience, signal);
+      const leave = await permits.enter(signal);
+      try {
+        let probe = await circuit.admit(page, patience, signal);
+        while (!probe) {
+          await turns.take(signal);
+          if (!circuit.paused) break;
+          probe = await circuit.admit(page, patience, signal);
+        }
+        const sent = { manners, page, probe, judged: false };
+        last = sent;
+        try {
+          const answer = await fetchOnce(request);
+          answers += 1;
+          await judge(sent, verdictOfStatus(answer, clock.now()) ?? { sort: 'none' });
+          return answer;
+        } catch (error) {
+          if (error instanceof Fault) await judge(sent, verdictOf(error));
+          throw error;
+        }
+      } finally {
+        leave();
+      }
+    };
+
+    return {
+      fetch: async (request) => {
+        // A reader that asks on was content with what it got.
+        if (underWay === 0) await judge(last, { sort: 'well' });
+        underWay += 1;
+        try {
+          return await send(request);
+        } finally {
+          underWay -= 1;
+        }
+      },
+      ended: async (fault) => {
+        if (fault?.code === 'page_blocked' || fault?.code === 'page_login') fetcher.forget(market, region);
+        await judge(last, fault ? verdictOf(fault) : { sort: 'well' });
+      },
+    };
   };
 
-  const leaveAlone = async (origin: string, manners: Manners, asked: number | undefined, reason: string) => {
-    const now = clock.now();
-    const repeated = now < manners.pausedUntil;
-    if (!repeated) manners.strikes = manners.answers >= answersBetween ? 1 : manners.strikes + 1;
-    manners.answers = 0;
-    const grown = firstPauseMs * 2 ** (manners.strikes - 1) * (1 + random() / 4);
-    const until = Math.ceil(now + Math.min(asked ?? grown, longestRetryAfterMs));
-    if (repeated && (asked === undefined || until <= manners.pausedUntil)) return;
-    manners.pausedUntil = until;
-    manners.turns.drop();
-    log.warn({ origin, ms: until - now, reason }, 'origin left alone');
-    await options.pause(origin, until, reason);
+  const readRobots = async (market: string, region: string, { origin }: PageRequest) => {
+    const { fetch, ended } = bareVisit(market, region);
+    const request: PageRequest = { path: '/robots.txt', headers: { accept: 'text/plain' } };
+    const redirects = origin === undefined ? 'same_origin' : 'anywhere';
+    const following = followingRedirects(fetch, mostRobotsRedirects);
+    const answer = await following({ ...request, ...(origin === undefined ? {} : { origin }), redirects });
+    await ended(null);
+    return answer;
   };
 
   return {
-    fetcher: (market, region, signal) => {
-      const fetch = fetcher.for(market, region, signal);
-      return async (request) => {
+    visit: (market, region, signal) => {
+      const { fetch, ended } = bareVisit(market, region, signal);
+      if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
+      const allowed: FetchPage = async (request) => {
         const origin = fetcher.originOf(market, region, request);
-        const manners = mannersOf(market, origin);
-        const leave = await manners.gate.enter(signal);
-        try {
-          await manners.turns.take(signal);
-          const answer = await fetch(request);
-          manners.answers += 1;
-          if (isRefusal(answer)) {
-            const asked = retryAfterMs(answer.headers, clock.now());
-            await leaveAlone(origin, manners, asked, `status ${answer.status}`);
-          }
-          return answer;
-        } finally {
-          leave();
+        const read = () => readRobots(market, region, request);
+        for (const path of new Set([request.path, request.page?.path ?? request.path])) {
+          const delayMs = await robots.check(origin, path, read, signal);
+          if (delayMs !== undefined) mannersOf(market, region, request).slowDown(delayMs);
         }
+        return fetch(request);
       };
+      return { fetch: followingRedirects(allowed), ended };
     },
-
-    note: async (market, region, fault) => {
-      if (fault.code !== 'page_throttled' && fault.code !== 'page_blocked') return;
-      if (fault.code === 'page_blocked') fetcher.forget(market, region);
-      const origin = origins.get(market)?.addresses.get(region);
-      if (origin === undefined) return;
-      await leaveAlone(origin, mannersOf(market, origin), fault.retryAfterMs, fault.code);
-    },
-
-    concurrency: (market) => gentleness(market, origins.get(market)).concurrency,
+    concurrency: (market) => gentlenessOf(market).concurrency,
+    close: everywhere.close,
   };
 }

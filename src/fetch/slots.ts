@@ -1,12 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-
-/** Reserves request slots of an origin over all workers together: the store's `reserveOrigin`. */
-export type ReserveSlots = (
-  origin: string,
-  slots: number,
-  intervalMs: number,
-  now: number,
-) => Promise<number>;
+import type { OriginPause, OriginStore } from '../store/politeness.ts';
 
 /** Waits for its turn to send one request. */
 export interface Turns {
@@ -14,6 +7,18 @@ export interface Turns {
   take(signal?: AbortSignal): Promise<void>;
   /** Forgets slots that are reserved but not used: the origin is to be left alone. */
   drop(): void;
+  /** Keeps turns this far apart from the next reservation on. */
+  space(intervalMs: number): void;
+}
+
+/** What turns are made of. */
+export interface TurnOptions {
+  origin: string;
+  intervalMs: number;
+  reserve: OriginStore['reserveOrigin'];
+  /** Told what the store knows of the origin. */
+  learn(pause: OriginPause): void;
+  clock: Clock;
 }
 
 /** No more than this is reserved ahead, so that other workers get their turn. */
@@ -23,25 +28,33 @@ const aheadMs = 1000;
 const lateMs = 100;
 
 /**
- * Turns at one origin, `intervalMs` apart over all workers. Slots are reserved a few at a time: twice
+ * Turns at one origin, an interval apart over all workers. Slots are reserved a few at a time: twice
  * as many as before when all were used, half as many when some went by unused, at most a second's worth.
  */
-export function createTurns(origin: string, intervalMs: number, reserve: ReserveSlots, clock: Clock): Turns {
-  const most = Math.max(1, Math.floor(aheadMs / intervalMs));
-  const tolerance = Math.max(intervalMs, lateMs);
+export function createTurns({ origin, intervalMs: first, reserve, learn, clock }: TurnOptions): Turns {
+  let wanted = first;
+  /** Of the slots at hand. */
+  let intervalMs = first;
   let chunk = 1;
   let next = 0;
   let left = 0;
   let reserving: Promise<void> | null = null;
 
   const refill = async () => {
-    const first = await reserve(origin, chunk, intervalMs, clock.now());
-    next = first;
-    left = chunk;
-    chunk = Math.min(chunk * 2, most);
+    const most = Math.max(1, Math.floor(aheadMs / wanted));
+    const slots = Math.min(chunk, most);
+    const interval = wanted;
+    const reserved = await reserve(origin, slots, interval, clock.now());
+    // First, for what is learnt may drop what is at hand.
+    learn(reserved.pause);
+    intervalMs = interval;
+    next = reserved.first;
+    left = slots;
+    chunk = Math.min(slots * 2, most);
   };
 
   const skipMissed = () => {
+    const tolerance = Math.max(intervalMs, lateMs);
     const missed = Math.min(left, Math.ceil((clock.now() - tolerance - next) / intervalMs));
     if (missed <= 0) return;
     next += missed * intervalMs;
@@ -75,6 +88,9 @@ export function createTurns(origin: string, intervalMs: number, reserve: Reserve
     drop: () => {
       left = 0;
       chunk = 1;
+    },
+    space: (interval) => {
+      wanted = interval;
     },
   };
 }

@@ -48,12 +48,17 @@ export interface JobLinks {
 
 /** How workers reach the marketplaces: politely, over all workers together. */
 export interface Pages {
-  /** Gets pages from a market's origin of a region. */
-  fetcher(market: string, region: string, signal: AbortSignal): FetchPage;
-  /** Tells that an origin throttled or blocked, so that it is left alone for a while. */
-  note(market: string, region: string, fault: Fault): Promise<void>;
+  /** Begins to read one unit from a market's origin of a region. */
+  visit(market: string, region: string, signal: AbortSignal): Visit;
   /** Pages of one batch to have under way at once. */
   concurrency(market: string): number;
+}
+
+/** Reading one unit. */
+export interface Visit {
+  fetch: FetchPage;
+  /** Takes what reading came to, null for a result: an origin that refuses is left alone for a while. */
+  ended(fault: Fault | null): Promise<void>;
 }
 
 /** How long an operator has (interface, "Limits": 24 hours). */

@@ -1,8 +1,10 @@
-import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
+import type { FetchPage } from '../fetch/page.ts';
+import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { writeUnitFile } from './unit-file.ts';
+import { inPlaceMs, type Later, type Patience } from './waiting.ts';
 
 /** Tries of one unit, by the retry rule of the fault that the last one met. */
 const tries = { soon: 4, later: 6 };
@@ -18,7 +20,8 @@ export interface UnitResult {
 
 /**
  * Reads one unit, again where its fault says that another try makes sense; a unit that is not there
- * is settled at once. Rejects only when stopped or when one of our own engines fails.
+ * is settled at once. Rejects only when stopped or when one of our own engines fails. With `patience`
+ * a long wait is not waited here: the result is when to go on, or, past the patience, a failure.
  */
 export async function readUnit(
   context: JobContext,
@@ -26,25 +29,65 @@ export async function readUnit(
   batch: Batch,
   index: number,
   signal: AbortSignal,
-): Promise<UnitResult> {
-  for (let attempt = 1; ; attempt++) {
+): Promise<UnitResult>;
+export async function readUnit(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+  signal: AbortSignal,
+  patience: Patience,
+): Promise<UnitResult | Later>;
+export async function readUnit(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+  signal: AbortSignal,
+  patience?: Patience,
+): Promise<UnitResult | Later> {
+  const { clock, log, pages } = context;
+  for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
+    const visit = pages.visit(batch.market, batch.region, signal);
+    let fault: Fault;
     try {
-      return await readOnce(context, job, batch, index, signal);
+      const result = await readOnce(context, job, batch, index, visit.fetch);
+      await visit.ended(null);
+      return result;
     } catch (error) {
       signal.throwIfAborted();
-      const fault = Fault.from(error);
-      if (fault.code === 'unavailable') throw fault;
-      if (fault.code === 'internal') {
-        context.log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
-      }
-      if (fault.retry === 'later') await context.pages.note(batch.market, batch.region, fault);
-      if (fault.retry === 'never' || attempt >= tries[fault.retry]) {
-        return { outcome: { status: 'FAILED', code: fault.code, message: fault.message } };
-      }
-      await backOff(context.clock, fault, attempt, signal);
+      fault = Fault.from(error);
     }
+    if (fault.code === 'unavailable') throw fault;
+    if (fault.code === 'internal') {
+      log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
+    }
+    await visit.ended(fault);
+    // A page that was not asked for is no try of it.
+    const asked = !patience || fault.code !== 'origin_paused';
+    if (asked) attempt += 1;
+    if (fault.retry === 'never' || (asked && attempt >= tries[fault.retry])) return failed(fault);
+    const ms = backOff(fault, attempt);
+    if (patience && (ms > inPlaceMs || !asked)) {
+      const until = clock.now() + ms;
+      return until > patience.until
+        ? failed(fault, true)
+        : { until, reason: reasonOf(batch, fault), tries: attempt };
+    }
+    await clock.sleep(ms, signal);
   }
+}
+
+function failed({ code, message }: Fault, waited = false): UnitResult {
+  const words = waited ? `${message}; it was waited for too long` : message;
+  return { outcome: { status: 'FAILED', code, message: words } };
+}
+
+/** What a unit waits for, in words. */
+function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
+  if (code === 'origin_paused') return message;
+  return `${region === '' ? market : `${market}/${region}`}: ${inWords(code)}`;
 }
 
 async function readOnce(
@@ -52,11 +95,11 @@ async function readOnce(
   job: Job,
   batch: Batch,
   index: number,
-  signal: AbortSignal,
+  fetch: FetchPage,
 ): Promise<UnitResult> {
   const { reader, kind } = context.offers.of(job);
   const unit = batch.units[index]!;
-  const reading = { region: batch.region, fetch: context.pages.fetcher(batch.market, batch.region, signal) };
+  const reading = { region: batch.region, fetch };
   if (reader.sort === 'list') {
     const file = await writeUnitFile(context, job, batch, index, reader.read(unit.input, reading));
     return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
@@ -74,9 +117,9 @@ async function readOnce(
   return { outcome, payload };
 }
 
-/** Waits before the next try, with jitter so that a batch's units don't come back as one. */
-async function backOff(clock: Clock, fault: Fault, attempt: number, signal: AbortSignal): Promise<void> {
-  if (fault.retry === 'never') return;
-  const ms = Math.min(backOffMs[fault.retry] * 2 ** (attempt - 1), longestBackOffMs);
-  await clock.sleep(fault.retryAfterMs ?? ms * (0.5 + Math.random() / 2), signal);
+/** Milliseconds before the next try, with jitter so that a batch's units don't come back as one. */
+function backOff(fault: Fault, attempt: number): number {
+  if (fault.retryAfterMs !== undefined) return fault.retryAfterMs;
+  const first = fault.retry === 'later' ? backOffMs.later : backOffMs.soon;
+  return Math.min(first * 2 ** (attempt - 1), longestBackOffMs) * (0.5 + Math.random() / 2);
 }

@@ -4,6 +4,7 @@ import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
+import { waitingFor } from './waiting.ts';
 
 /** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
 interface Reference {
@@ -56,7 +57,10 @@ export async function show(
   request: Message,
 ): Promise<Message> {
   const view = offer!.kind.views[name]!;
-  return create(method.output, await view.show(await snapshotOf(context, job, view.needs, request)));
+  const shown = await view.show(await snapshotOf(context, job, view.needs, request));
+  // Not a matter of the kind: every answer that has the field says what holds the job up.
+  const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
+  return create(method.output, waiting === null ? shown : { ...shown, waitingFor: `waiting for ${waiting}` });
 }
 
 /** Every job of the caller that is of the method's kind and market, newest first, as the kind lists them. */

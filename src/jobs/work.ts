@@ -1,19 +1,22 @@
 import { Fault } from '../base/fault.ts';
 import type { Batch, BatchReference, Job, Outcome } from '../store/documents.ts';
+import type { BatchWait } from '../store/politeness.ts';
 import type { Payload } from '../store/store.ts';
 import { compileBatch } from './compile.ts';
 import { type JobContext, leaseMs } from './context.ts';
 import { dispatch, publish } from './dispatch.ts';
 import { readUnit } from './read-unit.ts';
 import { settle } from './settle.ts';
+import { inPlaceMs, type Later, longestWaitMs, waitOf } from './waiting.ts';
 
 /** How often finished units of a batch under way are written. */
 const flushMs = 2_000;
 
-/** What the units of a batch came to since the last write. */
+/** What the units of a batch came to since the last write, and what the others wait for. */
 interface Finished {
   outcomes: Record<number, Outcome>;
   payloads: Payload[];
+  wait: BatchWait | null;
 }
 
 /**
@@ -39,8 +42,11 @@ export async function work(
   const both = AbortSignal.any([signal, stop.signal]);
   const heartbeat = keepClaim(context, batch, extend, stop);
   try {
-    const finished = await readUnits(context, job, batch, both);
+    // A batch that was never claimed before was never put off.
+    const waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
+    const finished = await readUnits(context, job, batch, waited, both);
     if (finished === null) return;
+    if (finished.wait) return await putOff(context, batch, message, finished, finished.wait, signal);
     const payloads = new Map(finished.payloads.map(({ index, body }) => [index, body]));
     Object.assign(batch.outcomes, finished.outcomes);
     const success = Object.values(batch.outcomes).filter(({ status }) => status === 'SUCCESS').length;
@@ -49,6 +55,7 @@ export async function work(
     const file = success > 0 ? await compileBatch(context, job, batch, all) : null;
     const ours = await store.finishBatch(batch.id, batch.attempt, finished.outcomes, finished.payloads, file);
     if (!ours) return;
+    if (waited) await store.dropWait(batch.id);
   } catch (error) {
     if (!both.aborted)
       log.error({ jobId: job.id, batchId: batch.id, error: Fault.from(error).message }, 'batch put back');
@@ -80,6 +87,31 @@ async function putBack(
   }
 }
 
+/**
+ * Gives a batch back until its pages can be had again, so that what can be read now is read meanwhile.
+ * This process publishes it then; if it is gone by that time, the sweep does.
+ */
+async function putOff(
+  context: JobContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+  { outcomes, payloads }: Finished,
+  wait: BatchWait,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, queue, clock, log } = context;
+  if (!(await store.recordOutcomes(id, attempt, outcomes, payloads))) return;
+  await store.keepWait(wait);
+  if (!(await store.releaseBatch(id, attempt, wait.until))) return;
+  const ms = wait.until - clock.now();
+  log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch put off');
+  const publish = async () => {
+    await clock.sleep(ms, signal);
+    await queue.publish({ ...message, attempt });
+  };
+  void publish().catch(() => {});
+}
+
 /** What follows a finished batch: the job's next one, or its end. */
 async function goOn(context: JobContext, jobId: string): Promise<void> {
   const job = await context.store.getJob(jobId);
@@ -109,37 +141,59 @@ async function keepClaim(
 
 /**
  * Reads the batch's outstanding units, a few at once. What is finished is written every so often, so
- * that a crash costs little; the rest is given back. Null when the claim was lost.
+ * that a crash costs little; the rest is given back, with what is left to wait for. Null when the claim
+ * was lost.
  */
 async function readUnits(
   context: JobContext,
   job: Job,
   batch: Batch,
+  waited: BatchWait | null,
   signal: AbortSignal,
 ): Promise<Finished | null> {
   const { store, clock } = context;
-  const outstanding = batch.units.keys().filter((index) => batch.outcomes[index] === undefined);
-  let finished: Finished = { outcomes: {}, payloads: [] };
+  let finished: Finished = { outcomes: {}, payloads: [], wait: null };
   let flushed = clock.now();
   let ours = true;
+  /** When the waiting began; anew with every unit that could be read. */
+  let since = waited?.since ?? clock.now();
+  const tries = new Map(Object.entries(waited?.tries ?? {}));
 
   const flush = async () => {
     const part = finished;
-    finished = { outcomes: {}, payloads: [] };
+    finished = { outcomes: {}, payloads: [], wait: null };
     flushed = clock.now();
     ours = await store.recordOutcomes(batch.id, batch.attempt, part.outcomes, part.payloads);
     Object.assign(batch.outcomes, part.outcomes);
   };
-  const readNext = async () => {
+  const readNext = async (outstanding: Iterable<number>, later: Map<number, Later>) => {
     for (const index of outstanding) {
-      const { outcome, payload } = await readUnit(context, job, batch, index, signal);
+      const patience = { tries: tries.get(`${index}`) ?? 0, until: since + longestWaitMs[job.lane] };
+      const result = await readUnit(context, job, batch, index, signal, patience);
+      if ('until' in result) {
+        later.set(index, result);
+        tries.set(`${index}`, result.tries);
+        continue;
+      }
+      const { outcome, payload } = result;
+      if (outcome.status === 'SUCCESS') since = clock.now();
       finished.outcomes[index] = outcome;
       if (payload) finished.payloads.push({ index, body: payload });
       if (clock.now() - flushed > flushMs) await flush();
       if (!ours) return;
     }
   };
-  const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
-  await Promise.all(Array.from({ length: readers }, readNext));
-  return ours ? finished : null;
+  for (;;) {
+    const isLeft = (index: number) => !batch.outcomes[index] && !finished.outcomes[index];
+    const outstanding = batch.units.keys().filter(isLeft);
+    const later = new Map<number, Later>();
+    const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
+    await Promise.all(Array.from({ length: readers }, () => readNext(outstanding, later)));
+    if (!ours) return null;
+    if (later.size === 0) return finished;
+    const wait = waitOf(batch, later, since);
+    const ms = wait.until - clock.now();
+    if (ms > inPlaceMs) return { ...finished, wait };
+    await clock.sleep(ms, signal);
+  }
 }

@@ -4,11 +4,11 @@ import { createKey } from '../access/keys.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
-import { isOpen } from '../jobs/dispatch.ts';
-import type { Counts, Job, JobState } from '../store/documents.ts';
+import { waitingFor } from '../jobs/waiting.ts';
+import type { Job, JobState } from '../store/documents.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handlers } from './core.ts';
-import { accountShape, jobShape, keyShape } from './shapes.ts';
+import { accountShape, jobShape, keyShape, originShape } from './shapes.ts';
 
 /** States behind a status that clients know. */
 const statesOf: Record<string, readonly JobState[]> = {
@@ -36,12 +36,7 @@ export function operatorHandlers(context: JobContext): Handlers {
   const shape = async (job: Job) => {
     const counts = await store.countJob(job.id);
     const { judgedBy } = context.offers.of(job).kind;
-    return jobShape(job, counts, judgedBy, (await isHeldUp(job, counts)) ? 'working hours' : '');
-  };
-  /** Whether batches of a job wait for working hours; those dispatched before go on. */
-  const isHeldUp = async (job: Job, { batches }: Counts): Promise<boolean> => {
-    if (!['approved', 'processing'].includes(job.state) || isOpen(context, job)) return false;
-    return batches.total - batches.success - batches.failed > (await store.countInFlight(job.id));
+    return jobShape(job, counts, judgedBy, (await waitingFor(context, job, counts)) ?? '');
   };
 
   const unary = new Map([
@@ -121,6 +116,7 @@ export function operatorHandlers(context: JobContext): Handlers {
     handle(method.rejectJob, async ({ jobId, reason }, { principal }) => ({
       job: await shape(await reject(context, jobId, principal.userId, reason)),
     })),
+    handle(method.listOrigins, async () => ({ origins: (await store.listPauses()).map(originShape) })),
   ]);
   return { unary, stream: new Map() };
 }

@@ -5,9 +5,10 @@ import type {
   ApiKeySchema,
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { JobSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { JobSchema, OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { aggregate } from '../kinds/states.ts';
 import type { ApiKey, Counts, Job, LedgerEntry, User } from '../store/documents.ts';
+import type { OriginPause } from '../store/politeness.ts';
 
 /** A user as the account and operator services show it. */
 export function accountShape(user: User): MessageInitShape<typeof AccountSchema> {
@@ -79,4 +80,17 @@ function jobStatus(job: Job, parts: Counts['units' | 'batches']): string {
     default:
       return job.state;
   }
+}
+
+/** An origin that is left alone. */
+export function originShape(pause: OriginPause & { origin: string }): MessageInitShape<typeof OriginSchema> {
+  const { origin, until, reason, strikes, since, probing } = pause;
+  return {
+    origin,
+    reason,
+    strikes,
+    probing,
+    pausedUntil: timestampFromMs(until),
+    since: timestampFromMs(since),
+  };
 }

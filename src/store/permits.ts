@@ -8,7 +8,7 @@ export interface Holding {
   until: number;
 }
 
-/** What a request came to: what its process holds now, and who holds what. */
+/** What a request came to: how many requests its process may have under way from now on, and who holds what. */
 export interface Granted {
   permits: number;
   holdings: Holding[];
@@ -47,16 +47,20 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
 }
 
 /**
- * Works out what a process gets of an origin's permits. Never more than the others leave; its fair
- * share once they have given back what is over theirs. What is left when permits are fewer than
- * processes goes around, so that no process waits for ever.
+ * Works out what a process gets of an origin's permits: its fair share, never more than the others
+ * leave. One that has more under way holds those until they end, and begins nothing meanwhile; so
+ * the others come to theirs. What is left when permits are fewer than processes goes around, so that
+ * no process waits for ever.
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): Granted {
   const { holder, busy, wanted, limit, now, until } = request;
   const others = holdings.filter((other) => other.holder !== holder && other.until > now);
-  const free = limit - others.reduce((sum, { held }) => sum + held, 0);
+  const free = Math.max(0, limit - others.reduce((sum, { held }) => sum + held, 0));
   const share = shares([...others, { holder, wanted }], limit, now).get(holder)!;
-  const permits = Math.max(0, Math.min(free, Math.max(share, busy)));
-  const mine = { holder, held: permits, wanted, until };
-  return { permits, holdings: permits > 0 || wanted > 0 ? [...others, mine] : others };
+  const held = Math.min(free, Math.max(share, busy));
+  const mine = { holder, held, wanted, until };
+  return {
+    permits: Math.min(free, share),
+    holdings: held > 0 || wanted > 0 ? [...others, mine] : others,
+  };
 }

@@ -28,7 +28,7 @@ export const noPause: OriginPause = {
 export interface PermitRequest {
   /** The process. */
   holder: string;
-  /** Requests of the process that are under way: so many permits it keeps in any case. */
+  /** Requests of the process that are under way: so many permits it holds until they end. */
   busy: number;
   /** Permits that it could use; 0 gives back all that are not busy. */
   wanted: number;
@@ -52,8 +52,9 @@ export interface OriginStore {
     now: number,
   ): Promise<{ first: number; pause: OriginPause }>;
   /**
-   * Replaces what a process holds of an origin's permits, and gives what it holds from now on: at most
-   * what the others leave, and no more than its fair share where all together want more than there is.
+   * Replaces what a process holds of an origin's permits, and gives how many requests it may have under
+   * way from now on: at most what the others leave, and no more than its fair share where all together
+   * want more than there is.
    */
   leaseOrigin(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
   /** What is known of the origin now. */

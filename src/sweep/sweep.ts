@@ -14,6 +14,8 @@ const lostMs = 60_000;
 const orphanMs = 3_600_000;
 /** Pages kept for later jobs at most: some gigabytes. */
 const mostCrawls = 100_000;
+/** What is known of an origin that nobody asked for this long is of no more use. */
+const unusedMs = 24 * 3_600_000;
 const atOnce = 500;
 
 /**
@@ -75,6 +77,8 @@ export async function sweep(context: JobContext): Promise<void> {
     await store.repairLedger(now - cutShortMs);
     await store.removeOrphans(now - orphanMs);
     await store.expireCrawls(now - context.settings.recentCrawlMs, mostCrawls);
+    await store.forgetOrigins(now - unusedMs);
+    await store.forgetWaits(now - unusedMs);
   });
 }
 

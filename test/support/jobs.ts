@@ -89,15 +89,17 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
     pages: {
-      fetcher: (_market, region, signal) => (request) => {
-        const itemId = new URL(request.path, 'http://origin.test').searchParams.get('item_id') ?? '';
-        requests.push(itemId);
-        signal.throwIfAborted();
-        return wrap(direct(mktaOrigin, region, clock.now()).fetch, itemId)(request);
-      },
-      note: async (_market, _region, fault) => {
-        noted.push(fault.code);
-      },
+      visit: (_market, region, signal) => ({
+        fetch: (request) => {
+          const itemId = new URL(request.path, 'http://origin.test').searchParams.get('item_id') ?? '';
+          requests.push(itemId);
+          signal.throwIfAborted();
+          return wrap(direct(mktaOrigin, region, clock.now()).fetch, itemId)(request);
+        },
+        ended: async (fault) => {
+          if (fault?.retry === 'later') noted.push(fault.code);
+        },
+      }),
       concurrency: () => 8,
     },
   };

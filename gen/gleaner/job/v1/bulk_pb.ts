@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/bulk.proto.
  */
 export const file_gleaner_job_v1_bulk: GenFile = /*@__PURE__*/
-  fileDesc("ChlnbGVhbmVyL2pvYi92MS9idWxrLnByb3RvEg5nbGVhbmVyLmpvYi52MSKYAQoNQnVsa1N1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEgwKBGNvc3QYBCABKAUSGgoHbWVzc2FnZRgFIAEoCUIE2LwYAUgAiAEBEhUKCHJlZnVuZGVkGAYgASgFSAGIAQFCCgoIX21lc3NhZ2VCCwoJX3JlZnVuZGVkItwBCg1CdWxrUmV0cmlldmVkEg4KBmpvYl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIfCgxkb3dubG9hZF91cmwYCCABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAkgASgJQgTYvBgBSAGIAQFCDwoNX2Rvd25sb2FkX3VybEIKCghfbWVzc2FnZSKWAQoOVGFza3NSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRINCgV0b3RhbBgDIAEoBRIPCgdzdWNjZXNzGAQgASgFEg4KBmZhaWxlZBgFIAEoBRIPCgdwZW5kaW5nGAYgASgFEiMKBWl0ZW1zGAcgAygLMhQuZ2xlYW5lci5qb2IudjEuVGFzayL5AQoEVGFzaxIPCgd0YXNrX2lkGAEgASgJEhQKB2tleXdvcmQYAiABKAlIAIgBARIWCglsaXN0X3R5cGUYAyABKAlIAYgBARITCgZzaG9waWQYBCABKAlIAogBARIQCgN1cmwYBSABKAlIA4gBARIOCgZzdGF0dXMYBiABKAkSHwoMZG93bmxvYWRfdXJsGAcgASgJQgTYvBgBSASIAQESEgoFZXJyb3IYCCABKAlIBYgBAUIKCghfa2V5d29yZEIMCgpfbGlzdF90eXBlQgkKB19zaG9waWRCBgoEX3VybEIPCg1fZG93bmxvYWRfdXJsQggKBl9lcnJvciIvChNSZXRyaWV2ZUJ1bGtSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQFiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_options_v1_options]);
+  fileDesc("ChlnbGVhbmVyL2pvYi92MS9idWxrLnByb3RvEg5nbGVhbmVyLmpvYi52MSKYAQoNQnVsa1N1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEgwKBGNvc3QYBCABKAUSGgoHbWVzc2FnZRgFIAEoCUIE2LwYAUgAiAEBEhUKCHJlZnVuZGVkGAYgASgFSAGIAQFCCgoIX21lc3NhZ2VCCwoJX3JlZnVuZGVkIoYCCg1CdWxrUmV0cmlldmVkEg4KBmpvYl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIfCgxkb3dubG9hZF91cmwYCCABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAkgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCiABKAlIAogBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvciLAAQoOVGFza3NSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRINCgV0b3RhbBgDIAEoBRIPCgdzdWNjZXNzGAQgASgFEg4KBmZhaWxlZBgFIAEoBRIPCgdwZW5kaW5nGAYgASgFEiMKBWl0ZW1zGAcgAygLMhQuZ2xlYW5lci5qb2IudjEuVGFzaxIYCgt3YWl0aW5nX2ZvchgIIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciL5AQoEVGFzaxIPCgd0YXNrX2lkGAEgASgJEhQKB2tleXdvcmQYAiABKAlIAIgBARIWCglsaXN0X3R5cGUYAyABKAlIAYgBARITCgZzaG9waWQYBCABKAlIAogBARIQCgN1cmwYBSABKAlIA4gBARIOCgZzdGF0dXMYBiABKAkSHwoMZG93bmxvYWRfdXJsGAcgASgJQgTYvBgBSASIAQESEgoFZXJyb3IYCCABKAlIBYgBAUIKCghfa2V5d29yZEIMCgpfbGlzdF90eXBlQgkKB19zaG9waWRCBgoEX3VybEIPCg1fZG93bmxvYWRfdXJsQggKBl9lcnJvciIvChNSZXRyaWV2ZUJ1bGtSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQFiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_options_v1_options]);
 
 /**
  * A bulk job that was accepted.
@@ -141,6 +141,14 @@ export type BulkRetrieved = Message<"gleaner.job.v1.BulkRetrieved"> & {
    * @generated from field: optional string message = 9;
    */
   message?: string | undefined;
+
+  /**
+   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   *
+   * @generated from field: optional string waiting_for = 10;
+   */
+  waitingFor?: string | undefined;
 };
 
 /**
@@ -204,6 +212,14 @@ export type TasksRetrieved = Message<"gleaner.job.v1.TasksRetrieved"> & {
    * @generated from field: repeated gleaner.job.v1.Task items = 7;
    */
   items: Task[];
+
+  /**
+   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   *
+   * @generated from field: optional string waiting_for = 8;
+   */
+  waitingFor?: string | undefined;
 };
 
 /**

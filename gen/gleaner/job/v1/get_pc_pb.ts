@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/get_pc.proto.
  */
 export const file_gleaner_job_v1_get_pc: GenFile = /*@__PURE__*/
-  fileDesc("ChtnbGVhbmVyL2pvYi92MS9nZXRfcGMucHJvdG8SDmdsZWFuZXIuam9iLnYxInEKDkdldFBjU3VibWl0dGVkEg8KB3Rhc2tfaWQYASABKAUSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSDgoGcmVnaW9uGAQgASgJEg8KB2l0ZW1faWQYBSABKAkSDwoHc2hvcF9pZBgGIAEoCSKPAQoOR2V0UGNSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSGQoGcmVzdWx0GAMgASgJQgTgvBgBSACIAQESEAoIcmVmdW5kZWQYBCABKAUSGQoGZGV0YWlsGAUgASgJQgTYvBgBSAGIAQFCCQoHX3Jlc3VsdEIJCgdfZGV0YWlsIp8BChJHZXRQY0J1bGtTdWJtaXR0ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDAoEY29zdBgEIAEoBRIVCg1yZXN1bHRfZm9ybWF0GAUgASgJEhAKCHJlc2NyYXBlGAYgASgIEhUKCHJlZnVuZGVkGAcgASgFSACIAQFCCwoJX3JlZnVuZGVkIh8KDkdldFBjQnVsa1Rhc2tzEg0KBXRhc2tzGAEgAygFIvQBChJHZXRQY0J1bGtSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIQCghyZWZ1bmRlZBgIIAEoBRIfCgxkb3dubG9hZF91cmwYCSABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAogASgJQgTYvBgBSAGIAQFCDwoNX2Rvd25sb2FkX3VybEIKCghfbWVzc2FnZWIGcHJvdG8z", [file_gleaner_options_v1_options]);
+  fileDesc("ChtnbGVhbmVyL2pvYi92MS9nZXRfcGMucHJvdG8SDmdsZWFuZXIuam9iLnYxInEKDkdldFBjU3VibWl0dGVkEg8KB3Rhc2tfaWQYASABKAUSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSDgoGcmVnaW9uGAQgASgJEg8KB2l0ZW1faWQYBSABKAkSDwoHc2hvcF9pZBgGIAEoCSK5AQoOR2V0UGNSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSGQoGcmVzdWx0GAMgASgJQgTgvBgBSACIAQESEAoIcmVmdW5kZWQYBCABKAUSGQoGZGV0YWlsGAUgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYBiABKAlIAogBAUIJCgdfcmVzdWx0QgkKB19kZXRhaWxCDgoMX3dhaXRpbmdfZm9yIp8BChJHZXRQY0J1bGtTdWJtaXR0ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDAoEY29zdBgEIAEoBRIVCg1yZXN1bHRfZm9ybWF0GAUgASgJEhAKCHJlc2NyYXBlGAYgASgIEhUKCHJlZnVuZGVkGAcgASgFSACIAQFCCwoJX3JlZnVuZGVkIh8KDkdldFBjQnVsa1Rhc2tzEg0KBXRhc2tzGAEgAygFIp4CChJHZXRQY0J1bGtSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIQCghyZWZ1bmRlZBgIIAEoBRIfCgxkb3dubG9hZF91cmwYCSABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAogASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCyABKAlIAogBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvcmIGcHJvdG8z", [file_gleaner_options_v1_options]);
 
 /**
  * ShopeeGetPcSubmitResponse of the interface.
@@ -112,6 +112,14 @@ export type GetPcRetrieved = Message<"gleaner.job.v1.GetPcRetrieved"> & {
    * @generated from field: optional string detail = 5;
    */
   detail?: string | undefined;
+
+  /**
+   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   *
+   * @generated from field: optional string waiting_for = 6;
+   */
+  waitingFor?: string | undefined;
 };
 
 /**
@@ -280,6 +288,14 @@ export type GetPcBulkRetrieved = Message<"gleaner.job.v1.GetPcBulkRetrieved"> & 
    * @generated from field: optional string message = 10;
    */
   message?: string | undefined;
+
+  /**
+   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   *
+   * @generated from field: optional string waiting_for = 11;
+   */
+  waitingFor?: string | undefined;
 };
 
 /**

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/pgnt.proto.
  */
 export const file_gleaner_job_v1_pgnt: GenFile = /*@__PURE__*/
-  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSKIAQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSEQoJdGFza190eXBlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBAUILCglfcmVmdW5kZWQifQoNUGdudFJldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSEQoJdGFza190eXBlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIQCghwcm9ncmVzcxgEIAEoCRInCgVpdGVtcxgFIAMoCzIYLmdsZWFuZXIuam9iLnYxLlBnbnRJdGVtInEKCFBnbnRJdGVtEgsKA3VybBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSGQoMZG93bmxvYWRfdXJsGAMgASgJSACIAQESEgoFZXJyb3IYBCABKAlIAYgBAUIPCg1fZG93bmxvYWRfdXJsQggKBl9lcnJvcmIGcHJvdG8z");
+  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSKIAQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSEQoJdGFza190eXBlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBAUILCglfcmVmdW5kZWQipwEKDVBnbnRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEhEKCXRhc2tfdHlwZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSEAoIcHJvZ3Jlc3MYBCABKAkSJwoFaXRlbXMYBSADKAsyGC5nbGVhbmVyLmpvYi52MS5QZ250SXRlbRIYCgt3YWl0aW5nX2ZvchgGIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciJxCghQZ250SXRlbRILCgN1cmwYASABKAkSDgoGc3RhdHVzGAIgASgJEhkKDGRvd25sb2FkX3VybBgDIAEoCUgAiAEBEhIKBWVycm9yGAQgASgJSAGIAQFCDwoNX2Rvd25sb2FkX3VybEIICgZfZXJyb3JiBnByb3RvMw");
 
 /**
  * PgntSubmitResponse of the interface.
@@ -110,6 +110,14 @@ export type PgntRetrieved = Message<"gleaner.job.v1.PgntRetrieved"> & {
    * @generated from field: repeated gleaner.job.v1.PgntItem items = 5;
    */
   items: PgntItem[];
+
+  /**
+   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   *
+   * @generated from field: optional string waiting_for = 6;
+   */
+  waitingFor?: string | undefined;
 };
 
 /**

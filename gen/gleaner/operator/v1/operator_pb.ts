@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIukCCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEg4KBnN0YXR1cxgGIAEoCRIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCSJGChFDcmVhdGVVc2VyUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAiI/ChJDcmVhdGVVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkUKEExpc3RVc2Vyc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiWAoRTGlzdFVzZXJzUmVzcG9uc2USKgoFdXNlcnMYASADKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDInMKD0xpc3RKb2JzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIMCgRraW5kGAMgASgJEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAUgASgJIlMKEExpc3RKb2JzUmVzcG9uc2USJgoEam9icxgBIAMoCzIYLmdsZWFuZXIub3BlcmF0b3IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNwoOR2V0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiLQoRQXBwcm92ZUpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI7ChJBcHByb3ZlSm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciOgoRUmVqZWN0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2Iy6AYKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRoEqLsYA2IGcHJvdG8z", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIukCCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEg4KBnN0YXR1cxgGIAEoCRIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCSJGChFDcmVhdGVVc2VyUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAiI/ChJDcmVhdGVVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkUKEExpc3RVc2Vyc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiWAoRTGlzdFVzZXJzUmVzcG9uc2USKgoFdXNlcnMYASADKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDInMKD0xpc3RKb2JzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIMCgRraW5kGAMgASgJEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAUgASgJIlMKEExpc3RKb2JzUmVzcG9uc2USJgoEam9icxgBIAMoCzIYLmdsZWFuZXIub3BlcmF0b3IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNwoOR2V0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiLQoRQXBwcm92ZUpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI7ChJBcHByb3ZlSm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciOgoRUmVqZWN0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIqcBCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgyygcKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlGgSouxgDYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * A job as operators see it.
@@ -624,6 +624,98 @@ export const RejectJobResponseSchema: GenMessage<RejectJobResponse> = /*@__PURE_
   messageDesc(file_gleaner_operator_v1_operator, 18);
 
 /**
+ * Asks for the origins that are left alone.
+ *
+ * @generated from message gleaner.operator.v1.ListOriginsRequest
+ */
+export type ListOriginsRequest = Message<"gleaner.operator.v1.ListOriginsRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListOriginsRequest.
+ * Use `create(ListOriginsRequestSchema)` to create a new message.
+ */
+export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 19);
+
+/**
+ * Origins that refused or failed when last asked, by name.
+ *
+ * @generated from message gleaner.operator.v1.ListOriginsResponse
+ */
+export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsResponse"> & {
+  /**
+   * An entry each.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Origin origins = 1;
+   */
+  origins: Origin[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListOriginsResponse.
+ * Use `create(ListOriginsResponseSchema)` to create a new message.
+ */
+export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 20);
+
+/**
+ * An origin that refuses or fails, as all workers together know it.
+ *
+ * @generated from message gleaner.operator.v1.Origin
+ */
+export type Origin = Message<"gleaner.operator.v1.Origin"> & {
+  /**
+   * Scheme, host and port.
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin: string;
+
+  /**
+   * Until when it is left alone. In the past for one that is about to be tried again.
+   *
+   * @generated from field: google.protobuf.Timestamp paused_until = 2;
+   */
+  pausedUntil?: Timestamp | undefined;
+
+  /**
+   * Why: the code of a fault or a status, such as `page_blocked`.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Pauses in a row; from the third on, one request at a time tries whether the origin works again.
+   *
+   * @generated from field: int32 strikes = 4;
+   */
+  strikes: number;
+
+  /**
+   * When the first of them began.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 5;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * That one request is under way; `paused_until` is when it is given up.
+   *
+   * @generated from field: bool probing = 6;
+   */
+  probing: boolean;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Origin.
+ * Use `create(OriginSchema)` to create a new message.
+ */
+export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 21);
+
+/**
  * Calls for operators' keys only.
  *
  * @generated from service gleaner.operator.v1.OperatorService
@@ -719,6 +811,16 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof RejectJobRequestSchema;
     output: typeof RejectJobResponseSchema;
+  },
+  /**
+   * Lists the origins that refuse or fail, and are left alone for that.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListOrigins
+   */
+  listOrigins: {
+    methodKind: "unary";
+    input: typeof ListOriginsRequestSchema;
+    output: typeof ListOriginsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_operator_v1_operator, 0);

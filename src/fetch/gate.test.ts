@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { createGate } from './gate.ts';
+
+test('lets so many in, then one for each that leaves, in order', async () => {
+  const gate = createGate(2);
+  const order: number[] = [];
+  const [first, second] = await Promise.all([gate.enter(), gate.enter()]);
+  const later = [3, 4].map(async (name) => {
+    const leave = await gate.enter();
+    order.push(name);
+    return leave;
+  });
+  expect(gate).toMatchObject({ inside: 2, waiting: 2 });
+  first();
+  first();
+  (await later[0]!)();
+  await later[1];
+  second();
+  expect(order).toEqual([3, 4]);
+  expect(gate).toMatchObject({ inside: 1, waiting: 0 });
+});
+
+test('forgets who gave up waiting', async () => {
+  const gate = createGate(1);
+  const leave = await gate.enter();
+  const controller = new AbortController();
+  const waiting = gate.enter(controller.signal);
+  controller.abort('stop');
+  await expect(waiting).rejects.toBe('stop');
+  await expect(gate.enter(controller.signal)).rejects.toBe('stop');
+  leave();
+  expect(gate).toMatchObject({ inside: 0, waiting: 0 });
+});
+
+test('with more room lets in who waits, with less keeps who is in', async () => {
+  const gate = createGate(0);
+  const waiting = [gate.enter(), gate.enter(), gate.enter()];
+  gate.resize(2);
+  const leaves = await Promise.all(waiting.slice(0, 2));
+  expect(gate).toMatchObject({ inside: 2, waiting: 1 });
+  gate.resize(1);
+  leaves[0]!();
+  expect(gate).toMatchObject({ inside: 1, waiting: 1 });
+  leaves[1]!();
+  await waiting[2];
+  expect(gate).toMatchObject({ inside: 1, waiting: 0 });
+});
+
+test('turns away who waits, and no one else', async () => {
+  const gate = createGate(1);
+  await gate.enter();
+  const waiting = gate.enter(new AbortController().signal);
+  gate.refuse('closed');
+  await expect(waiting).rejects.toBe('closed');
+  expect(gate).toMatchObject({ inside: 1, waiting: 0 });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { parseRobots } from './robots-rules.ts';
+
+const rules = (text: string, robot = 'Gleaner') => parseRobots(Buffer.from(text), robot);
+const allows = (text: string, path: string, robot?: string) => rules(text, robot).allows(path);
+
+describe('the group that counts', () => {
+  const text = `
+    User-agent: other
+    Disallow: /other
+    User-agent: *
+    Disallow: /all
+    User-Agent: GLEANER
+    Disallow: /mine`;
+
+  test('is the one that names the robot, whatever the case', () => {
+    expect(allows(text, '/mine')).toBe(false);
+    expect(allows(text, '/all')).toBe(true);
+    expect(allows(text, '/other')).toBe(true);
+  });
+
+  test('else the one for all, else everything is allowed', () => {
+    expect(allows(text, '/all', 'stranger')).toBe(false);
+    expect(allows(text, '/mine', 'stranger')).toBe(true);
+    expect(allows('User-agent: other\nDisallow: /', '/')).toBe(true);
+    expect(allows('', '/')).toBe(true);
+  });
+
+  test('may name several robots, and come in parts', () => {
+    const parts =
+      'user-agent: a\nSitemap: /s\n\nuser-agent: gleaner # us\nDisallow: /1\nuser-agent: b\nDisallow: /2\nuser-agent: gleaner\nDisallow: /3';
+    expect(['/1', '/2', '/3'].map((path) => allows(parts, path))).toEqual([false, true, false]);
+    expect(allows(parts, '/1', 'a')).toBe(false);
+  });
+
+  test('is named by the product alone, with or without its version', () => {
+    expect(allows('User-agent: Gleaner/2.1 (x)\nDisallow: /', '/')).toBe(false);
+    expect(allows('User-agent: Gleaner2\nDisallow: /', '/')).toBe(false);
+    expect(allows('User-agent: GleanerBot\nDisallow: /', '/')).toBe(true);
+    expect(allows('User-agent: Glean\nDisallow: /', '/')).toBe(true);
+  });
+});
+
+describe('of several rules', () => {
+  test.each([
+    ['Allow: /p\nDisallow: /', '/page', true],
+    ['Allow: /p\nDisallow: /', '/other', false],
+    ['Allow: /folder\nDisallow: /folder', '/folder/page', true],
+    ['Allow: /page\nDisallow: /*.htm', '/page.htm', false],
+    ['Allow: /page\nDisallow: /*.ph', '/page.php5', true],
+    ['Allow: /$\nDisallow: /', '/', true],
+    ['Allow: /$\nDisallow: /', '/page.htm', false],
+    ['Disallow:\nDisallow: /a', '/b', true],
+    ['Disallow: /robots.txt\nDisallow: /', '/robots.txt', true],
+  ])('%j for %s: %s', (lines, path, expected) => {
+    expect(allows(`User-agent: *\n${lines}`, path)).toBe(expected);
+  });
+});
+
+describe('a pattern', () => {
+  test.each([
+    ['/fish', '/fish', true],
+    ['/fish', '/fish.html', true],
+    ['/fish', '/fishheads/yummy.html', true],
+    ['/fish', '/Fish', false],
+    ['/fish', '/catfish', false],
+    ['/fish*', '/fishheads', true],
+    ['/fish/', '/fish', false],
+    ['/*.php', '/folder/any.php.file', true],
+    ['/*.php$', '/file.php', true],
+    ['/*.php$', '/file.php?a=1', false],
+    ['/*.php$', '/php.php/x.php', true],
+    ['/fish*.php', '/fishheads/cat.php?x', true],
+    ['/fish*.php', '/Fish.PHP', false],
+    ['/*/*sort_by*', '/collections/a?sort_by=b', true],
+    ['/a**b', '/axxb', true],
+    ['/a$b', '/a$b', true],
+    ['/a*a$', '/a', false],
+    ['/é', '/%C3%A9', true],
+    ['/%c3%a9', '/é', true],
+    ['/%7Ejoe', '/~joe/index', true],
+    ['/a%2fb', '/a/b', false],
+    ['/a b', '/a%20b', true],
+    ['fish', '/fish', false],
+    ['*fish', '/a/fish', true],
+  ])('%s on %s: %s', (pattern, path, matched) => {
+    expect(allows(`User-agent: *\nDisallow: ${pattern}`, path)).toBe(!matched);
+  });
+});
+
+describe('what is odd', () => {
+  test('line ends, byte order marks, spaces and comments do not matter', () => {
+    const text = '\uFEFFUser-agent : *\r  # why\r\n DISALLOW :\t/a # b\rdisallow: /b';
+    expect(['/a', '/b', '/c'].map((path) => allows(text, path))).toEqual([false, false, true]);
+  });
+
+  test('a page of another sort allows all', () => {
+    expect(allows('<!doctype html><html><body>Disallow: / everything</body></html>', '/x')).toBe(true);
+    expect(parseRobots(Buffer.from([0xff, 0xfe, 0x00, 0x3a]), 'x').allows('/')).toBe(true);
+  });
+
+  test('rules without a robot are nobody’s', () => {
+    expect(allows('Disallow: /', '/')).toBe(true);
+  });
+
+  test('the wait between requests is read', () => {
+    expect(rules('User-agent: *\nCrawl-delay: 1.5').crawlDelayMs).toBe(1_500);
+    expect(rules('User-agent: gleaner\nCrawl-delay: 2\nDisallow: /x').crawlDelayMs).toBe(2_000);
+    for (const odd of ['x', '-1', '0', '']) {
+      expect(rules(`User-agent: *\nCrawl-delay: ${odd}`).crawlDelayMs).toBeUndefined();
+    }
+  });
+
+  test('half a megabyte is read, in time in proportion to it', () => {
+    const path = `/${'a'.repeat(2_000)}`;
+    const text = `User-agent: *\n${`Disallow: /${'*a'.repeat(500)}b\n`.repeat(1_000)}`;
+    const began = performance.now();
+    expect(allows(text, path)).toBe(true);
+    expect(performance.now() - began).toBeLessThan(1_500);
+    const late = `User-agent: *\n${'#'.repeat(500 * 1024)}\nDisallow: /`;
+    expect(allows(late, '/')).toBe(true);
+  });
+});

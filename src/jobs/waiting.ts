@@ -1,0 +1,60 @@
+import type { Counts, Job, Lane } from '../store/documents.ts';
+import type { BatchWait } from '../store/politeness.ts';
+import type { JobContext } from './context.ts';
+import { isOpen } from './dispatch.ts';
+
+/** A unit that cannot be read now, and when it is tried again. */
+export interface Later {
+  until: number;
+  /** What it waits for: "mkta/id: blocked (page_blocked)". */
+  reason: string;
+  /** Tries so far. */
+  tries: number;
+}
+
+/** How far a unit may be put off. */
+export interface Patience {
+  /** Tries of the unit before this claim of its batch. */
+  tries: number;
+  /** It fails rather than wait beyond this. */
+  until: number;
+}
+
+/** What waits no longer than this does so where it is; for anything longer the batch is given back. */
+export const inPlaceMs = 10_000;
+
+/**
+ * How long a batch is put off while none of its units can be read: after that they fail. Whoever waits
+ * for a single page is told sooner.
+ */
+export const longestWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
+
+/** The wait of a batch whose units cannot be read now: all of them until the last may be tried. */
+export function waitOf(
+  batch: { id: string; jobId: string },
+  later: ReadonlyMap<number, Later>,
+  since: number,
+): BatchWait {
+  const { until, reason } = [...later.values()].reduce((one, other) =>
+    other.until > one.until ? other : one,
+  );
+  const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
+  return { batchId: batch.id, jobId: batch.jobId, since, until, reason, tries };
+}
+
+/**
+ * What holds a running job up, in words: "working hours", or what the first of its batches to go on
+ * waits for, "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null for nothing.
+ */
+export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
+  if (job.state !== 'approved' && job.state !== 'processing') return null;
+  const { store, clock } = context;
+  if (!isOpen(context, job)) {
+    const { batches } = counts ?? (await store.countJob(job.id));
+    const left = batches.total - batches.success - batches.failed;
+    // Those dispatched before go on.
+    if (left > (await store.countInFlight(job.id))) return 'working hours';
+  }
+  const [first] = await store.listWaits(job.id, clock.now());
+  return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
+}
