@@ -3,8 +3,8 @@ import { finished } from 'node:stream/promises';
 import { Pool } from 'undici';
 import { benchPages } from './support/pages.ts';
 
-// What the pipeline is compared with: so many loops that fetch a page, parse it and write it to one file,
-// and nothing else: no validation, no retries, no store, no credits.
+// What the pipeline is compared with: so many loops that fetch a page, parse it and write it to one file
+// before they take the next, and nothing else: no validation, no retries, no store, no credits.
 const [origin, itemCount, concurrency, file] = process.argv.slice(2) as [string, string, string, string];
 const paths = benchPages(Number(itemCount)).map(
   ({ item_id, shop_id }) => `/api/v4/pdp/get_pc?item_id=${item_id}&shop_id=${shop_id}`,
@@ -20,7 +20,7 @@ async function round(): Promise<void> {
       const text = await body.text();
       const page = JSON.parse(text) as object;
       if (statusCode !== 200 || !('data' in page)) throw new Error(`the origin answered ${statusCode}`);
-      output.write(text);
+      await new Promise((written) => output.write(text, written));
     }
   };
   await Promise.all(Array.from({ length: Number(concurrency) }, loop));

@@ -24,7 +24,7 @@ export interface PipelineResult {
 const concurrency = 32;
 
 /** Between two looks at a job: a client that polls much faster would be measured instead. */
-const pollMs = 100;
+const pollMs = 20;
 
 /**
  * Measures a variant-sold job from its approval to the link of its merged file against a loop that
