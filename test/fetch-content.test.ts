@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../src/base/clock.ts';
 import { type FaultCode, faultCodes } from '../src/base/fault.ts';
 import { newId } from '../src/base/id.ts';
 import type { JsonObject } from '../src/base/json.ts';
 import { createLog } from '../src/base/log.ts';
 import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
+import { createDriftWatch } from '../src/drift/watch.ts';
 import type { PageAnswer, PageRequest } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
 import { resolveOffers } from '../src/jobs/offers.ts';
@@ -16,6 +18,7 @@ import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
 import { services } from '../src/rpc/services.ts';
 import { aBatch, aJob } from '../src/store/contract/samples.ts';
+import { openSqliteStore } from '../src/store/sqlite/open.ts';
 
 /** What a site answers instead of the page asked for. */
 interface Bad {
@@ -199,6 +202,8 @@ const cases = Object.entries(sites).flatMap(([market, { units, own }]) =>
 describe('a page that is not what was asked for is a fault, never a result', () => {
   const offers = resolveOffers(services, kinds, markets);
   const log = createLog('silent', 'test');
+  const store = openSqliteStore({ path: ':memory:' });
+  const drift = createDriftWatch({ store, clock: systemClock, log });
   let folder: string;
   let blobs: Blobs;
   beforeAll(async () => {
@@ -207,6 +212,7 @@ describe('a page that is not what was asked for is a fault, never a result', () 
   });
   afterAll(async () => {
     await blobs.close();
+    await store.close();
     await rm(folder, { recursive: true });
   });
 
@@ -218,6 +224,7 @@ describe('a page that is not what was asked for is a fault, never a result', () 
       blobs,
       log,
       offers,
+      drift,
       clock: {
         now: () => now,
         sleep: async (ms: number) => {

@@ -3,8 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
-import { createHttpFetcher } from '../fetch/http.ts';
-import { createPolitePages } from '../fetch/polite.ts';
+import { createDriftWatch } from '../drift/watch.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -14,6 +13,7 @@ import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
+import { openFetching } from './fetching.ts';
 import { openStack, type Stack } from './stack.ts';
 
 /** What every role of the program is made of. */
@@ -41,16 +41,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
   const { store, queue, blobs } = stack;
-  const { origins, userAgent } = config;
-  const fetcher = createHttpFetcher({ origins, clock, log, userAgent });
-  const pages = createPolitePages({
-    fetcher,
-    origins,
-    clock,
-    log,
-    store,
-    userAgent,
-  });
+  const fetching = openFetching({ config, store, clock, log });
   const context: JobContext = {
     store,
     queue,
@@ -58,11 +49,12 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     clock,
     log,
     newId,
-    pages,
+    pages: fetching.pages,
+    drift: createDriftWatch({ store, clock, log }),
     offers: resolveOffers(
       services,
       kinds,
-      markets.map((market) => withHosts(market, origins.get(market.name)?.hosts)),
+      markets.map((market) => withHosts(market, config.origins.get(market.name)?.hosts)),
     ),
     settings: config,
     links: {
@@ -84,8 +76,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     links,
     context,
     async close() {
-      await pages.close();
-      await fetcher.close();
+      await fetching.close();
       await stack.close();
     },
   };

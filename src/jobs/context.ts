@@ -4,6 +4,7 @@ import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import type { DriftWatch } from '../drift/watch.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
@@ -22,6 +23,7 @@ export interface JobContext {
   settings: JobSettings;
   links: JobLinks;
   pages: Pages;
+  drift: DriftWatch;
 }
 
 /** Configuration that the steps look at. */

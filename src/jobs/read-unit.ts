@@ -3,6 +3,7 @@ import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
+import { type Look, lookAt } from './look.ts';
 import { writeUnitFile } from './unit-file.ts';
 import { inPlaceMs, type Later, type Patience } from './waiting.ts';
 
@@ -11,6 +12,8 @@ const tries = { soon: 4, later: 6 };
 /** First back-off; doubled by every try. */
 const backOffMs = { soon: 500, later: 2_000 };
 const longestBackOffMs = 60_000;
+/** Bytes of a page that is kept for later jobs. */
+const largestCrawl = 1024 * 1024;
 
 /** What a unit came to: its outcome, and its record's bytes for kinds that keep them in the store. */
 export interface UnitResult {
@@ -47,12 +50,13 @@ export async function readUnit(
   patience?: Patience,
 ): Promise<UnitResult | Later> {
   const { clock, log, pages } = context;
+  const look = lookAt(context, job, batch, index);
   for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
     const visit = pages.visit(batch.market, batch.region, signal);
     let fault: Fault;
     try {
-      const result = await readOnce(context, job, batch, index, visit.fetch);
+      const result = await readOnce(context, job, batch, index, visit.fetch, look);
       await visit.ended(null);
       return result;
     } catch (error) {
@@ -64,6 +68,7 @@ export async function readUnit(
       log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
     }
     await visit.ended(fault);
+    look.fault(fault);
     // A page that was not asked for is no try of it.
     const asked = !patience || fault.code !== 'origin_paused';
     if (asked) attempt += 1;
@@ -96,12 +101,19 @@ async function readOnce(
   batch: Batch,
   index: number,
   fetch: FetchPage,
+  look: Look,
 ): Promise<UnitResult> {
   const { reader, kind } = context.offers.of(job);
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch };
   if (reader.sort === 'list') {
-    const file = await writeUnitFile(context, job, batch, index, reader.read(unit.input, reading));
+    const file = await writeUnitFile(
+      context,
+      job,
+      batch,
+      index,
+      look.pages(reader.read(unit.input, reading)),
+    );
     return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
   }
   const { store, clock, settings } = context;
@@ -112,8 +124,13 @@ async function readOnce(
     if (kept) return { outcome, payload: kept };
   }
   const record = await reader.read(unit.input, reading);
+  look.record(record);
   const payload = Buffer.from(JSON.stringify(record));
-  if (recent) await store.keepCrawl(recent, clock.now(), payload);
+  // A page that hides what it can show is no answer for later jobs: another try may show it.
+  const isWhole = reader.isWhole?.(record) ?? true;
+  if (recent && isWhole && payload.length <= largestCrawl) {
+    await store.keepCrawl(recent, clock.now(), payload);
+  }
   return { outcome, payload };
 }
 

@@ -73,6 +73,7 @@ export async function sweep(context: JobContext): Promise<void> {
       job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job),
     );
   });
+  await step('drift', () => context.drift.flush());
   await step('leftovers', async () => {
     await store.repairLedger(now - cutShortMs);
     await store.removeOrphans(now - orphanMs);

@@ -6,6 +6,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
+import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { audit } from '../../src/jobs/audit.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
@@ -88,6 +89,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
+    drift: createDriftWatch({ store, clock, log }),
     pages: {
       visit: (_market, region, signal) => ({
         fetch: (request) => {

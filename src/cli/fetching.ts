@@ -1,0 +1,32 @@
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import { createHttpFetcher } from '../fetch/http.ts';
+import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
+import type { Store } from '../store/store.ts';
+
+/** What pages are asked for with. */
+export interface FetchingOptions {
+  config: Pick<Config, 'origins' | 'userAgent'>;
+  /** Where all workers' turns at origins are kept. */
+  store: Store;
+  clock: Clock;
+  log: Log;
+}
+
+/** How pages come, as the configuration says: which way, and how politely. */
+export function openFetching({ config, store, clock, log }: FetchingOptions): {
+  pages: PolitePages;
+  close(): Promise<void>;
+} {
+  const { origins, userAgent } = config;
+  const fetcher = createHttpFetcher({ origins, clock, log, userAgent });
+  const pages = createPolitePages({ fetcher, origins, clock, log, store, userAgent });
+  return {
+    pages,
+    async close() {
+      await pages.close();
+      await fetcher.close();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { sweep } from '../sweep/sweep.ts';
+
+const hour = 3_600_000;
+let bench: JobsBench;
+let userId: string;
+beforeEach(async () => {
+  bench = await openJobs();
+  userId = await bench.createUser(10_000);
+  await bench.startWorker();
+  return () => bench.close();
+});
+afterEach(async () => expect(await bench.problems()).toEqual([]));
+
+interface Line {
+  item_id: string;
+  status: string;
+  response: { collected_at: number } | null;
+}
+
+/** Reads these rows in one bulk task; gives its lines and the items that the origin was asked for meanwhile. */
+async function crawl(rows: string[], rescrape: boolean): Promise<{ lines: Line[]; asked: string[] }> {
+  const before = bench.asked().length;
+  const file = Buffer.from(`region,shop_id,item_id\n${rows.join('\n')}\n`).toString('base64');
+  const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', { file, rescrape, resultFormat: 'jsonl' });
+  const { id } = (await bench.context.store.getJobByNumber(taskId))!;
+  // Refused pages are tried again after a while.
+  for (let turn = 0; turn < 20; turn++) {
+    const job = await bench.context.store.getJob(id);
+    if (job && !['processing', 'approved', 'submitted', 'settling'].includes(job.state)) break;
+    await bench.clock.pass(30_000);
+    await bench.comesTrue('the task goes on', () => true);
+  }
+  const job = await bench.reaches(id, 'completed', 'partial_complete', 'failed');
+  const lines = (await text(await bench.context.blobs.read(job.file!.path))).trim().split('\n');
+  return { lines: lines.map((line) => JSON.parse(line) as Line), asked: bench.asked().slice(before) };
+}
+
+const collected = ({ lines }: { lines: Line[] }) => lines.map(({ response }) => response?.collected_at);
+const seconds = () => Math.floor(bench.clock.now() / 1000);
+
+describe('a task that is content with a recent page', () => {
+  test('gets it with the time it was crawled at, and the origin is not asked', async () => {
+    const time = seconds();
+    const first = await crawl(['sg,7,20101', 'sg,7,20104'], false);
+    expect(first.asked).toEqual(['20101', '20104']);
+    await bench.clock.pass(23 * hour);
+    const second = await crawl(['sg,7,20104', 'sg,7,20101', 'sg,7,20103'], false);
+    expect(second.asked).toEqual(['20103']);
+    expect(collected(second).slice(0, 2)).toEqual([time, time]);
+    expect(second.lines.slice(0, 2).map(({ response }) => response)).toEqual(
+      first.lines.map(({ response }) => response).reverse(),
+    );
+  });
+
+  test('gets a fresh one when it is too old, or of another region or shop', async () => {
+    await crawl(['sg,7,20101'], false);
+    await bench.clock.pass(23 * hour);
+    const other = await crawl(['my,7,20101', 'sg,8,20101'], false);
+    expect(other.asked).toEqual(['20101', '20101']);
+    await bench.clock.pass(2 * hour);
+    const time = seconds();
+    const late = await crawl(['sg,7,20101'], false);
+    expect(late.asked).toEqual(['20101']);
+    expect(collected(late)[0]).toBeGreaterThanOrEqual(time);
+  });
+
+  test('gets the page of a single task, too', async () => {
+    const { taskId } = await bench.submit(userId, 'SubmitGetPc', {
+      region: 'sg',
+      itemId: '20101',
+      shopId: '7',
+    });
+    await bench.reaches((await bench.context.store.getJobByNumber(taskId))!.id, 'completed');
+    expect((await crawl(['sg,7,20101'], false)).asked).toEqual([]);
+  });
+});
+
+test('a task that wants fresh pages gets them, and later ones are served those', async () => {
+  await crawl(['sg,7,20101'], false);
+  await bench.clock.pass(2 * hour);
+  const time = seconds();
+  expect((await crawl(['sg,7,20101'], true)).asked).toEqual(['20101']);
+  await bench.clock.pass(hour);
+  const served = await crawl(['sg,7,20101'], false);
+  expect(served.asked).toEqual([]);
+  expect(collected(served)[0]).toBeGreaterThanOrEqual(time);
+  expect(collected(served)[0]).toBeLessThan(time + 600);
+});
+
+describe('no task gets', () => {
+  test.each([
+    ['an item that is not there', '20800'],
+    ['a removed item', '20801'],
+    ['another item', '20803'],
+    ['a refusal', '20807'],
+  ])('%s from an earlier one', async (_name, id) => {
+    expect((await crawl([`sg,7,${id}`, 'sg,7,20101'], false)).lines[0]?.status).toBe('FAILED');
+    const again = await crawl([`sg,7,${id}`, 'sg,7,20101'], false);
+    expect(again.lines[0]?.status).toBe('FAILED');
+    expect(again.asked).toContain(id);
+    expect(again.asked).not.toContain('20101');
+  });
+
+  test.each([
+    ['hides its prices from a visitor without a login', '20702'],
+    ['lacks most of its parts', '20703'],
+  ])('a page that %s', async (_name, id) => {
+    expect((await crawl([`sg,7,${id}`], false)).lines[0]?.status).toBe('SUCCESS');
+    expect((await crawl([`sg,7,${id}`], false)).asked).toEqual([id]);
+  });
+
+  test('and no such page takes the place of a whole one', async () => {
+    await crawl(['sg,7,20101'], false);
+    bench.between((fetch) => async (request) => {
+      const answer = await fetch(request);
+      const body = answer.body
+        .toString()
+        .replace('"removed_fields":null', '"removed_fields":["product_price"]');
+      return { ...answer, body: Buffer.from(body) };
+    });
+    expect((await crawl(['sg,7,20101'], true)).asked).toEqual(['20101']);
+    const served = await crawl(['sg,7,20101'], false);
+    expect(served.asked).toEqual([]);
+    expect(JSON.stringify(served.lines)).not.toContain('removed_fields":[');
+  });
+
+  test('a page that is larger than what is kept', async () => {
+    bench.between((fetch) => async (request) => {
+      const answer = await fetch(request);
+      const body = answer.body.toString().replace('"bff_meta":null', `"bff_meta":"${'x'.repeat(1_100_000)}"`);
+      return { ...answer, body: Buffer.from(body) };
+    });
+    await crawl(['sg,7,20101'], false);
+    expect((await crawl(['sg,7,20101'], false)).asked).toEqual(['20101']);
+  });
+});
+
+test('old pages are swept away', async () => {
+  await crawl(['sg,7,20101'], false);
+  const key = 'mkta/sg/7/20101';
+  expect(await bench.context.store.findCrawl(key, 0)).not.toBeNull();
+  await bench.clock.pass(23 * hour);
+  await sweep(bench.context);
+  expect(await bench.context.store.findCrawl(key, 0)).not.toBeNull();
+  await bench.clock.pass(2 * hour);
+  await sweep(bench.context);
+  expect(await bench.context.store.findCrawl(key, 0)).toBeNull();
+});
