@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A program of the benchmarks, in a process of its own. */
@@ -20,7 +22,8 @@ export async function startBenchProgram<T>(
   ...parameters: string[]
 ): Promise<BenchProgram & { said: T }> {
   const child = spawn(process.execPath, [`${project}/bench/${name}`, ...parameters], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Request logs are part of the cost; nobody reads them here.
+    stdio: ['ignore', 'inherit', openSync(join(tmpdir(), 'gleaner-bench.log'), 'a'), 'ipc'],
   });
   const said = await answerOf<T>(child, name);
   return {
