@@ -6,6 +6,7 @@ import { addClientCommands } from './client-commands.ts';
 import { demo } from './demo/demo.ts';
 import { runEngines } from './engines.ts';
 import { recoverOperatorKey } from './operator-key.ts';
+import { addPageCommands } from './page.ts';
 import { type Role, serve } from './serve.ts';
 import { untilStopped } from './stop.ts';
 
@@ -55,6 +56,7 @@ program
   .command('operator-key')
   .description('make a further key of the first operator, with direct access to the store')
   .action(async () => say(await recoverOperatorKey(loadConfig())));
+addPageCommands(program, say);
 addClientCommands(program, say);
 
 try {

@@ -1,0 +1,133 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkta } from '../../test/origins/mkta.ts';
+import { mktb } from '../../test/origins/mktb.ts';
+import { mktc } from '../../test/origins/mktc.ts';
+import { type RunningOrigins, startOrigins } from '../../test/origins/server.ts';
+import { type Config, loadConfig } from '../base/config.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import { targetOf } from './page/target.ts';
+import { runExtract, runFetch } from './page.ts';
+
+let folder: string;
+let origins: RunningOrigins;
+let config: Config;
+let lines: string[];
+const say = (line: string) => lines.push(line);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-page-'));
+  origins = await startOrigins({ origins: [mkta, mktb, mktc] });
+  config = {
+    ...loadConfig({ GLEANER_DATA_DIR: folder }),
+    origins: parseOrigins(JSON.stringify(origins.config)),
+  };
+});
+afterAll(async () => {
+  await origins.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  lines = [];
+});
+
+const said = () => lines.join('\n');
+/** The JSON that was printed. */
+const printed = () => JSON.parse(/^\{\n[\s\S]*?^\}$/m.exec(said())![0]);
+
+describe('fetch', () => {
+  test('shows request, times, body, record and what is missing', async () => {
+    const target = targetOf('mkta', 'product', '7/20702', 'sg');
+    expect(await runFetch(config, target, {}, say)).toBe(true);
+    expect(lines[0]).toBe('mkta product sg {"shop_id":"7","item_id":"20702"}');
+    expect(said()).toContain(
+      `GET ${origins.address('mkta', 'sg')}/api/v4/pdp/get_pc?item_id=20702&shop_id=7`,
+    );
+    expect(said()).toMatch(/^ {2}user-agent: Gleaner/m);
+    expect(said()).toMatch(/^ {2}200 \(.*connect [\d.]+ ms, first byte [\d.]+ ms, total [\d.]+ ms\)$/m);
+    expect(printed().data.item.item_id).toBe(20702);
+    expect(said()).toMatch(/^Missing, of \d+ listed fields: .*data\.item\.models\[\]\.price/m);
+    const file = /saved as (.*)$/m.exec(said())![1]!;
+    expect(file.startsWith(folder)).toBe(true);
+    expect(JSON.parse(await readFile(file, 'utf8')).data.item.item_id).toBe(20702);
+  });
+
+  test('shows every request that a record takes', async () => {
+    const target = targetOf('mktc', 'product', 'ps--A-1-20101/A-1-20101-00001');
+    expect(await runFetch(config, target, {}, say)).toBe(true);
+    expect(lines.filter((line) => line.startsWith('GET '))).toHaveLength(2);
+    expect(printed().data.summary.name).toEqual(expect.any(String));
+  });
+
+  test('shows the number of entries of a listing’s first page, and the first', async () => {
+    const target = targetOf('mktb', 'search', 'rak 101');
+    const save = join(folder, 'listing.json');
+    expect(await runFetch(config, target, { save }, say)).toBe(true);
+    expect(lines.filter((line) => line.startsWith('POST '))).toHaveLength(1);
+    expect(said()).toContain('60 entries on the first page; the first:');
+    expect(printed().id).toEqual(expect.any(String));
+    expect(said()).toContain(`saved as ${save}`);
+  });
+
+  test('tells of an empty listing', async () => {
+    expect(await runFetch(config, targetOf('mktb', 'search', 'rak 700'), {}, say)).toBe(true);
+    expect(said()).toContain('0 entries on the first page');
+    expect(said()).toMatch(/^Nothing to look for the \d+ listed fields in\.$/m);
+  });
+
+  test.each([
+    ['20800', 'FAULT page_not_found (not tried again): the site knows no such page in this region'],
+    ['20807', 'FAULT page_blocked (tried again later): '],
+    ['20902', 'FAULT network (tried again soon): '],
+  ])('tells the fault of item %s, and saves what came', async (id, words) => {
+    expect(await runFetch(config, targetOf('mkta', 'product', `7/${id}`, 'id'), {}, say)).toBe(false);
+    expect(said()).toContain(words);
+    expect(lines.some((line) => line.includes('saved as'))).toBe(id !== '20902');
+  });
+
+  test('says so where no origin is configured', async () => {
+    const bare = { ...config, origins: new Map() };
+    expect(await runFetch(bare, targetOf('mkta', 'product', '7/4', 'id'), {}, say)).toBe(false);
+    expect(said()).toContain('FAULT origin_missing (not tried again): no origin is configured for mkta/id');
+  });
+
+  test('keeps to what workers know of the origin', async () => {
+    const dataDir = join(folder, 'shared');
+    const store = openSqliteStore({ path: join(dataDir, 'gleaner.db') });
+    const target = targetOf('mkta', 'product', '7/4', 'th');
+    await runFetch({ ...config, dataDir }, target, {}, say);
+    expect(printed().data.item.item_id).toBe(4);
+    const { first } = await store.reserveOrigin(origins.address('mkta', 'th'), 1, 60_000, 0);
+    expect(first).toBeGreaterThan(0);
+    await store.close();
+  });
+});
+
+describe('extract', () => {
+  test('reads what fetch saved, without a request', async () => {
+    const target = targetOf('mkta', 'variants', '7/20109', 'my');
+    await runFetch(config, target, {}, say);
+    const record = printed();
+    const before = origins.counters();
+    lines = [];
+    expect(await runExtract(config, target, undefined, say)).toBe(true);
+    expect(printed()).toEqual(record);
+    expect(origins.counters()).toEqual(before);
+  });
+
+  test('reads any saved body, and tells its fault', async () => {
+    const body = join(folder, 'page.html');
+    await writeFile(body, '<title>Log in</title><p>Please');
+    const target = targetOf('mkte', 'product', 'B000000001', 'us');
+    expect(await runExtract(config, target, body, say)).toBe(false);
+    expect(said()).toContain('FAULT page_login (tried again later): ');
+  });
+
+  test('says so where nothing was saved', async () => {
+    const target = targetOf('mkte', 'product', 'B000000002', 'us');
+    await expect(runExtract(config, target, undefined, say)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { loadConfig } from '../base/config.ts';
+import { Fault } from '../base/fault.ts';
+import { createLog } from '../base/log.ts';
+import type { Origins } from '../base/origins.ts';
+import type { Store } from '../store/store.ts';
+import { openFetching } from './fetching.ts';
+import { extractLook, fetchLook } from './page/look.ts';
+import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
+import { answerLine, askedLines, exchangeLines, lookLines, targetLine } from './page/show.ts';
+import { type Target, targetOf } from './page/target.ts';
+import { watchWire } from './page/wire.ts';
+import { openStore } from './stack.ts';
+
+type Say = (line: string) => void;
+
+/** What the commands take beside market, kind and id. */
+interface FetchOptions {
+  region?: string;
+  save?: string;
+  browser?: true;
+}
+
+/** Adds the commands that look at one page: as it is now, and as it was saved. */
+export function addPageCommands(program: Command, say: Say): void {
+  const page = program.command('page').description('look at one page as a worker reads it');
+  page
+    .command('fetch <market> <kind> <id-or-url>')
+    .description('ask the site: request, times, body, record, and which listed fields are missing')
+    .option('--region <id>', 'region, for a market that has several')
+    .option('--save <file>', 'where the body goes; by default into the data folder')
+    .option('--browser', 'by the browser, whatever the origins file says')
+    .action(async (market, kind, id, options: FetchOptions) => {
+      const isRead = await runFetch(loadConfig(), targetOf(market, kind, id, options.region), options, say);
+      process.exitCode = isRead ? 0 : 1;
+    });
+  page
+    .command('extract <market> <kind> <id-or-url>')
+    .description('read a saved body again, without asking the site')
+    .option('--region <id>', 'region, for a market that has several')
+    .option('--body <file>', 'the saved body; by default the one that fetch saved last')
+    .action(async (market, kind, id, options: { region?: string; body?: string }) => {
+      const isRead = await runExtract(
+        loadConfig(),
+        targetOf(market, kind, id, options.region),
+        options.body,
+        say,
+      );
+      process.exitCode = isRead ? 0 : 1;
+    });
+}
+
+/** Asks the site for a page and shows everything; false where the reader made a fault of it. */
+export async function runFetch(
+  config: Config,
+  target: Target,
+  options: FetchOptions,
+  say: Say,
+  clock: Clock = systemClock,
+): Promise<boolean> {
+  const store = await storeFor(config, say);
+  const log = createLog('silent', 'page');
+  const origins = options.browser ? byBrowser(config.origins, target.market.name) : config.origins;
+  const { pages, close } = openFetching({ config: { ...config, origins }, store, clock, log });
+  const wire = watchWire();
+  try {
+    say(targetLine(target));
+    const started = clock.now();
+    const visit = pages.visit(target.market.name, target.region);
+    const look = await fetchLook(target, visit.fetch);
+    await visit.ended(look.fault);
+    const exchanges = wire.exchanges();
+    for (const line of exchanges.flatMap(exchangeLines)) say(line);
+    if (exchanges.length === 0) {
+      for (const asked of look.asked) askedLines(asked, clock.now() - started).forEach(say);
+    }
+    const file = resolve(options.save ?? bodyFile(config.dataDir, target));
+    if (look.main) {
+      await saveAnswer(file, look.main.answer);
+      say(answerLine(look.main.answer, file));
+    }
+    lookLines(target, look).forEach(say);
+    return look.fault === null;
+  } finally {
+    wire.stop();
+    await close();
+    await store.close();
+  }
+}
+
+/** Reads a saved body and shows what is made of it; false where that is a fault. */
+export async function runExtract(
+  config: Config,
+  target: Target,
+  body: string | undefined,
+  say: Say,
+  clock: Clock = systemClock,
+): Promise<boolean> {
+  const file = resolve(body ?? bodyFile(config.dataDir, target));
+  const answer = await loadAnswer(file, clock.now());
+  say(targetLine(target));
+  say(answerLine(answer, file));
+  const look = extractLook(target, answer);
+  lookLines(target, look).forEach(say);
+  return look.fault === null;
+}
+
+/**
+ * The store that workers share their turns at origins by, so that a look keeps to them; where none runs, one
+ * of our own that is gone afterwards.
+ */
+async function storeFor(config: Config, say: Say): Promise<Store> {
+  if (config.mongoUri !== null || existsSync(join(config.dataDir, 'gleaner.db'))) {
+    const store = await openStore(config);
+    try {
+      await store.ping();
+      return store;
+    } catch (error) {
+      await store.close();
+      say(`The store does not answer, so workers do not know of this request: ${Fault.from(error).message}`);
+    }
+  }
+  const { openSqliteStore } = await import('../store/sqlite/open.ts');
+  return openSqliteStore({ path: ':memory:' });
+}
+
+function byBrowser(origins: Origins, market: string): Origins {
+  const settings = origins.get(market);
+  if (!settings) throw new Fault('origin_missing', `no origin is configured for ${market}`);
+  return new Map(origins).set(market, { ...settings, fetch: 'browser' });
+}

@@ -1,0 +1,152 @@
+import { Fault } from '../../base/fault.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { kinds } from '../../kinds/list.ts';
+import { markets } from '../../markets/list.ts';
+import type { Market, PageName, Reader } from '../../markets/market.ts';
+
+/** One page to look at: which reader reads what, and where. */
+export interface Target {
+  market: Market;
+  page: PageName;
+  reader: Reader;
+  input: JsonObject;
+  /** '' for a market without regions. */
+  region: string;
+}
+
+/** How ids are written for one sort of page, and what they are read into. */
+interface Form {
+  form: string;
+  read(text: string): JsonObject | null;
+}
+
+function named(form: string, pattern: RegExp): Form {
+  return { form, read: (text) => ({ ...(pattern.exec(text)?.groups ?? {}) }) };
+}
+
+const anything = (name: string, form: string): Form => ({ form, read: (text) => ({ [name]: text }) });
+
+/** What follows the host of an address, or the text itself. */
+const path = String.raw`^(?:https?:\/\/[^/]+\/)?`;
+const itemOfA = named(
+  '<shop id>/<item id>, or its address',
+  /^(?<shop_id>[1-9]\d*)[/.](?<item_id>[1-9]\d*)$/,
+);
+
+/** By `market page`. Addresses of markets that parse them themselves need no entry here. */
+const forms: Readonly<Record<string, Form>> = {
+  'mkta product': itemOfA,
+  'mkta variants': itemOfA,
+  'mkta search': anything('keyword', 'a keyword, or the address of a search or category'),
+  'mkta merchant': named('<shop id>, or its address', /^(?<shop_id>[1-9]\d*)$/),
+  'mktb product': named(
+    '<shop domain>/<product key>, or its address',
+    new RegExp(`${path}(?<shop_domain>[^/?#]+)/(?<product_key>[^/?#]+)(?:[?#]|$)`),
+  ),
+  'mktb search': anything('keyword', 'a keyword'),
+  'mktb merchant': anything('shopid', 'the number or the name of a shop'),
+  'mktc product': {
+    form: '<formatted id>[/<sku>[/<pickup point>]], or its address',
+    read: readItemOfC,
+  },
+  'mktc merchant': anything('shopid', 'the code of a merchant'),
+  'mktd product': named(
+    '<product id>, or its address',
+    /^(?:https?:\/\/\S*?\/)?(?<product_id>\d{10,20})(?:[?#]|$)/,
+  ),
+  'mkte product': named(
+    '<ASIN>, or its address',
+    /^(?:https?:\/\/\S*?\/(?:dp|gp\/product)\/)?(?<asin>[A-Z0-9]{10})(?:[/?#]|$)/,
+  ),
+  'mkte search': anything('keyword', 'a keyword'),
+  'mktf search': { form: 'the address of a store, a collection or a search', read: () => null },
+};
+
+function readItemOfC(text: string): JsonObject | null {
+  const url = URL.parse(text);
+  const id = url ? /\/((?:is|ps|pc)--[^/]+)$/.exec(url.pathname)?.[1] : text.split('/')[0];
+  if (!id) return null;
+  const [sku, pickupPointCode] = url
+    ? [url.searchParams.get('ds'), url.searchParams.get('pickupPointCode')]
+    : text.split('/').slice(1);
+  return {
+    formattedId: id,
+    // An `is--` id names one item by itself.
+    sku: sku ?? /^is--(.+)$/.exec(id)?.[1] ?? '',
+    ...(pickupPointCode ? { pickupPointCode } : {}),
+  };
+}
+
+/**
+ * Finds the reader and its input. `kind` is a sort of page or a kind of work; `text` an id or an address, or
+ * the reader's input as a JSON object, as alarms show it. Faults: `invalid`, saying what there is.
+ */
+export function targetOf(marketName: string, kind: string, text: string, region?: string): Target {
+  const market = markets.find(({ name }) => name === marketName);
+  if (!market) {
+    throw refused('market', marketName, `one of ${markets.map(({ name }) => name).join(', ')}`);
+  }
+  const page = kinds.find(({ name }) => name === kind)?.page ?? (kind as PageName);
+  const reader = market.readers[page];
+  if (!reader || !Object.hasOwn(market.readers, page)) {
+    throw refused(
+      'kind',
+      kind,
+      `a sort of page of ${market.name}: ${Object.keys(market.readers).join(', ')}`,
+    );
+  }
+  const { input, region: own } = inputOf(market, page, text);
+  return { market, page, reader, input, region: regionOf(market, own, region) };
+}
+
+function inputOf(market: Market, page: PageName, text: string): { input: JsonObject; region?: string } {
+  if (text.startsWith('{')) return { input: jsonOf(text) };
+  if (market.parseUrl && /^https?:/.test(text)) {
+    try {
+      return market.parseUrl(page, text);
+    } catch (thrown) {
+      throw Fault.invalid(['id'], (thrown as Error).message, 'value_error');
+    }
+  }
+  const form = forms[`${market.name} ${page}`];
+  const input = text.trim() === '' ? null : form?.read(text.trim());
+  if (!input || Object.keys(input).length === 0) {
+    throw refused('id', text, form?.form ?? 'a JSON object of what the reader is asked for');
+  }
+  return {
+    input: { ...input, ...(page === 'search' && market.name !== 'mkta' ? { list_type: 'search' } : {}) },
+  };
+}
+
+function jsonOf(text: string): JsonObject {
+  let value: Json = null;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    // Refused below with the text itself.
+  }
+  if (!isObject(value)) throw refused('id', text, 'a JSON object');
+  return value;
+}
+
+/** The region asked for, or the one that the address names, or the only one. */
+function regionOf(market: Market, own: string | undefined, asked: string | undefined): string {
+  const { name, regions } = market;
+  if (regions.length === 0) {
+    if (asked) throw refused('region', asked, `none: ${name} has no regions`);
+    return '';
+  }
+  if (own !== undefined && asked !== undefined && own !== asked) {
+    throw refused('region', asked, `${own}, which the address names`);
+  }
+  const region = own ?? asked ?? (regions.length === 1 ? regions[0] : undefined);
+  if (region === undefined || !regions.includes(region)) {
+    throw refused('region', region ?? '', `one of ${regions.join(', ')} (--region)`);
+  }
+  return region;
+}
+
+function refused(place: string, value: string, expected: string): Fault {
+  const shown = value.length > 100 ? `${value.slice(0, 100)}…` : value;
+  return Fault.invalid([place], `'${shown}' is not ${expected}`, 'value_error');
+}

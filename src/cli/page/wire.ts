@@ -1,0 +1,149 @@
+import diagnostics from 'node:diagnostics_channel';
+import { PerformanceObserver, performance } from 'node:perf_hooks';
+
+/** One request as it went over the wire, robots.txt files and redirects too. Times in milliseconds. */
+export interface Exchange {
+  method: string;
+  url: string;
+  /** Lines of the head as they were sent. */
+  head: string[];
+  /** Null: on a connection that was there already, or not known. */
+  nameMs: number | null;
+  connectMs: number | null;
+  tlsMs: number | null;
+  /** From the request to the first byte of the answer; null: none came. */
+  firstByteMs: number | null;
+  totalMs: number | null;
+  status: number | null;
+  error: string | null;
+}
+
+/** What is written down while it is watched. */
+export interface WireWatch {
+  /** What went over the wire so far, in order. */
+  exchanges(): Exchange[];
+  stop(): void;
+}
+
+interface Seen {
+  request: object;
+  method: string;
+  url: string;
+  head: string[];
+  created: number;
+  sent: number | null;
+  connected: number | null;
+  firstByte: number | null;
+  ended: number | null;
+  status: number | null;
+  error: string | null;
+}
+
+interface HttpRequest {
+  origin: string | URL;
+  path: string;
+  method: string;
+}
+
+/** Watches this process's HTTP requests by what undici and Node tell of them (node:diagnostics_channel). */
+export function watchWire(): WireWatch {
+  const seen = new Map<object, Seen>();
+  const spans: { type: string; start: number; ms: number }[] = [];
+  let connected: number | null = null;
+  const observer = new PerformanceObserver((list) => keep(list.getEntries()));
+  const keep = (entries: readonly { entryType: string; startTime: number; duration: number }[]) => {
+    for (const { entryType, startTime, duration } of entries) {
+      spans.push({ type: entryType, start: startTime, ms: duration });
+    }
+  };
+  observer.observe({ entryTypes: ['dns', 'net'] });
+
+  const of = (message: unknown) => seen.get((message as { request: object }).request);
+  const listeners: Record<string, (message: unknown) => void> = {
+    'undici:request:create': (message) => {
+      const { request } = message as { request: HttpRequest };
+      seen.set(request, {
+        request,
+        method: request.method,
+        url: `${request.origin}${request.path}`,
+        head: [],
+        created: performance.now(),
+        sent: null,
+        connected: null,
+        firstByte: null,
+        ended: null,
+        status: null,
+        error: null,
+      });
+    },
+    'undici:client:connected': () => {
+      connected = performance.now();
+    },
+    'undici:client:sendHeaders': (message) => {
+      const exchange = of(message);
+      if (!exchange) return;
+      exchange.sent = performance.now();
+      exchange.connected = connected;
+      connected = null;
+      exchange.head = String((message as { headers: string }).headers)
+        .split('\r\n')
+        .filter((line) => line !== '');
+    },
+    'undici:request:headers': (message) => {
+      const exchange = of(message);
+      if (!exchange) return;
+      exchange.firstByte = performance.now();
+      exchange.status = (message as { response: { statusCode: number } }).response.statusCode;
+    },
+    'undici:request:trailers': (message) => {
+      const exchange = of(message);
+      if (exchange) exchange.ended = performance.now();
+    },
+    'undici:request:error': (message) => {
+      const exchange = of(message);
+      if (!exchange) return;
+      exchange.ended = performance.now();
+      exchange.error = (message as { error: Error }).error.message;
+    },
+  };
+  for (const [name, listener] of Object.entries(listeners)) diagnostics.subscribe(name, listener);
+
+  const within = (exchange: Seen, type: string): number | null => {
+    const found = spans.find(
+      (span) =>
+        span.type === type &&
+        span.start >= exchange.created - 1 &&
+        span.start <= (exchange.sent ?? Number.POSITIVE_INFINITY),
+    );
+    return found?.ms ?? null;
+  };
+  const shown = (exchange: Seen): Exchange => {
+    const { method, url, head, created, sent, firstByte, ended, status, error } = exchange;
+    const isNew = exchange.connected !== null || sent === null;
+    const connectMs = isNew ? within(exchange, 'net') : null;
+    const nameMs = isNew ? within(exchange, 'dns') : null;
+    const isTls = url.startsWith('https:') && exchange.connected !== null && connectMs !== null;
+    return {
+      method,
+      url,
+      head,
+      nameMs,
+      connectMs,
+      tlsMs: isTls ? Math.max(0, exchange.connected! - created - connectMs! - (nameMs ?? 0)) : null,
+      firstByteMs: firstByte === null ? null : firstByte - (sent ?? created),
+      totalMs: ended === null ? null : ended - created,
+      status,
+      error,
+    };
+  };
+  return {
+    exchanges: () => {
+      keep(observer.takeRecords());
+      return [...seen.values()].map(shown);
+    },
+    stop: () => {
+      observer.disconnect();
+      for (const [name, listener] of Object.entries(listeners)) diagnostics.unsubscribe(name, listener);
+    },
+  };
+}
