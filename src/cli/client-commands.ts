@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { connectClients, restClient } from './client.ts';
+import { driftLines } from './drift-lines.ts';
 
 /** Adds the commands that talk to a running service (GLEANER_URL) in the name of a key. */
 export function addClientCommands(program: Command, say: (line: string) => void): void {
@@ -55,6 +56,24 @@ export function addClientCommands(program: Command, say: (line: string) => void)
     .option('--reason <text>', 'shown to the user', '')
     .action(async (jobIds: string[], { reason }) => {
       for (const jobId of jobIds) show((await operators().rejectJob({ jobId, reason })).job);
+    });
+
+  const drift = program
+    .command('drift')
+    .description('fields that go missing from pages, and an example of each to look at')
+    .option('--market <market>', 'only of this one', '')
+    .option('--all', 'fields without an alarm, too')
+    .action(async ({ market, all }) => {
+      const { alarms } = await operators().listDriftAlarms({ market, all: all === true });
+      if (alarms.length === 0) say('No listed field is missing more often than is usual.');
+      for (const line of alarms.flatMap(driftLines)) say(line);
+    });
+  drift
+    .command('accept <market> <page> [field]')
+    .description('end alarms: what the newest pages are like is usual from now on')
+    .action(async (market, page, field = '') => {
+      const { fields } = await operators().acceptDrift({ market, page, field });
+      say(fields.length === 0 ? 'There was no such alarm.' : `Ended: ${fields.join(', ')}`);
     });
 
   program

@@ -2,12 +2,14 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { Fault } from '../base/fault.ts';
+import { acceptDrift, listFieldDrift } from '../drift/alarms.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { waitingFor } from '../jobs/waiting.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handlers } from './core.ts';
+import { driftShape } from './drift-shape.ts';
 import { accountShape, jobShape, keyShape, originShape } from './shapes.ts';
 
 /** States behind a status that clients know. */
@@ -117,6 +119,13 @@ export function operatorHandlers(context: JobContext): Handlers {
       job: await shape(await reject(context, jobId, principal.userId, reason)),
     })),
     handle(method.listOrigins, async () => ({ origins: (await store.listPauses()).map(originShape) })),
+    handle(method.listDriftAlarms, async ({ market, all }) => {
+      const drift = await listFieldDrift(store, all);
+      return { alarms: drift.filter((each) => market === '' || each.market === market).map(driftShape) };
+    }),
+    handle(method.acceptDrift, async ({ market, page, field }) => ({
+      fields: await acceptDrift(store, market, page, field),
+    })),
   ]);
   return { unary, stream: new Map() };
 }

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIukCCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEg4KBnN0YXR1cxgGIAEoCRIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCSJGChFDcmVhdGVVc2VyUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAiI/ChJDcmVhdGVVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkUKEExpc3RVc2Vyc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiWAoRTGlzdFVzZXJzUmVzcG9uc2USKgoFdXNlcnMYASADKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDInMKD0xpc3RKb2JzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIMCgRraW5kGAMgASgJEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAUgASgJIlMKEExpc3RKb2JzUmVzcG9uc2USJgoEam9icxgBIAMoCzIYLmdsZWFuZXIub3BlcmF0b3IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNwoOR2V0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiLQoRQXBwcm92ZUpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI7ChJBcHByb3ZlSm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciOgoRUmVqZWN0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIqcBCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgyygcKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlGgSouxgDYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIukCCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEg4KBnN0YXR1cxgGIAEoCRIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCSJGChFDcmVhdGVVc2VyUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAiI/ChJDcmVhdGVVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkUKEExpc3RVc2Vyc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiWAoRTGlzdFVzZXJzUmVzcG9uc2USKgoFdXNlcnMYASADKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDInMKD0xpc3RKb2JzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIMCgRraW5kGAMgASgJEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAUgASgJIlMKEExpc3RKb2JzUmVzcG9uc2USJgoEam9icxgBIAMoCzIYLmdsZWFuZXIub3BlcmF0b3IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNwoOR2V0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiLQoRQXBwcm92ZUpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI7ChJBcHByb3ZlSm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciOgoRUmVqZWN0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIqcBCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgiNQoWTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBIOCgZtYXJrZXQYASABKAkSCwoDYWxsGAIgASgIIkoKF0xpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEi8KBmFsYXJtcxgBIAMoCzIfLmdsZWFuZXIub3BlcmF0b3IudjEuRmllbGREcmlmdCLhAQoKRmllbGREcmlmdBIOCgZtYXJrZXQYASABKAkSDAoEcGFnZRgCIAEoCRINCgVmaWVsZBgDIAEoCRIUCgxhYnNlbnRfc2hhcmUYBCABKAESGAoLdXN1YWxfc2hhcmUYBSABKAFIAIgBARINCgVwYWdlcxgGIAEoBRIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZXhhbXBsZV91bml0GAggASgJEhYKDmV4YW1wbGVfcmVnaW9uGAkgASgJQg4KDF91c3VhbF9zaGFyZSJTChJBY2NlcHREcmlmdFJlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhABEhUKBHBhZ2UYAiABKAlCB7pIBHICEAESDQoFZmllbGQYAyABKAkiJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkymgkKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlEmwKD0xpc3REcmlmdEFsYXJtcxIrLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBosLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USYAoLQWNjZXB0RHJpZnQSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXNwb25zZRoEqLsYA2IGcHJvdG8z", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * A job as operators see it.
@@ -716,6 +716,189 @@ export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 21);
 
 /**
+ * Asks for fields that go missing.
+ *
+ * @generated from message gleaner.operator.v1.ListDriftAlarmsRequest
+ */
+export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarmsRequest"> & {
+  /**
+   * Only those of this marketplace, by its path word; empty: all.
+   *
+   * @generated from field: string market = 1;
+   */
+  market: string;
+
+  /**
+   * Fields without an alarm too: how often each listed field is missing.
+   *
+   * @generated from field: bool all = 2;
+   */
+  all: boolean;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListDriftAlarmsRequest.
+ * Use `create(ListDriftAlarmsRequestSchema)` to create a new message.
+ */
+export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 22);
+
+/**
+ * Fields by marketplace and sort of page.
+ *
+ * @generated from message gleaner.operator.v1.ListDriftAlarmsResponse
+ */
+export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlarmsResponse"> & {
+  /**
+   * An entry each.
+   *
+   * @generated from field: repeated gleaner.operator.v1.FieldDrift alarms = 1;
+   */
+  alarms: FieldDrift[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListDriftAlarmsResponse.
+ * Use `create(ListDriftAlarmsResponseSchema)` to create a new message.
+ */
+export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 23);
+
+/**
+ * How often a listed field is missing: null, empty, absent or of another type.
+ *
+ * @generated from message gleaner.operator.v1.FieldDrift
+ */
+export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
+  /**
+   * Path word of the marketplace: "mkta".
+   *
+   * @generated from field: string market = 1;
+   */
+  market: string;
+
+  /**
+   * Sort of page: "product", "variants", "search", "merchant".
+   *
+   * @generated from field: string page = 2;
+   */
+  page: string;
+
+  /**
+   * Path of the field in the record, or in a listing's entries: "price.amount"; "(page)": the page as a whole
+   * cannot be read.
+   *
+   * @generated from field: string field = 3;
+   */
+  field: string;
+
+  /**
+   * Share of the newest pages that lack it, from 0 to 1.
+   *
+   * @generated from field: double absent_share = 4;
+   */
+  absentShare: number;
+
+  /**
+   * Share of earlier pages that lacked it; absent until enough pages are known.
+   *
+   * @generated from field: optional double usual_share = 5;
+   */
+  usualShare?: number | undefined;
+
+  /**
+   * How many of the newest pages are counted: about 200 once there are so many.
+   *
+   * @generated from field: int32 pages = 6;
+   */
+  pages: number;
+
+  /**
+   * When the alarm began; absent without one.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * The last unit whose page lacked the field, as JSON: what `gleaner page fetch` takes as its id.
+   *
+   * @generated from field: string example_unit = 8;
+   */
+  exampleUnit: string;
+
+  /**
+   * Region of that unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string example_region = 9;
+   */
+  exampleRegion: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.FieldDrift.
+ * Use `create(FieldDriftSchema)` to create a new message.
+ */
+export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 24);
+
+/**
+ * Names what is accepted.
+ *
+ * @generated from message gleaner.operator.v1.AcceptDriftRequest
+ */
+export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest"> & {
+  /**
+   * Path word of the marketplace.
+   *
+   * @generated from field: string market = 1;
+   */
+  market: string;
+
+  /**
+   * Sort of page.
+   *
+   * @generated from field: string page = 2;
+   */
+  page: string;
+
+  /**
+   * Path of one field; empty: every field of the page.
+   *
+   * @generated from field: string field = 3;
+   */
+  field: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.AcceptDriftRequest.
+ * Use `create(AcceptDriftRequestSchema)` to create a new message.
+ */
+export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 25);
+
+/**
+ * Alarms that have ended by it.
+ *
+ * @generated from message gleaner.operator.v1.AcceptDriftResponse
+ */
+export type AcceptDriftResponse = Message<"gleaner.operator.v1.AcceptDriftResponse"> & {
+  /**
+   * Paths of the fields.
+   *
+   * @generated from field: repeated string fields = 1;
+   */
+  fields: string[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.AcceptDriftResponse.
+ * Use `create(AcceptDriftResponseSchema)` to create a new message.
+ */
+export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 26);
+
+/**
  * Calls for operators' keys only.
  *
  * @generated from service gleaner.operator.v1.OperatorService
@@ -821,6 +1004,26 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListOriginsRequestSchema;
     output: typeof ListOriginsResponseSchema;
+  },
+  /**
+   * Lists fields that are missing from pages more often than was usual: signs that a site has changed.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListDriftAlarms
+   */
+  listDriftAlarms: {
+    methodKind: "unary";
+    input: typeof ListDriftAlarmsRequestSchema;
+    output: typeof ListDriftAlarmsResponseSchema;
+  },
+  /**
+   * Takes what the newest pages are like as usual, and so ends the alarms of a page or of one of its fields.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.AcceptDrift
+   */
+  acceptDrift: {
+    methodKind: "unary";
+    input: typeof AcceptDriftRequestSchema;
+    output: typeof AcceptDriftResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_operator_v1_operator, 0);

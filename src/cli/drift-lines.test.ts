@@ -1,0 +1,30 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { expect, test } from 'vitest';
+import { FieldDriftSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { driftLines } from './drift-lines.ts';
+
+test('an alarm is said in words, with the command that shows its example', () => {
+  const drift = create(FieldDriftSchema, {
+    market: 'mkta',
+    page: 'search',
+    field: 'name',
+    absentShare: 0.43,
+    usualShare: 0.02,
+    pages: 231,
+    since: timestampFromMs(Date.UTC(2030, 0, 7)),
+    exampleUnit: `{"keyword":"children's lamp"}`,
+    exampleRegion: 'sg',
+  });
+  expect(driftLines(drift)).toEqual([
+    'mkta search name: absent in 43 % of the last 231 pages (usual: 2 %, since 2030-01-07T00:00:00.000Z)',
+    String.raw`  gleaner page fetch mkta search '{"keyword":"children'\''s lamp"}' --region sg`,
+  ]);
+});
+
+test('a quiet field needs no more than its share', () => {
+  const drift = create(FieldDriftSchema, { market: 'mktf', page: 'search', field: 'id', pages: 12 });
+  expect(driftLines(drift)).toEqual([
+    'mktf search id: absent in 0 % of the last 12 pages (not known yet what is usual)',
+  ]);
+});

@@ -1,0 +1,62 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { beforeEach, expect, test } from 'vitest';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { fullName } from '../jobs/offers.ts';
+import type { Call } from './core.ts';
+import { operatorHandlers } from './operator.ts';
+
+const { listDriftAlarms, acceptDrift } = OperatorService.method;
+const unit = { region: 'sg', input: { item_id: '4', shop_id: '7' } };
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs();
+  return () => bench.close();
+});
+
+async function call<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>) {
+  const handler = operatorHandlers(bench.context).unary.get(fullName(method))!;
+  const answer = await handler(create(method.input, request), {} as Call);
+  return answer as MessageShape<M['output']>;
+}
+
+/** Shows workers so many pages of one market. */
+async function show(market: string, page: string, count: number, record: object): Promise<void> {
+  const { drift } = bench.context;
+  for (let at = 0; at < count; at += 50) {
+    for (let turn = 0; turn < 50; turn++) drift.look(market, page, [record], unit);
+    await drift.flush();
+    await bench.clock.pass(60_000);
+  }
+}
+
+test('operators see what goes missing, with an example, and end what they know of', async () => {
+  const record = { asin: 'B000000001', title: 'Lamp', price: '$4' };
+  await show('mkte', 'search', 200, record);
+  await show('mktf', 'search', 200, { id: 1 });
+  expect((await call(listDriftAlarms, {})).alarms).toEqual([]);
+  await show('mkte', 'search', 200, { ...record, price: null });
+  const { alarms } = await call(listDriftAlarms, {});
+  expect(alarms).toHaveLength(1);
+  expect(alarms[0]).toMatchObject({
+    market: 'mkte',
+    page: 'search',
+    field: 'price',
+    usualShare: 0,
+    exampleUnit: '{"item_id":"4","shop_id":"7"}',
+    exampleRegion: 'sg',
+  });
+  expect(alarms[0]!.absentShare).toBeGreaterThan(0.4);
+  expect(timestampMs(alarms[0]!.since!)).toBeLessThan(bench.clock.now());
+  expect((await call(listDriftAlarms, { market: 'mktf' })).alarms).toEqual([]);
+  const all = (await call(listDriftAlarms, { market: 'mktf', all: true })).alarms;
+  expect(all.find(({ field }) => field === 'id')).toMatchObject({ absentShare: 0, pages: 150 });
+
+  expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'title' })).fields).toEqual([]);
+  expect((await call(acceptDrift, { market: 'mkte', page: 'search', field: 'price' })).fields).toEqual([
+    'price',
+  ]);
+  expect((await call(listDriftAlarms, {})).alarms).toEqual([]);
+});
