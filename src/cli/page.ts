@@ -64,7 +64,7 @@ export async function runFetch(
 ): Promise<boolean> {
   const store = await storeFor(config, say);
   const log = createLog('silent', 'page');
-  const origins = options.browser ? byBrowser(config.origins, target.market.name) : config.origins;
+  const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
   const { pages, close } = openFetching({ config: { ...config, origins }, store, clock, log });
   const wire = watchWire();
   try {
@@ -75,9 +75,9 @@ export async function runFetch(
     await visit.ended(look.fault);
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
-    if (exchanges.length === 0) {
-      for (const asked of look.asked) askedLines(asked, clock.now() - started).forEach(say);
-    }
+    const onWire = new Set(exchanges.map(({ url }) => url));
+    const byBrowser = look.asked.filter(({ answer }) => !onWire.has(answer.url));
+    for (const line of byBrowser.flatMap((asked) => askedLines(asked, clock.now() - started))) say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
     if (look.main) {
       await saveAnswer(file, look.main.answer);
@@ -128,7 +128,7 @@ async function storeFor(config: Config, say: Say): Promise<Store> {
   return openSqliteStore({ path: ':memory:' });
 }
 
-function byBrowser(origins: Origins, market: string): Origins {
+function withBrowser(origins: Origins, market: string): Origins {
   const settings = origins.get(market);
   if (!settings) throw new Fault('origin_missing', `no origin is configured for ${market}`);
   return new Map(origins).set(market, { ...settings, fetch: 'browser' });
