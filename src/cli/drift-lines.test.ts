@@ -27,4 +27,7 @@ test('a quiet field needs no more than its share', () => {
   expect(driftLines(drift)).toEqual([
     'mktf search id: absent in 0 % of the last 12 pages (not known yet what is usual)',
   ]);
+  expect(driftLines({ ...drift, pages: 0, usualShare: 0.5 })).toEqual([
+    'mktf search id: no newer pages (usual: 50 %)',
+  ]);
 });

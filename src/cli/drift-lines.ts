@@ -8,7 +8,10 @@ export function driftLines(drift: FieldDrift): string[] {
   const { market, page, field, absentShare, usualShare, pages, since, exampleUnit, exampleRegion } = drift;
   const usual = usualShare === undefined ? 'not known yet what is usual' : `usual: ${percent(usualShare)}`;
   const begun = since ? `, since ${timestampDate(since).toISOString()}` : '';
-  const words = `${market} ${page} ${field}: absent in ${percent(absentShare)} of the last ${pages} pages (${usual}${begun})`;
+  // The first pages ever only teach what is usual.
+  const newest =
+    pages === 0 ? 'no newer pages' : `absent in ${percent(absentShare)} of the last ${pages} pages`;
+  const words = `${market} ${page} ${field}: ${newest} (${usual}${begun})`;
   if (exampleUnit === '') return [words];
   const region = exampleRegion === '' ? '' : ` --region ${exampleRegion}`;
   // In quotes for a shell, which a quote within would end.
