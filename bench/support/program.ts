@@ -16,26 +16,36 @@ export interface BenchProgram {
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Starts a program of this folder, `parameters` after its name; gives it with the first message that it sends. */
+/**
+ * Starts a program of this folder, `parameters` after its name; gives it with the first message that it
+ * sends. What it says on standard error is shown when it ends before.
+ */
 export async function startBenchProgram<T>(
   name: string,
   ...parameters: string[]
 ): Promise<BenchProgram & { said: T }> {
+  const logFile = join(mkdtempSync(join(tmpdir(), 'gleaner-bench-')), `${name}.log`);
   const child = spawn(process.execPath, [`${project}/bench/${name}`, ...parameters], {
-    // Request logs are part of the cost; nobody reads them here.
-    stdio: ['ignore', 'inherit', openSync(join(tmpdir(), 'gleaner-bench.log'), 'a'), 'ipc'],
+    stdio: ['ignore', 'inherit', openSync(logFile, 'a'), 'ipc'],
   });
-  const said = await answerOf<T>(child, name);
-  return {
-    pid: child.pid!,
-    said,
-    ask: (message) => {
-      const answer = answerOf<never>(child, name);
-      child.send(message as object);
-      return answer;
-    },
-    stop: () => end(child),
-  };
+  try {
+    const said = await answerOf<T>(child, name);
+    return {
+      pid: child.pid!,
+      said,
+      ask: (message) => {
+        const answer = answerOf<never>(child, name);
+        child.send(message as object);
+        return answer;
+      },
+      stop: async () => {
+        await end(child);
+        rmSync(dirname(logFile), { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    throw new Error(`${(error as Error).message}:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`);
+  }
 }
 
 /** Starts the command line of Gleaner; `ready` finds what is waited for in its standard output. */
