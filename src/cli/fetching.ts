@@ -1,13 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
+import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
+import { chooseFetcher } from '../fetch/choose.ts';
 import { createHttpFetcher } from '../fetch/http.ts';
 import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
 import type { Store } from '../store/store.ts';
 
 /** What pages are asked for with. */
 export interface FetchingOptions {
-  config: Pick<Config, 'origins' | 'userAgent'>;
+  config: Pick<Config, 'origins' | 'userAgent' | 'browser'>;
   /** Where all workers' turns at origins are kept. */
   store: Store;
   clock: Clock;
@@ -20,7 +22,11 @@ export function openFetching({ config, store, clock, log }: FetchingOptions): {
   close(): Promise<void>;
 } {
   const { origins, userAgent } = config;
-  const fetcher = createHttpFetcher({ origins, clock, log, userAgent });
+  const { path, ...limits } = config.browser;
+  const fetcher = chooseFetcher(origins, {
+    http: createHttpFetcher({ origins, clock, log, userAgent }),
+    browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits }),
+  });
   const pages = createPolitePages({ fetcher, origins, clock, log, store, userAgent });
   return {
     pages,

@@ -1,17 +1,6 @@
-import type { MarketOrigins, Origins } from '../base/origins.ts';
+import type { Origins } from '../base/origins.ts';
+import { type FetchSort, fetchSortOf } from './defaults.ts';
 import type { Fetcher } from './http.ts';
-
-/** How pages are got: by plain requests, or by opening them in a browser. */
-export type FetchSort = NonNullable<MarketOrigins['fetch']>;
-
-/**
- * How a market's pages are got: as the origins file says, else by plain requests. No market has another
- * default: a browser costs a hundred times as much, and whether a site serves plain requests is known
- * only to who asks it (docs/fetching.md).
- */
-export function fetchSortOf(settings: MarketOrigins | undefined): FetchSort {
-  return settings?.fetch ?? 'http';
-}
 
 /** Makes one fetcher of both: each market's pages come from the one that the origins file names. */
 export function chooseFetcher(origins: Origins, fetchers: Readonly<Record<FetchSort, Fetcher>>): Fetcher {

@@ -18,9 +18,28 @@ const byMarket: Readonly<Record<string, Partial<Gentleness>>> = {
   mktf: { concurrency: 2, requestsPerSecond: 2, robots: true },
 };
 
+/** A page that is opened in a browser makes dozens of requests where a plain one is one. */
+const opened = { concurrency: 4, requestsPerSecond: 2 };
+
+/** How pages are got: by plain requests, or by opening them in a browser. */
+export type FetchSort = NonNullable<MarketOrigins['fetch']>;
+
+/**
+ * How a market's pages are got: as the origins file says, else by plain requests. No market has another
+ * default: a browser costs a hundred times as much, and whether a site serves plain requests is known
+ * only to who asks it (docs/fetching.md).
+ */
+export function fetchSortOf(settings: MarketOrigins | undefined): FetchSort {
+  return settings?.fetch ?? 'http';
+}
+
 /** How gently an origin of a market is asked: as the origins file says, else the market's default. */
 export function gentleness(market: string, settings: MarketOrigins | undefined): Gentleness {
   const usual = { ...ordinary, ...byMarket[market] };
+  if (fetchSortOf(settings) === 'browser') {
+    usual.concurrency = Math.min(usual.concurrency, opened.concurrency);
+    usual.requestsPerSecond = Math.min(usual.requestsPerSecond, opened.requestsPerSecond);
+  }
   return {
     concurrency: settings?.concurrency ?? usual.concurrency,
     requestsPerSecond: settings?.requestsPerSecond ?? usual.requestsPerSecond,
