@@ -1,7 +1,9 @@
 import { shopOf } from './mktb/goods.ts';
 import { categoryAnswer, searchAnswer, shopAnswer } from './mktb/listings.ts';
+import { page } from './mktb/pages.ts';
 import { productPage } from './mktb/product-page.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { isSealed } from './seal.ts';
 import { troubleOf, troubles } from './troubles.ts';
 
 type Variables = Record<string, unknown>;
@@ -117,6 +119,9 @@ export const mktb: Origin = {
   regions: ['id'],
   subject,
   blocked: () => troubles[807]!,
+  plain: (request) =>
+    request.url.pathname.startsWith('/graphql/') && !isSealed(request) ? troubles[807] : undefined,
   answer: (request) =>
-    refusedLater(request) ? troubles[807]! : (troubleOf(subject(request)) ?? reply(request)),
+    page(request) ??
+    (refusedLater(request) ? troubles[807]! : (troubleOf(subject(request)) ?? reply(request))),
 };

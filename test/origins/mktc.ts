@@ -1,6 +1,8 @@
 import { listingPage } from './mktc/listing-page.ts';
+import { page } from './mktc/pages.ts';
 import { summary } from './mktc/product-page.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { isSealed } from './seal.ts';
 import { troubleOf, troubles } from './troubles.ts';
 
 const summaryPath = /^\/backend\/product-detail\/products\/([^/]+)\/_summary$/;
@@ -83,8 +85,12 @@ export const mktc: Origin = {
   regions: ['id'],
   subject: idOf,
   blocked: () => troubles[807]!,
+  plain: (request) =>
+    request.url.pathname.startsWith('/backend/') && !isSealed(request) ? troubles[807] : undefined,
   answer: (request) => {
     const { pathname, searchParams } = request.url;
+    const shown = page(request);
+    if (shown) return shown;
     const id = idOf(request);
     if (id === undefined)
       return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };

@@ -2,6 +2,7 @@ import { fakeProduct, places } from './mktd/goods.ts';
 import { baseInfo, html, modelInfo, route } from './mktd/pages.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
 import { hash } from './random.ts';
+import { isSealed, sealedPage } from './seal.ts';
 
 const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
 const keys = {
@@ -102,12 +103,21 @@ const refusals: Readonly<Record<string, OriginReply>> = {
   816: page('<html><body>Not Found</body></html>', 404),
 };
 
+/** The page as a browser gets it first: its script asks for what it shows, with the page's seal. */
+const shell = `
+const answer = await ask(location.pathname + location.search);
+const { title, body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
+document.title = title;
+document.body.innerHTML = body.innerHTML;
+`;
+
 /** Marketplace D: products of our own in all six regions, half of them in each generation of pages. */
 export const mktd: Origin = {
   market: 'mktd',
   regions: Object.keys(places),
   subject: idOf,
   blocked: () => securityCheck,
+  plain: (request) => (isSealed(request) ? undefined : sealedPage(request, 'Shop', '', shell)),
   answer: (request) => {
     const id = idOf(request);
     const short = request.url.pathname.startsWith('/view/');

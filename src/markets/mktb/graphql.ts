@@ -15,14 +15,17 @@ export function typed(selection: string): string {
   return selection.replaceAll('}', ' __typename }').replace(/\s+/g, ' ').trim();
 }
 
-/** The request of one GraphQL operation, sent as an array of one as the site's own pages do. */
+/** The request of one GraphQL operation, sent as an array of one as the site's own pages do. `page`: path
+ *  and query of a page that sends it too; null where none is known. */
 export function operation(
   operationName: string,
   query: string,
   variables: JsonObject,
   headers: Record<string, string>,
+  page: string | null,
 ): PageRequest {
   return {
+    ...(page === null ? {} : { page: { path: page, take: 'response' } }),
     method: 'POST',
     path: `/graphql/${operationName}`,
     headers: {
@@ -37,6 +40,11 @@ export function operation(
     },
     body: JSON.stringify([{ operationName, variables, query }]),
   };
+}
+
+/** A path of the site. */
+export function pathOf(...parts: string[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
 /** The part of the country that prices and stock are asked for: the site's default, central Jakarta. */

@@ -7,7 +7,7 @@ import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
 import { discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { dataOf } from './faults.ts';
-import { operation, place } from './graphql.ts';
+import { operation, pathOf, place } from './graphql.ts';
 import { productsQuery, shopQuery } from './merchant-query.ts';
 
 const perPage = 80;
@@ -20,11 +20,18 @@ const device = { 'x-device': 'default_v3' };
 function shopRequest(shop: string): PageRequest {
   const numeric = /^\d+$/.test(shop);
   const variables = { id: numeric ? Number(shop) : 0, domain: numeric ? '' : shop };
-  return operation('ShopInfoCore', shopQuery, variables, device);
+  return operation('ShopInfoCore', shopQuery, variables, device, numeric ? null : pathOf(shop));
 }
 
-/** Number and name of a shop. A shop that the site does not know is `page_not_found`. */
-function shopOf(answer: PageAnswer, asked: string): { sid: string; name: string | null } {
+/** A shop's number, its name in addresses and its name for people. */
+interface Shop {
+  sid: string;
+  domain: string | null;
+  name: string | null;
+}
+
+/** Which shop an answer is about. One that the site does not know is `page_not_found`. */
+function shopOf(answer: PageAnswer, asked: string): Shop {
   const info = dataOf(answer, ['shopInfoByID'], 'shop', 'page_failed');
   const core = object(objects(info.result)[0]?.shopCore);
   const sid = id(core.shopID);
@@ -36,10 +43,20 @@ function shopOf(answer: PageAnswer, asked: string): { sid: string; name: string 
   if (sid !== asked && domain !== undefined && domain !== asked.toLowerCase()) {
     throw new Fault('page_mismatch', `asked for shop ${asked}, got ${sid} (${domain})`);
   }
-  return { sid, name: text(core.name) };
+  return { sid, domain: text(core.domain), name: text(core.name) };
 }
 
-function productsRequest(sid: string, input: JsonObject, page: number): PageRequest {
+/** The page of a shop with these products; null for a shop whose name in addresses is not known. */
+function pageOf(domain: string | null, input: JsonObject, page: number): string | null {
+  if (domain === null) return null;
+  const etalase = text(input.etalase_id);
+  const keyword = text(input.keyword);
+  const list = etalase === null || etalase === everything ? ['product'] : ['etalase', etalase];
+  const query = keyword === null ? '' : `?${new URLSearchParams({ q: keyword })}`;
+  return `${pathOf(domain, ...list, 'page', String(page))}${query}`;
+}
+
+function productsRequest({ sid, domain }: Shop, input: JsonObject, page: number): PageRequest {
   const variables = {
     sid,
     source: 'shop',
@@ -53,7 +70,7 @@ function productsRequest(sid: string, input: JsonObject, page: number): PageRequ
     user_lat: '',
     user_long: '',
   };
-  return operation('ShopProducts', productsQuery, variables, device);
+  return operation('ShopProducts', productsQuery, variables, device, pageOf(domain, input, page));
 }
 
 function entry(product: JsonObject, input: JsonObject): JsonObject {
@@ -122,7 +139,7 @@ export const merchant: ListReader = {
     const pages = Math.min(positive(integer(input.max_pages)) ?? deepest, deepest);
     const seen = new Set<string>();
     for (let page = 1; page <= pages; page += 1) {
-      const found = listing(await fetch(productsRequest(shop.sid, input, page)));
+      const found = listing(await fetch(productsRequest(shop, input, page)));
       const products = found.products.map((product) => entry(product, input));
       const added = fresh(products, seen, ({ id }) => text(id));
       if (added.length === 0) break;

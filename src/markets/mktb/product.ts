@@ -4,7 +4,7 @@ import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { list, object, objects, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { dataOf } from './faults.ts';
-import { isSite, operation, place, site } from './graphql.ts';
+import { isSite, operation, pathOf, place, site } from './graphql.ts';
 import { productQuery } from './product-query.ts';
 
 /** What is about the visitor or about people who wrote a review. */
@@ -42,6 +42,7 @@ const listedTransactions = { transactionSuccess: null, transactionReject: null, 
 function request(input: JsonObject): PageRequest {
   const shopDomain = String(input.shop_domain);
   const productKey = String(input.product_key);
+  const page = pathOf(shopDomain, productKey);
   const userLocation = {
     cityID: place.cityId,
     addressID: '0',
@@ -53,10 +54,8 @@ function request(input: JsonObject): PageRequest {
     'PDPGetLayoutQuery',
     productQuery,
     { shopDomain, productKey, layoutID: '', apiVersion: 1, userLocation, extParam: '' },
-    {
-      referer: `${site}/${encodeURIComponent(shopDomain)}/${encodeURIComponent(productKey)}`,
-      'x-tkpd-akamai': 'pdpGetLayout',
-    },
+    { referer: `${site}${page}`, 'x-tkpd-akamai': 'pdpGetLayout' },
+    page,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { operation, place, typed } from './graphql.ts';
+import { operation, pathOf, place, typed } from './graphql.ts';
 
 /** Products per page. */
 export const rows = 60;
@@ -48,6 +48,19 @@ function shared(input: JsonObject, page: number, start: number): Record<string, 
   };
 }
 
+/** The page of the site with these results; null for a category without its slug. */
+function pageOf(input: JsonObject, page: number): string | null {
+  const pmin = integer(input.pmin);
+  const narrowing = { ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}), page: String(page) };
+  if (!isCategory(input)) {
+    return `/search?${new URLSearchParams({ st: 'product', q: String(input.keyword), ...narrowing })}`;
+  }
+  const slug = text(input.category)
+    ?.split('/')
+    .filter((part) => part !== '');
+  return slug ? `${pathOf('p', ...slug)}?${new URLSearchParams(narrowing)}` : null;
+}
+
 /**
  * The request of a page, counted from 1. `carried` is what the answer before asked to be sent along;
  * it never replaces what this request says itself. A category's offset counts from 1, a search's from
@@ -84,5 +97,6 @@ export function searchRequest(input: JsonObject, page: number, carried: string):
   const [name, query] = isCategory(input)
     ? ['SearchProductQuery', categoryQuery]
     : ['SearchProductV5Query', searchQuery];
-  return operation(name, query, { params: params.toString() }, { 'x-device': 'desktop-0.0' });
+  const shown = pageOf(input, page);
+  return operation(name, query, { params: params.toString() }, { 'x-device': 'desktop-0.0' }, shown);
 }

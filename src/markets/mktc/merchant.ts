@@ -5,6 +5,7 @@ import { count, integer, list, number, object, objects, positive, rupiah, text }
 import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
 import { envelopeOf } from './faults.ts';
+import { merchantPage } from './pages.ts';
 import { address, headers } from './site.ts';
 import { merchantType } from './summary.ts';
 
@@ -17,10 +18,11 @@ const deepest = 5000;
 const filters = ['categoryids', 'keyword', 'brand'] as const;
 
 function pageRequest(input: JsonObject, page: number): PageRequest {
+  const start = (page - 1) * perPage;
   const query = new URLSearchParams({
     excludeProductList: 'false',
     page: String(page),
-    start: String((page - 1) * perPage),
+    start: String(start),
     itemPerPage: String(perPage),
     multiCategory: 'true',
     merchantSearch: 'false',
@@ -39,6 +41,7 @@ function pageRequest(input: JsonObject, page: number): PageRequest {
   return {
     path: `/backend/search/merchant/${encodeURIComponent(String(input.shopid).trim())}?${query}`,
     headers,
+    page: merchantPage(input, page, start),
   };
 }
 

@@ -4,6 +4,7 @@ import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { type Envelope, envelopeOf } from './faults.ts';
+import { productPage } from './pages.ts';
 import { headers } from './site.ts';
 import { impersonal, itemsOf, summaryOf } from './summary.ts';
 
@@ -19,7 +20,11 @@ function summaryRequest(input: JsonObject): PageRequest {
     defaultItemSku: text(input.sku)?.trim() ?? '',
     fetchAllAvailability: 'true',
   });
-  return { path: `${pathOf(input, '_summary')}?${query}`, headers };
+  return { path: `${pathOf(input, '_summary')}?${query}`, headers, page: productPage(input) };
+}
+
+function descriptionRequest(input: JsonObject): PageRequest {
+  return { path: pathOf(input, 'description'), headers, page: productPage(input) };
 }
 
 /** An id without its prefix and without a pickup point behind it, in capitals. */
@@ -75,7 +80,7 @@ function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObjec
 /** What the description's own request gives; nothing where it fails: a page without it is a page. */
 async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise<JsonObject> {
   try {
-    const { data } = envelopeOf(await fetch({ path: pathOf(input, 'description'), headers }), 'description');
+    const { data } = envelopeOf(await fetch(descriptionRequest(input)), 'description');
     const description = text(data.description) ?? text(data.value) ?? text(data.content);
     return { ...impersonal(data), description };
   } catch (thrown) {
