@@ -60,6 +60,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   }
 
   const stopping = new AbortController();
+  let operable = false;
   const closers: (() => Promise<unknown>)[] = [];
   const service: Service = {
     httpPort: null,
@@ -74,6 +75,11 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     say(
       `Gleaner, ${role}: ${stack.name} stack (store: ${stack.store.engine}, queue: ${stack.queue.engine}, files: ${stack.blobs.engine})`,
     );
+    if (embedded && run.worker) {
+      // Before anyone can submit or work: what it takes is nobody's then.
+      const batches = await refill(context);
+      if (batches > 0) log.info({ batches }, 'work under way goes on');
+    }
     const core = run.core ? createCore(context, services) : null;
     if (core) {
       const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
@@ -88,7 +94,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(() => server.close());
     }
     if (run.gateway) {
-      const caller = core ? createDirectCaller(core) : createRemoteCaller(config.coreUrl);
+      const caller = core
+        ? whenOperable(createDirectCaller(core), () => operable)
+        : createRemoteCaller(config.coreUrl);
       service.httpPort = await openGateway(program, caller as Caller, core, publicUrl, closers);
     }
     for (const [name, port] of [
@@ -97,14 +105,15 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     ] as const) {
       if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
     }
-    if (run.core) closers.push(inBackground(announceOperator(program, stopping.signal, say)));
+    if (run.core) {
+      const announced = announceOperator(program, stopping.signal, say).then(() => {
+        operable = true;
+      });
+      closers.push(inBackground(announced));
+    }
     if (run.worker) {
       const worker = await startWorker(context, markets);
       closers.push(() => worker.stop());
-      if (embedded) {
-        const batches = await refill(context);
-        if (batches > 0) log.info({ batches }, 'work under way goes on');
-      }
     }
     if (run.core || run.worker) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
     log.info({ role, stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
@@ -138,6 +147,17 @@ async function openGateway(
   const server = await startGateway(app, config.httpPort, config.host);
   closers.push(() => server.close(graceMs));
   return server.port;
+}
+
+/** The caller, ready only once the first operator's key works: nobody could be let in before. */
+function whenOperable<C extends { ready(): Promise<void> }>(caller: C, operable: () => boolean): C {
+  return {
+    ...caller,
+    async ready() {
+      await caller.ready();
+      if (!operable()) throw new Fault('unavailable', 'the first operator is not there yet');
+    },
+  };
 }
 
 /** A loop that runs beside, as something to wait for at the end. */
