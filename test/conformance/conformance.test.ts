@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../gateway/endpoint.ts';
 import { services } from '../../src/rpc/services.ts';
 import { bodyCases } from './bodies.ts';
+import { type Document, readDocument } from './document.ts';
 import { errorCases } from './errors.ts';
 import { isMatcher, text } from './matchers.ts';
 import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
@@ -12,10 +13,12 @@ import { tables } from './tables/list.ts';
 
 let stage: Stage;
 let callRpc: RpcCaller;
+let document: Document;
 
 beforeAll(async () => {
   stage = await openStage(tables);
   callRpc = rpcCaller(stage.deployment.grpc, stage.keys);
+  document = await readDocument(stage.deployment.url);
 });
 
 afterAll(() => stage?.close());
@@ -46,6 +49,8 @@ async function holdsInRest(endpoint: Endpoint, path: string, row: Case): Promise
   for (const [name, wanted] of Object.entries(row.answerHeaders ?? {}))
     expect(answer.headers[name], `${told}: ${name}`).toEqual(wanted);
   if (row.status !== 204) expect(answer.headers['content-type'], told).toMatch(/^application\/json/);
+  // A verb that a path does not have is beside the document.
+  if (row.verb === undefined) expect(document.complaints(endpoint.verb, path, answer), told).toEqual([]);
   if (row.answer !== undefined) expect(answer.json(), told).toStrictEqual(filled(row.answer));
   if (row.problems !== undefined) expect(problemsIn(answer), told).toStrictEqual(problemsOf(row));
 }

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findEngine } from '../../engines/missing.ts';
+import { origins } from '../../origins/list.ts';
+import { type RunningOrigins, startOrigins } from '../../origins/server.ts';
+import { apiOf } from '../../support/api.ts';
+import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { findSchemathesis } from './tool.ts';
+
+const tool = await findEngine(findSchemathesis());
+const missing = 'missing' in tool ? ` (${tool.missing})` : '';
+
+/**
+ * Left out: what a document can't say keeps a request from being accepted (URLs of a marketplace, the
+ * country that stands here or there, whole numbers written as 1.0), and so the reverse.
+ */
+const leftOut = ['positive_data_acceptance', 'negative_data_rejection'];
+
+describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
+  let running: RunningOrigins;
+  let deployment: Deployment;
+
+  beforeAll(async () => {
+    running = await startOrigins({ origins, misbehaviour: 'none' });
+    deployment = await createDeployment({
+      stack: { distributed: false },
+      engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
+      origins: running,
+    });
+    await deployment.start();
+  });
+
+  afterAll(async () => {
+    await deployment?.stop();
+    await running?.stop();
+  });
+
+  test('says everything that may come of requests made up from it: no 5xx, no answer beside it', async () => {
+    const { key } = await apiOf(deployment).createUser(1_000_000_000);
+    const parameters = [
+      'run',
+      `${deployment.url}/openapi.json`,
+      ...['--header', `Authorization: Bearer ${key}`],
+      ...['--checks', 'all', '--exclude-checks', leftOut.join(',')],
+      ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '6', '--seed', '20261'],
+      ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure'],
+    ];
+    const { code, output } = await ('run' in tool ? tool.run(parameters, 170_000) : never());
+    expect(code, output.slice(-20_000)).toBe(0);
+    expect(output).toMatch(/[1-9]\d{2,} generated/);
+  }, 180_000);
+});
+
+function never(): never {
+  throw new Error('the tester is missing');
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram, type MissingEngine } from '../../engines/missing.ts';
+import { root } from '../../support/service.ts';
+
+/** The property-based tester, ready to run. */
+export interface Schemathesis {
+  /** Runs it with parameters in a folder of its own; gives its exit code and everything it said. */
+  run(parameters: readonly string[], withinMs: number): Promise<{ code: number; output: string }>;
+}
+
+const version = '4.32.5';
+const folder = join(root, '.cache', `schemathesis-${version}`);
+const installMs = 180_000;
+const execute = promisify(execFile);
+
+/** Finds the tester, installed from PyPI into `.cache` the first time; says why where it can't be had. */
+export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
+  const python = findProgram('python3');
+  if (python === null) return { missing: 'schemathesis needs python3 with pip: install python3-pip' };
+  const there = () =>
+    access(join(folder, 'schemathesis')).then(
+      () => true,
+      () => false,
+    );
+  try {
+    if (!(await there())) await install(python);
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    if (!(await there()))
+      return { missing: `schemathesis ${version} can't be installed: ${stderr || message}` };
+  }
+  return { run: (parameters, withinMs) => run(python, parameters, withinMs) };
+}
+
+/** Installs beside and renames, so that two runs do not meet half of it. */
+async function install(python: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const beside = await mkdtemp(`${folder}.`);
+  const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
+  try {
+    const install = ['-m', 'pip', 'install', ...options, '--target', beside, `schemathesis==${version}`];
+    await execute(python, install, { timeout: installMs });
+    await rename(beside, folder);
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}
+
+async function run(python: string, parameters: readonly string[], withinMs: number) {
+  // It keeps examples and a cache in the folder that it runs in.
+  const cwd = await mkdtemp(join(tmpdir(), 'gleaner-schemathesis-'));
+  const env = { ...process.env, PYTHONPATH: folder, NO_COLOR: '1', COLUMNS: '160' };
+  const options = { cwd, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 };
+  try {
+    const { stdout, stderr } = await execute(python, ['-m', 'schemathesis.cli', ...parameters], options);
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const {
+      code,
+      stdout = '',
+      stderr = '',
+      message,
+    } = error as Error & Record<'stdout' | 'stderr', string> & { code?: unknown };
+    return {
+      code: typeof code === 'number' ? code : -1,
+      output: `${stdout}${stderr}\n${message.slice(0, 200)}`,
+    };
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
