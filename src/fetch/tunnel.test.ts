@@ -68,7 +68,7 @@ async function started(proxy: Promise<RunningProxy>): Promise<RunningProxy> {
   return running;
 }
 
-function fetcherThrough(proxies: string[], settings: object = {}): Fetcher {
+function fetcherThrough(proxies: string[], settings: object = {}, connectMs = 5_000): Fetcher {
   const fetcher = createHttpFetcher({
     origins: parseOrigins(
       JSON.stringify({
@@ -79,7 +79,7 @@ function fetcherThrough(proxies: string[], settings: object = {}): Fetcher {
     clock: { now: () => 0, sleep: async () => {} },
     log: createLog('silent', 'test'),
     userAgent: 'Gleaner/test',
-    limits: { connectMs: 300 },
+    limits: { connectMs },
     resolve: (host, _options, callback) => {
       resolved.push(host);
       callback(null, [
@@ -189,7 +189,8 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     ['speaks without end', Buffer.alloc(100_000, 5), /no end|login|does not speak/],
   ])('a proxy that %s is said to have failed', async (_name, says, words) => {
     const proxy = await started(startProxy({ to: plain, says }));
-    const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mkta', 'sg');
+    const waitMs = says === 'nothing' ? 100 : 5_000;
+    const page = fetcherThrough([`${scheme}://${proxy.address}`], {}, waitMs).for('mkta', 'sg');
     await expect(page({ path: '/' })).rejects.toMatchObject({
       code: 'proxy_failed',
       message: expect.stringMatching(words),
