@@ -66,8 +66,8 @@ export interface Visit {
 /** How long an operator has (interface, "Limits": 24 hours). */
 export const approvalWaitMs = 24 * 3_600_000;
 
-/** How long a claim lasts unless renewed. */
-export const leaseMs = 30_000;
+/** How long a claim lasts unless renewed: a worker's sudden death costs its batches this much time. */
+export const leaseMs = 15_000;
 
 /** How long an idempotency key is remembered (decisions, "idempotency"). */
 export const idempotencyMs = 24 * 3_600_000;

@@ -251,3 +251,25 @@ test('a step that fails does not keep the others from their turn', async () => {
   await sweep({ ...bench.context, store });
   expect(await stateOf(jobId)).toBe('rejected');
 });
+
+test('without the store, or when it has to stop, a round takes no further step', async () => {
+  const taken: string[] = [];
+  const { store } = bench.context;
+  const step = (name: string) => async () => {
+    taken.push(name);
+    return [];
+  };
+  const ping = async () => {
+    throw new Fault('unavailable', 'The store is away.');
+  };
+  const steps = { findJobs: step('findJobs'), findExpired: step('findExpired') };
+  await sweep({ ...bench.context, store: { ...store, ...steps, ping } });
+  const stopping = new AbortController();
+  const stop = async () => {
+    stopping.abort(new Error('stop'));
+    return step('findJobs')();
+  };
+  expect(taken).toEqual([]);
+  await sweep({ ...bench.context, store: { ...store, ...steps, findJobs: stop } }, stopping.signal);
+  expect(taken).toEqual(['findJobs']);
+});

@@ -21,12 +21,14 @@ const atOnce = 500;
 /**
  * One round of the clock: finishes what a crash left between two steps, expires waiting jobs, tops
  * up running ones, and publishes lost batches again. Every step is the jobs' own and happens once,
- * so any number of processes may sweep. One step's failure does not keep the others from their turn.
+ * so any number of processes may sweep. One step's failure does not keep the others from their turn;
+ * without the store, or once the signal is aborted, there are no further steps.
  */
-export async function sweep(context: JobContext): Promise<void> {
+export async function sweep(context: JobContext, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = context;
   const now = clock.now();
   const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
+    if (signal?.aborted) return false;
     try {
       await run();
       return true;
@@ -43,6 +45,7 @@ export async function sweep(context: JobContext): Promise<void> {
     for (const item of items) await step(name, () => run(item));
   };
 
+  if (!(await step('store', () => store.ping()))) return;
   await step('submits', async () => {
     const jobs = await store.findJobs(['submitted'], now - cutShortMs, atOnce);
     await each('submit', jobs, (job) => finishSubmit(context, job.id));
@@ -107,7 +110,7 @@ export async function sweepForever(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await sweep(context);
+    await sweep(context, signal);
     await context.clock.sleep(intervalMs, signal).catch(() => {});
   }
 }

@@ -35,6 +35,8 @@ export interface Deployment {
   start(): Promise<void>;
   /** Stops every process and starts it again with changed settings. */
   restart(changes: Record<string, string>): Promise<void>;
+  /** The last things that each process said, requests left out. */
+  story(): string;
   /** Proves that balances, ledger and jobs agree, by the command line's exit code and words. */
   audit(): Promise<{ code: number; problems: string[]; accounts: number; jobs: number }>;
   /** Stops the processes, in their own way, and removes their data; gives their exit codes. */
@@ -80,6 +82,16 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
       Object.assign(settings, changes);
       await Promise.all(processes.map((process) => process.stop().then(() => process.start(changes))));
     },
+    story: () =>
+      processes
+        .map((process) => {
+          const lines = process
+            .log()
+            .split('\n')
+            .filter((line) => !line.includes('"msg":"request"'));
+          return `${process.role} ${process.pid()}${process.running() ? '' : ', ended'}:\n${lines.slice(-25).join('\n')}`;
+        })
+        .join('\n\n'),
     audit: async () => {
       const { code, stdout, stderr } = await runCommand(['audit', '--json'], settings);
       if (stdout === '') throw new Error(`the audit said nothing: ${stderr}`);

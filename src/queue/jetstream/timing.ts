@@ -17,9 +17,9 @@ export interface Timing {
 
 /** What production runs with. */
 export const defaultTiming: Timing = {
-  // A little longer than a worker's claim on the batch (30 s): a message that comes again before the
+  // A little longer than a worker's claim on the batch (15 s): a message that comes again before the
   // claim of a dead worker has run out would be taken for one too many.
-  ackWaitMs: 33_000,
+  ackWaitMs: 18_000,
   requestMs: 2_000,
   pullMs: 20_000,
   heartbeatMs: 2_000,

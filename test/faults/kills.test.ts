@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { type Api, apiOf, watchJob } from '../support/api.ts';
+import { type Chance, chance } from '../support/chance.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
+import { checkLargeJob, endedItems, type LargeJob, startLargeJob } from '../support/large-job.ts';
+import type { Service } from '../support/service.ts';
+
+const items = 2_000;
+/** All workers together get this many pages a second, so that the work takes some seconds. */
+const gentleness = { concurrency: 32, requests_per_second: 130 };
+const endMs = 150_000;
+
+interface Scene {
+  api: Api;
+  deployment: Deployment;
+  engines: Engines;
+  chance: Chance;
+}
+
+/** What was done to the deployment while the job ran: one line each. */
+type Story = string[];
+
+/** Waits for a moment at random, and kills the process if the job still runs; starts it again. */
+async function killOnce(
+  { api, chance: draw }: Scene,
+  job: LargeJob,
+  service: Service,
+  story: Story,
+): Promise<void> {
+  await wait(draw.integer(1_000, 4_000));
+  const done = await endedItems(api, job);
+  await service.kill();
+  story.push(`${service.role} killed after ${done ?? '?'} of ${items} items`);
+  if (done === items) throw new Error(`the work was over too soon: ${story.join('; ')}`);
+  await wait(draw.integer(0, 500));
+  // Not waited for: the next kill may meet it while it starts.
+  service.launch();
+}
+
+/** The one process is killed again and again. */
+async function killTheOne(scene: Scene, job: LargeJob, story: Story): Promise<void> {
+  for (let times = 0; times < 4; times++) await killOnce(scene, job, scene.deployment.api, story);
+}
+
+/** Workers are killed in turn, in between the api once and the NATS server away for a moment. */
+async function killAround(scene: Scene, job: LargeJob, story: Story): Promise<void> {
+  const { engines, deployment, chance: draw } = scene;
+  const { workers, api } = deployment;
+  await killOnce(scene, job, workers[0]!, story);
+  await killOnce(scene, job, api, story);
+  await engines.nats!.stop();
+  await wait(draw.integer(100, 1_000));
+  await engines.nats!.start();
+  story.push('NATS restarted');
+  await killOnce(scene, job, draw.pick(workers), story);
+  await killOnce(scene, job, workers[1]!, story);
+}
+
+const draw = chance();
+const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
+const opened = [embedded!, ...(await openStacks(distributedStacks))];
+
+describe.each(opened)('$title', ({ engines, distributed, title }) => {
+  describe.skipIf(engines === null)(`seed ${draw.seed}`, () => {
+    let origins: RunningOrigins;
+    let scene: Scene;
+    beforeAll(async () => {
+      origins = await startOrigins({ origins: [mkta], latencyMs: 40 });
+      const deployment = await createDeployment({
+        stack: { distributed },
+        engines: engines!,
+        origins,
+        gentleness,
+      });
+      scene = { api: apiOf(deployment), deployment, engines: engines!, chance: draw };
+      await deployment.start();
+    });
+    afterAll(async () => {
+      await scene?.deployment.stop();
+      await engines?.stop();
+      await origins?.stop();
+    });
+
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(scene?.deployment.story())));
+
+    test(`a job of ${items} items outlives kills at random moments`, { timeout: 200_000 }, async () => {
+      const { api } = scene;
+      const job = await startLargeJob(api, items);
+      const story: Story = [];
+      const kills = distributed ? killAround : killTheOne;
+      const [watched] = await Promise.all([
+        watchJob(api, job.user, job.jobId, endMs),
+        kills(scene, job, story),
+      ]);
+      console.log(`${title}, seed ${draw.seed}: ${story.join('; ')}`);
+      await checkLargeJob(scene, job, watched);
+      expect(scene.deployment.processes.every((process) => process.running())).toBe(true);
+    });
+  });
+});
