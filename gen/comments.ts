@@ -68,6 +68,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.fault.v1.Quota.shortfall": "required - current.",
   "gleaner.job.v1.BulkRetrieved": "A bulk job whose result is one file.",
   "gleaner.job.v1.BulkRetrieved.download_url": "Signed link to the gzip-compressed JSON Lines file, good for 7 days; null until it is compiled.",
+  "gleaner.job.v1.BulkRetrieved.errors": "Once the job has ended, up to 100 of the items that failed, each with what identifies it in the result file and why it failed, `error`; absent when none did.",
   "gleaner.job.v1.BulkRetrieved.failed": "Items that failed; their credits are given back.",
   "gleaner.job.v1.BulkRetrieved.job_id": "The job, a uuid.",
   "gleaner.job.v1.BulkRetrieved.message": "Says that the file is being compiled; null otherwise.",

@@ -6,6 +6,9 @@ import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
 import { waitingFor } from './waiting.ts';
 
+/** Failed units told of at most. */
+const mostFailures = 100;
+
 /** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
 interface Reference {
   jobId?: string;
@@ -99,6 +102,7 @@ export async function snapshotOf(
     if (need === 'counts') snapshot.counts = await store.countJob(job.id);
     else if (need === 'batches') snapshot.batches = await store.listBatches(job.id);
     else if (need === 'units') snapshot.units = await listUnits(context, job);
+    else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
     else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
     else
       snapshot.unit = await findUnit(
@@ -118,6 +122,24 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
   }
   return units;
 }
+
+/** Nothing of a running job: who polls it would pay for reading what is still to change. */
+async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
+  const failures: Failures = [];
+  if (job.finishedAt === null || counts!.units.failed === 0) return failures;
+  let place = 0;
+  for await (const batch of context.store.readBatches(job.id)) {
+    for (const [index, unit] of batch.units.entries()) {
+      const outcome = batch.outcomes[index];
+      if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place });
+      if (failures.length === mostFailures) return failures;
+      place++;
+    }
+  }
+  return failures;
+}
+
+type Failures = NonNullable<JobSnapshot['failures']>;
 
 async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
   for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, batch, 0);

@@ -55,6 +55,7 @@ export interface UnitPlace {
 
 /** How the result of one listing unit is written, streamed as its pages come. */
 export interface UnitFilePack {
+  /** File name inside the job's folder. It names the attempt: who lost the claim overwrites nothing. */
   name(job: Job, batch: Batch): string;
   contentType: string;
   /** The file's text; returns the number of entries written. */
@@ -89,6 +90,8 @@ export interface JobSnapshot {
   batches?: BatchSummary[];
   /** Every unit with its batch, in order. */
   units?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; index: number }[];
+  /** The first failed units of an ended job, with their places in the job from 0. */
+  failures?: { unit: Unit; message: string; place: number }[];
   /** The one unit asked for. */
   unit?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; payload: string | null };
   /** Makes a signed link to a file. `bearer`: the link also needs the owner's Bearer token. */
@@ -98,8 +101,8 @@ export interface JobSnapshot {
 }
 
 /** What a view needs beside the job. `unit`: the one whose key the request's field names; `only`: the
- *  job's only one. */
-export type ViewNeed = 'counts' | 'batches' | 'units' | 'only' | { unit: string };
+ *  job's only one; `failures`: needs `counts` before it. */
+export type ViewNeed = 'counts' | 'batches' | 'units' | 'failures' | 'only' | { unit: string };
 
 /** One way a job is shown: the plain object of the RPC's response message. */
 export interface View {

@@ -81,6 +81,7 @@ describe.each(markets)('product pages of $market', ({ market, shape, item, line,
       progress: 1,
       download_url: expect.stringMatching(/^http/),
       message: null,
+      errors: [{ ...line(item('800')), error: expect.stringMatching(/\S/) }],
     });
     const file = await download(life(), shown.download_url);
     expect([file.type, file.name]).toEqual(['application/gzip', `${market}_pdp_${job.id}.jsonl.gz`]);
@@ -116,6 +117,7 @@ describe.each(markets)('product pages of $market', ({ market, shape, item, line,
     const user = await life().api.createUser(100);
     const shown = await run(life(), user, path, { items: ['001', '002', '003'].map(item) });
     expect(shown).toMatchObject({ status: 'completed', success: 3, failed: 0, progress: 1 });
+    expect(shown).not.toHaveProperty('errors');
     await expectCredits(life(), user, { granted: 100, charged: 15, refunded: 0 });
   });
 });
@@ -137,6 +139,18 @@ test.each([
   for (const { country, response } of lines) expect(response._country).toBe(country);
   const read = places().filter(([place, count]) => count > (before.get(place) ?? 0));
   expect(new Set(read.map(([place]) => place.split(/[/ ]/)[1]))).toEqual(new Set(countries));
+});
+
+test('up to 100 failed items are told of, in their order, once the job has ended', async () => {
+  const user = await life().api.createUser(1_000);
+  const items = Array.from({ length: 130 }, (_, at) => ({
+    shop_domain: 'toko-79',
+    product_key: at % 10 === 0 ? `rak-79${at}001` : `rak-79${at}800`,
+  }));
+  const shown = await run(life(), user, '/v1/mktb/pdp/bulk', { items });
+  expect(shown).toMatchObject({ status: 'partial_complete', failed: 117 });
+  const gone = items.filter(({ product_key }) => product_key.endsWith('800')).slice(0, 100);
+  expect(shown.errors).toEqual(gone.map((item) => ({ ...item, error: expect.stringMatching(/\S/) })));
 });
 
 test('2,000 items are one job', async () => {

@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { link, text, uuid } from '../matchers.ts';
+import { having, link, text, uuid } from '../matchers.ts';
 import type { Case, Endpoint, FieldRule } from '../table.ts';
 
 /** What bulk endpoints of several marketplaces share: their answers' shapes. */
@@ -84,6 +84,7 @@ export function fileRetrieve(
       progress: 1,
       download_url: success > 0 ? link(file) : null,
       message: null,
+      ...(failed > 0 ? { errors: new Array(failed).fill(having({ error: text })) } : {}),
     },
     answerHeaders,
   }));
