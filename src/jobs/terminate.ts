@@ -27,7 +27,11 @@ export async function terminate(
   const { store, clock } = context;
   const job = await findJob(context, method, request, userId);
   const stopping = await store.moveJob(job.id, ['approved', 'processing'], 'terminating', clock.now());
-  if (stopping === null) throw new Fault('conflict', `The task has ended: it is ${job.state}.`);
+  if (stopping === null)
+    throw new Fault(
+      'conflict',
+      job.finishedAt === null ? 'The task is ending.' : `The task is ${job.state}.`,
+    );
   await finishTerminating(context, stopping);
   return show(context, method, (await store.getJob(job.id)) ?? stopping, request);
 }

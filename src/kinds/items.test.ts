@@ -96,6 +96,13 @@ describe('refused', () => {
     ]);
   });
 
+  test('texts of nothing but spaces, where one is required', () => {
+    const request = create(PagesOfC, { items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }] });
+    expect(problemsOf(() => planItems(request, PagesOfC, market(['id']), inOrder))).toEqual([
+      [['body', 'items', 0, 'formattedId'], 'string_too_short'],
+    ]);
+  });
+
   test('every URL that is not the market’s, up to 100', () => {
     const parseUrl = () => {
       throw new Error('no store');

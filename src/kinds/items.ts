@@ -3,10 +3,10 @@ import {
   default_json as defaultOption,
   identity as identityOption,
   numbered as numberedOption,
-  rest_name as restNameOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from '../base/fault.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { restName, rulesOf } from '../base/problems.ts';
 import type { Market } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
 import type { Plan, PlannedGroup } from './kind.ts';
@@ -24,8 +24,8 @@ const mostProblems = 100;
 /**
  * Plans a request of items: a unit each, its input under the request's own names with the contract's
  * defaults filled in. Kept of the request: how its items are identified, so that views and files need
- * no descriptor. Faults: `invalid` for a category without its `category`, or a URL that is not the
- * market's.
+ * no descriptor. Faults: `invalid` for a blank text, a category without its `category`, or a URL that
+ * is not the market's.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const items = description.fields.find((field) => field.name === 'items')!.message!;
@@ -69,8 +69,6 @@ export const inOrder: Grouping = (units) => {
   return groups;
 };
 
-const restName = (field: DescField): string => getOption(field, restNameOption) || field.name;
-
 function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): JsonObject {
   const input: JsonObject = {};
   for (const field of fields) {
@@ -84,6 +82,12 @@ function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): J
 }
 
 function* problemsOf(input: JsonObject, items: DescMessage, market: Market) {
+  for (const field of items.fields) {
+    const name = restName(field);
+    const value = input[name];
+    if (rulesOf(field).required && typeof value === 'string' && value.trim() === '')
+      yield { name, msg: 'String should have more than spaces', type: 'string_too_short' };
+  }
   const asksCategory = input.list_type === 'category' && items.fields.some(({ name }) => name === 'category');
   if (asksCategory && !input.category) {
     yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };

@@ -88,6 +88,12 @@ test('a search of E says how many pages were read, and the day and hour of the s
   });
 });
 
+test('files are named after the place of their unit, and the attempt that wrote them', () => {
+  const job = aJob({ market: 'mktx', kind: 'search_bulk' });
+  const batch = aBatch(job, 2, [], { attempt: 3 });
+  expect(listingFile.name(job, batch)).toBe(`mktx_search_bulk_3_${batch.id}_3.json`);
+});
+
 test('a list that the file does not hold is a mistake of the reader', async () => {
   const result = { message: ResultOfB, inArray: true };
   const unit = { key: 'k', input: { keyword: 'kopi' } };

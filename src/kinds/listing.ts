@@ -14,7 +14,7 @@ import type { UnitFilePack, UnitFilePlace } from './kind.ts';
  * field is there; one without a source is null.
  */
 export const listingFile: UnitFilePack = {
-  name: (job, batch) => `${job.market}_${job.kind}_${batch.seq + 1}_${batch.id}.json`,
+  name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
   async *chunks(pages, unit, place) {
     const { message, inArray } = place.result!;

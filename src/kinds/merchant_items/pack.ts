@@ -11,7 +11,7 @@ const lists = ['items', 'rcmd_items'];
  * its array first, and `rcmd_items` is written before its counts.
  */
 export const shopFile: UnitFilePack = {
-  name: (job, batch) => `${job.market}_${job.kind}_${batch.seq + 1}_${batch.id}.json`,
+  name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
   async *chunks(pages, unit, { collectedAt }) {
     const page = {

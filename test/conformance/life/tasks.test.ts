@@ -276,7 +276,7 @@ describe.each([
     const [{ download_url: url, task_id: task }] = shown.items;
     const { type, name } = await download(life(), url, user);
     const [, , market, kind] = path.split('/');
-    expect([type, name]).toEqual(['application/json', `${market}_${kind}_bulk_1_${task}.json`]);
+    expect([type, name]).toEqual(['application/json', `${market}_${kind}_bulk_1_${task}_1.json`]);
     const at = url.slice(life().deployment.url.length);
     expect((await life().api.get(null, at)).status).toBe(401);
     expect((await life().api.get(other, at)).status).toBe(404);
