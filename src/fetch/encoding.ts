@@ -24,6 +24,9 @@ const decoders: Readonly<Record<string, Decoder>> = {
   zstd: { now: zlib.zstdDecompressSync, later: promisify(zlib.zstdDecompress) },
 };
 
+/** Encodings one upon the other that are undone: servers use one, a proxy may add another. */
+const mostLayers = 3;
+
 /** Bodies up to this size are decoded at once: handing them to a thread costs more than it saves. */
 const smallBytes = 64 * 1024;
 
@@ -38,6 +41,7 @@ export async function decoded(
 ): Promise<Buffer> {
   const names = (contentEncoding ?? '').toLowerCase().split(',');
   const layers = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  if (layers.length > mostLayers) throw new Fault('network', 'the answer is encoded too many times');
   let plain = body;
   for (const name of layers.reverse()) {
     const decoder = Object.hasOwn(decoders, name) ? decoders[name]! : undefined;

@@ -1,0 +1,61 @@
+import http, { type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+
+/** A site that runs on this machine, and what it was asked. */
+export interface Site {
+  port: number;
+  requests: { target: string; headers: IncomingHttpHeaders; raw: string[] }[];
+  connections(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts a site; `answer` answers its requests. */
+export async function startSite(answer: RequestListener): Promise<Site> {
+  let connections = 0;
+  const requests: Site['requests'] = [];
+  const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
+    requests.push({
+      target: `${request.method} ${request.url}`,
+      headers: request.headers,
+      raw: request.rawHeaders,
+    });
+    answer(request, response);
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    requests,
+    connections: () => connections,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Something that nobody from outside may reach. */
+export type Inside = Omit<Site, 'requests'>;
+
+/** Starts something inside: it only counts who comes, on IPv4 and IPv6. */
+export async function startInside(): Promise<Inside> {
+  let connections = 0;
+  const server = net.createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{"products":[]}');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port: 0, host: '::', ipv6Only: false }, resolve);
+  }).catch(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    stop: async () => {
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
