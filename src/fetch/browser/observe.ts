@@ -152,10 +152,12 @@ export function observe(
       wanted.delete(requestId);
     }
     const head = documents.get(requestId);
-    if (!head || shown) return;
+    const aborted = errorText === 'net::ERR_ABORTED';
+    // A page may go on to another one, or stop loading: what is shown stays.
+    if (!head || (shown && (aborted || shown.id !== requestId))) return;
     // An answer came, but nothing that a page could show.
     if (withoutBody.includes(head.status)) resolve({ ...head, body: Buffer.alloc(0) });
-    else if (errorText !== 'net::ERR_ABORTED') fail(failureOf(errorText, head.url));
+    else if (!aborted) fail(failureOf(errorText, head.url));
     else fail(new Fault('page_unreadable', 'the site offers a file instead of a page'));
   });
   on('Page.frameNavigated', ({ frame }) => {

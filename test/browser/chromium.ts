@@ -1,0 +1,46 @@
+import { findBrowser } from '../../src/base/browser-path.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLog } from '../../src/base/log.ts';
+import { type MarketOrigins, parseOrigins } from '../../src/base/origins.ts';
+import { type BrowserFetcherOptions, createBrowserFetcher } from '../../src/fetch/browser/fetcher.ts';
+import type { Fetcher } from '../../src/fetch/http.ts';
+import { findEngine, type MissingEngine } from '../engines/missing.ts';
+
+/** The browser of this machine. */
+export interface Chromium {
+  path: string;
+}
+
+async function installed(): Promise<Chromium | MissingEngine> {
+  const path = process.env.GLEANER_BROWSER ?? findBrowser(process.env.PATH ?? '');
+  if (path) return { path };
+  return {
+    missing: 'no Chromium is installed: apt-get install chromium, or set GLEANER_BROWSER to the path of one',
+  };
+}
+
+/** The browser of this machine, or why the tests that need one are skipped. */
+export const chromium = await findEngine(installed());
+
+/** Why the tests are skipped, behind their title; '' where they run. */
+export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
+
+/** Limits that a test of something else never meets, however slow the machine is. */
+const patient = { totalMs: 45_000, patienceMs: 30_000, settleMs: 30_000 };
+
+/** Makes a fetcher over the browser of this machine for origins as a file has them. */
+export function browserFetcher(
+  origins: object,
+  limits: BrowserFetcherOptions['limits'] = {},
+  more: Partial<BrowserFetcherOptions> = {},
+): Fetcher {
+  return createBrowserFetcher({
+    origins: parseOrigins(JSON.stringify(origins)) as ReadonlyMap<string, MarketOrigins>,
+    clock: systemClock,
+    log: createLog('silent', 'test'),
+    userAgent: 'Gleaner/test (tests)',
+    path: 'missing' in chromium ? null : chromium.path,
+    limits: { ...patient, ...limits },
+    ...more,
+  });
+}

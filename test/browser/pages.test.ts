@@ -1,0 +1,452 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Fetcher } from '../../src/fetch/http.ts';
+import type { PageRequest } from '../../src/fetch/page.ts';
+import { mkta as market } from '../../src/markets/mkta/index.ts';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { browserFetcher, skipped } from './chromium.ts';
+
+const html = { 'content-type': 'text/html; charset=utf-8' };
+const ask = '/data?id=1';
+
+/** Requests that a page made and that never came to an end. */
+const open: ServerResponse[] = [];
+let seen: IncomingMessage[];
+
+/** A site of our own: pages by their path. What `/data` answers is what the pages ask for. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  seen.push(request);
+  const { pathname, searchParams } = new URL(request.url!, 'http://here');
+  const page = (code: string, body = 'Loading', headers: Record<string, string> = {}) =>
+    response
+      .writeHead(200, { ...html, ...headers })
+      .end(
+        `<!doctype html><html><head><title>page</title></head><body>${body}<script>${code}</script></body></html>`,
+      );
+  switch (pathname) {
+    case '/data':
+      return void response
+        .writeHead(Number(searchParams.get('status') ?? 200), {
+          'content-type': 'application/json',
+          'x-many': ['a', 'b'],
+          'set-cookie': 'data=1',
+        })
+        .end(JSON.stringify({ id: searchParams.get('id'), cookie: request.headers.cookie ?? null }));
+    case '/asks':
+      return void page(`fetch('${ask}')`);
+    case '/posts':
+      return void page(`fetch('/data?id=2', { method: 'POST', body: '{}' })`);
+    case '/asks-late':
+      return void page(`setTimeout(() => fetch('${ask}'), 700)`);
+    case '/asks-others-first':
+      return void page(`fetch('/data?id=7').then(() => fetch('/other')).then(() => fetch('${ask}'))`);
+    case '/asks-refused':
+      return void page(`fetch('${ask}&status=403')`);
+    case '/asks-twice':
+      return void page(`fetch('/lost').catch(() => fetch('${ask}'))`);
+    case '/visitor':
+      return void page(`fetch('${ask}')`, 'Welcome', { 'set-cookie': 'visitor=7; Path=/' });
+    case '/heavy': {
+      const many = '<img src="/a.png"><video src="/b.mp4" autoplay></video><link rel="icon" href="/c.ico">';
+      const frames = '<iframe src="/inner"></iframe><iframe src="http://elsewhere.example/"></iframe>';
+      return void page(
+        `new Image().src = '/d.png'; fetch('${ask}')`,
+        `<style>
+        @font-face { font-family: f; src: url(/f.woff2); } body { font-family: f; background: url(/e.png); }
+        </style>${many}${frames}`,
+      );
+    }
+    case '/inner':
+      return void response.writeHead(200, html).end('inner');
+    case '/builds':
+      return void page(
+        `fetch('/data?id=3').then((response) => response.json()).then(({ id }) => {
+          document.body.innerHTML = '<p id="made">Türöffner ' + id + ' 燈</p>';
+        })`,
+      );
+    case '/never-quiet':
+      return void page(`document.title = 'ready'; setInterval(() => fetch('/other'), 20)`);
+    case '/streams':
+      return void page(`new EventSource('/stream'); fetch('${ask}')`);
+    case '/stream':
+      return void open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }));
+    case '/meddles':
+      return void page(`
+        Object.defineProperty(document, 'documentElement', { get: () => ({ outerHTML: 'a lie' }) });
+        HTMLElement.prototype.toString = () => 'a lie';`);
+    case '/grows':
+      return void page(`document.body.textContent = 'x'.repeat(3_000_000)`);
+    case '/loads-much':
+      return void page(`(async () => { for (;;) await fetch('/large').then((r) => r.text()); })()`);
+    case '/large':
+      return void response.writeHead(200, html).end('y'.repeat(500_000));
+    case '/asks-large':
+      return void page(`fetch('/data-large')`);
+    case '/data-large':
+      return void response.writeHead(200).end('z'.repeat(2_000_000));
+    case '/json':
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":"<b>"}');
+    case '/text':
+      return void response.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nDisallow:');
+    case '/nothing':
+      return void response.writeHead(204).end();
+    case '/missing':
+      return void response.writeHead(404, html).end('<title>Not found</title>');
+    case '/moved':
+      return void response.writeHead(302, { location: '/asks', 'set-cookie': 'moved=1' }).end();
+    case '/leaves':
+      return void response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
+    case '/script-leaves':
+      return void page(`location.href = 'http://elsewhere.example/'`, 'Stay a while');
+    case '/reaches':
+      return void page(`
+        const places = ['http://169.254.169.254/latest/meta-data', 'http://localhost:${otherPort}/secret',
+          'http://127.0.0.1:${otherPort}/secret', 'http://[::1]:${otherPort}/secret', 'http://inside.example:${otherPort}/secret'];
+        Promise.allSettled(places.map((place) => fetch(place, { mode: 'no-cors' })))
+          .then((results) => fetch('/data?id=' + results.filter(({ status }) => status === 'fulfilled').length))`);
+    case '/stall':
+      return void open.push(response.writeHead(200, { ...html, 'content-length': 100 }));
+    case '/drop':
+    case '/lost':
+      return void request.socket.destroy();
+    case '/cut':
+      return void response
+        .writeHead(200, { ...html, 'content-length': 100 })
+        .write('<p>half', () => request.socket.destroy());
+    default:
+      return void response.writeHead(200, html).end('other');
+  }
+}
+
+const server = createServer(answer);
+/** A server inside our own network: no page may reach it. */
+let reached = 0;
+const inside = createServer((_request, response) => {
+  reached += 1;
+  response.writeHead(200, { 'access-control-allow-origin': '*' }).end('secret');
+});
+let otherPort: number;
+let closedPort: number;
+let origin: string;
+/** The shop whose pages are as they should not be. */
+let shop: RunningOrigins;
+/** Waits as long as it takes. */
+let fetcher: Fetcher;
+
+async function listen(which: typeof server): Promise<number> {
+  which.listen(0, '127.0.0.1');
+  await once(which, 'listening');
+  return (which.address() as AddressInfo).port;
+}
+
+const sites = () => ({
+  ...shop.config,
+  mktb: { id: origin, sg: origin, closed: `http://127.0.0.1:${closedPort}` },
+  mktf: {},
+});
+
+const fetchers: Fetcher[] = [];
+
+/** Makes a fetcher for which every name leads to this machine. */
+function newFetcher(limits: Parameters<typeof browserFetcher>[1]): Fetcher {
+  const made = browserFetcher(
+    sites(),
+    { quietMs: 200, ...limits },
+    { resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]) },
+  );
+  fetchers.push(made);
+  return made;
+}
+
+const responseOf = (path: string, more: Partial<PageRequest> = {}): PageRequest => ({
+  path: ask,
+  page: { path, take: 'response', same: ['id'] },
+  ...more,
+});
+
+describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
+  beforeAll(async () => {
+    seen = [];
+    const port = await listen(server);
+    otherPort = await listen(inside);
+    const closed = createServer();
+    closedPort = await listen(closed);
+    closed.close();
+    origin = `http://127.0.0.1:${port}`;
+    shop = await startOrigins({ origins: [mkta], browserOnly: true, retryAfter: 7 });
+    fetcher = newFetcher({});
+  });
+
+  beforeEach(() => {
+    seen = [];
+  });
+
+  afterAll(async () => {
+    await Promise.all(fetchers.map((one) => one.close()));
+    await shop.stop();
+    for (const response of open) response.destroy();
+    for (const one of [server, inside]) {
+      one.closeAllConnections();
+      one.close();
+    }
+  });
+
+  const get = (request: PageRequest, region = 'id') => fetcher.for('mktb', region)(request);
+  const paths = () => seen.map(({ url }) => url);
+
+  /** Reads a product page of the shop by the last digits of its id. */
+  const read = (digits: string, one = fetcher) => {
+    const input = { shop_id: '1000100', item_id: `30000000${digits}` };
+    return market.readers.product!.read(input, { region: 'sg', fetch: one.for('mkta', 'sg') });
+  };
+
+  describe('that asks for what is wanted', () => {
+    test('gives the answer that it got, as plain HTTP would', async () => {
+      expect(await get(responseOf('/asks'))).toEqual({
+        status: 200,
+        headers: expect.objectContaining({ 'content-type': 'application/json', 'x-many': 'a, b' }),
+        body: Buffer.from('{"id":"1","cookie":null}'),
+        url: `${origin}${ask}`,
+        at: expect.any(Number),
+      });
+    });
+
+    test.each([
+      ['/asks-late', '1'],
+      ['/asks-others-first', '1'],
+      ['/asks-twice', '1'],
+      ['/moved', '1'],
+      ['/streams', '1'],
+    ])('%s: is waited for, and found among others', async (path, id) => {
+      const { body, headers } = await get(responseOf(path));
+      expect(JSON.parse(body.toString())).toMatchObject({ id });
+      expect(headers).not.toHaveProperty('set-cookie');
+    });
+
+    test('may post, and may be refused', async () => {
+      const posted = await get({ path: '/data', method: 'POST', page: { path: '/posts', take: 'response' } });
+      expect(posted.body.toString()).toContain('"id":"2"');
+      expect(await get(responseOf('/asks-refused'))).toMatchObject({ status: 403 });
+    });
+
+    test('says honestly what it is, and speaks the language that is asked for', async () => {
+      await get(responseOf('/asks', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));
+      for (const { headers } of seen) {
+        expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
+        expect(headers['accept-language']).toMatch(/^id-ID,id;q=0\.9,en;q=0\.8/);
+      }
+    });
+
+    test('loads no images, media, fonts and frames of others', async () => {
+      await get(responseOf('/heavy'));
+      await get({ path: '/heavy' });
+      const loaded = new Set(paths());
+      expect([...loaded].filter((path) => /\.(png|mp4|woff2)$/.test(path!))).toEqual([]);
+      expect(loaded).toContain('/inner');
+    });
+  });
+
+  describe('that is taken as a document', () => {
+    test('comes as its scripts have made it, in UTF-8', async () => {
+      const { body, headers, status } = await get({ path: '/builds' });
+      expect(body.toString()).toContain('<p id="made">Türöffner 3 燈</p>');
+      expect(body.toString()).toMatch(/^<!DOCTYPE html><html>/);
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    });
+
+    test('comes after a while where it is never quiet', async () => {
+      const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
+      expect((await page({ path: '/never-quiet' })).body.toString()).toContain('<title>ready</title>');
+    });
+
+    test('is read where its scripts cannot lie', async () => {
+      expect((await get({ path: '/meddles' })).body.toString()).toContain('<title>page</title>');
+    });
+
+    test.each([
+      ['/json', '{"a":"<b>"}'],
+      ['/text', 'User-agent: *\nDisallow:'],
+    ])('%s comes as it is where it is no web page', async (path, body) => {
+      expect((await get({ path })).body.toString()).toBe(body);
+    });
+
+    test('has the status and the address of its answer', async () => {
+      expect(await get({ path: '/missing' })).toMatchObject({ status: 404, url: `${origin}/missing` });
+      expect(await get({ path: '/nothing' })).toMatchObject({ status: 204, body: Buffer.alloc(0) });
+    });
+
+    test('that has moved is a redirect, and so is one that leads away', async () => {
+      expect(await get({ path: '/moved', redirects: 'same_origin' })).toMatchObject({
+        status: 302,
+        headers: { location: '/asks' },
+        url: `${origin}/moved`,
+      });
+      const away = { status: 302, headers: { location: 'http://elsewhere.example/' } };
+      expect(await get({ path: '/leaves' })).toMatchObject(away);
+      expect(await get(responseOf('/leaves'))).toMatchObject(away);
+    });
+
+    test('stays where its script would leave', async () => {
+      const { url, body } = await get({ path: '/script-leaves' });
+      expect(url).toBe(`${origin}/script-leaves`);
+      expect(body.toString()).toContain('Stay a while');
+    });
+  });
+
+  describe('keeps a session', () => {
+    const cookieAt = async (path: string, region = 'id', one = fetcher) => {
+      const { body } = await one.for('mktb', region)(responseOf(path));
+      const cookie = JSON.parse(body.toString()).cookie as string | null;
+      return cookie?.split('; ').sort() ?? [];
+    };
+
+    test('for the pages of a region, until it is forgotten', async () => {
+      fetcher.forget('mktb', 'id');
+      expect(await cookieAt('/asks')).toEqual([]);
+      expect(await cookieAt('/visitor')).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/asks')).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/asks', 'sg')).toEqual([]);
+      fetcher.forget('mktb', 'id');
+      expect(await cookieAt('/asks')).toEqual([]);
+      expect(await cookieAt('/asks', 'sg')).toEqual(['data=1']);
+    });
+
+    test('over the end of its context and of its browser', async () => {
+      const one = newFetcher({ contextPages: 1, enginePages: 2 });
+      await cookieAt('/visitor', 'id', one);
+      expect(await cookieAt('/asks', 'id', one)).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/asks', 'id', one)).toEqual(['data=1', 'visitor=7']);
+    });
+  });
+
+  describe('reaches nothing inside our network', () => {
+    test('by its scripts, by number and by name', async () => {
+      reached = 0;
+      const { body } = await get(responseOf('/reaches', { path: '/data?id=0' }));
+      expect(JSON.parse(body.toString())).toMatchObject({ id: '0' });
+      expect(reached).toBe(0);
+    });
+
+    test('by an address that a caller named', async () => {
+      const store = (host: string) =>
+        fetcher.for('mktf', '')({ origin: `http://${host}:${otherPort}`, path: '/' });
+      await expect(store('127.0.0.1')).rejects.toMatchObject({ code: 'address_refused' });
+      await expect(store('inside.example')).rejects.toMatchObject({
+        code: 'address_refused',
+        message: 'inside.example leads to 127.0.0.1, not an address of the public internet',
+      });
+      expect(reached).toBe(0);
+    });
+  });
+
+  describe('that goes wrong gets one of our names', () => {
+    test.each([
+      ['/drop', 'network'],
+      ['/cut', 'network'],
+    ])('%s is %s', async (path, code) => {
+      await expect(get(responseOf(path))).rejects.toMatchObject({ code });
+    });
+
+    test('a host that refuses connections is said so', async () => {
+      await expect(get({ path: '/' }, 'closed')).rejects.toMatchObject({
+        code: 'network',
+        message: '127.0.0.1: the connection was refused',
+      });
+    });
+
+    test('what stalls or takes too long is a timeout', async () => {
+      const hasty = newFetcher({ totalMs: 1_000 });
+      const page = hasty.for('mktb', 'id');
+      await expect(page({ path: '/stall' })).rejects.toMatchObject({ code: 'page_timeout' });
+      await expect(page(responseOf('/never-quiet'))).rejects.toMatchObject({
+        code: 'page_timeout',
+        message: expect.stringContaining('1000 ms'),
+      });
+      await expect(read('830', hasty)).rejects.toMatchObject({ code: 'page_timeout' });
+    });
+
+    test('what is too large is not waited for', async () => {
+      const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for('mktb', 'id');
+      const large = { path: '/data-large', page: { path: '/asks-large', take: 'response' } } as const;
+      const requests = [large, { path: '/grows' }, responseOf('/loads-much'), responseOf('/never-quiet')];
+      const outcomes = await Promise.allSettled(requests.map(page));
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'page_too_large' } });
+    });
+
+    test('an aborted signal rejects with its reason, before and during the page', async () => {
+      const reason = new Error('stopping');
+      const controller = new AbortController();
+      const page = fetcher.for('mktb', 'id', controller.signal);
+      const arrived = once(server, 'request');
+      const outcome = expect(page({ path: '/stall' })).rejects.toBe(reason);
+      await arrived;
+      controller.abort(reason);
+      await outcome;
+      await expect(page({ path: '/' })).rejects.toBe(reason);
+    });
+
+    test('a missing origin and a missing browser say what to do', async () => {
+      await expect(get({ path: '/' }, 'th')).rejects.toMatchObject({
+        code: 'origin_missing',
+      });
+      const none = browserFetcher(sites(), {}, { path: null });
+      await expect(none.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
+        code: 'browser_missing',
+        message: expect.stringMatching(/apt-get install chromium.*GLEANER_BROWSER/),
+      });
+      const wrong = browserFetcher(sites(), {}, { path: '/bin/false' });
+      await expect(wrong.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
+        code: 'browser_failed',
+        message: expect.stringContaining('/bin/false did not start'),
+      });
+    });
+  });
+
+  describe('of a shop that is not as it should be', () => {
+    let hasty: Fetcher;
+
+    beforeAll(() => {
+      hasty = newFetcher({ patienceMs: 400, requests: 100 });
+    });
+
+    test.each([
+      ['820', 'a login', 'page_login'],
+      ['821', 'a check that its script leads to', 'page_blocked'],
+      ['822', 'a puzzle', 'page_blocked'],
+      ['823', 'an empty shell', 'page_empty'],
+      ['824', 'a script that fails', 'page_empty'],
+      ['825', 'redirects without end', 'page_failed'],
+      ['826', 'a script that leads on without end', 'page_empty'],
+      ['827', 'a huge page', 'page_too_large'],
+      ['829', 'a file', 'page_unreadable'],
+      ['831', 'a redirect to another site', 'page_failed'],
+      ['833', '404', 'page_failed'],
+      ['834', 'requests without end', 'page_too_large'],
+      ['800', 'an answer that there is no such item', 'page_not_found'],
+      ['807', 'an answer that refuses', 'page_blocked'],
+      ['902', 'an answer that is never given', 'network'],
+      ['907', 'an answer that asks to wait', 'page_throttled'],
+    ])('%s: %s is %s', async (digits, _what, code) => {
+      await expect(read(digits, hasty)).rejects.toMatchObject({ code });
+    });
+
+    test.each([
+      ['828', 'dialogs and popups'],
+      ['832', 'a question about another item first'],
+      ['835', 'an address that has moved'],
+      ['836', 'downloads, pictures and frames of others'],
+      ['901', 'a connection that is lost once'],
+    ])('%s: %s does not keep its record from being read', async (digits) => {
+      expect(await read(digits)).toMatchObject({ data: { item: { item_id: Number(`30000000${digits}`) } } });
+    });
+
+    test('popups and pictures are not loaded', () => {
+      const asked = Object.keys(shop.counters()).join('\n');
+      expect(asked).not.toMatch(/picture|film|keyword|\/search/);
+    });
+  });
+});

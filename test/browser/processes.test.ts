@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname, tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Fetcher } from '../../src/fetch/http.ts';
+import { until } from '../support/until.ts';
+import { browserFetcher, skipped } from './chromium.ts';
+
+const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');
+
+/** Answers at once, and never at /wait. */
+const server = createServer((request, response) => {
+  if (request.url !== '/wait')
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>here</title>');
+});
+let origin: string;
+let fetcher: Fetcher;
+let child: ChildProcess | undefined;
+
+/** How the folders of browsers are called that a process has started. */
+const folderOf = (pid: number) => `gleaner-browser-${hostname()}-${pid}-`;
+
+/** Browsers' processes that a process has started, with their command lines. */
+function processesOf(pid: number): { pid: number; line: string }[] {
+  const found: { pid: number; line: string }[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      if (line.includes(folderOf(pid))) found.push({ pid: Number(name), line });
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found;
+}
+
+const foldersOf = (pid: number) => readdirSync(tmpdir()).filter((name) => name.startsWith(folderOf(pid)));
+
+const noneOf = (pid: number) =>
+  until(`no process of a browser of ${pid}`, () => (processesOf(pid).length === 0 ? true : undefined), {
+    withinMs: 20_000,
+  });
+
+const get = (path: string) => fetcher.for('mkta', 'sg')({ path });
+const arrived = (path: string) =>
+  new Promise<void>((resolve) => {
+    const look = ({ url }: { url?: string }) => {
+      if (url !== path) return;
+      server.off('request', look);
+      resolve();
+    };
+    server.on('request', look);
+  });
+
+/** Ends processes of ours, at once. */
+function kill(sort: RegExp): void {
+  for (const { pid, line } of processesOf(process.pid)) if (sort.test(line)) process.kill(pid, 'SIGKILL');
+}
+
+describe.skipIf(absent)(`the browser's processes${absent}`, () => {
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    fetcher = browserFetcher({ mkta: { sg: origin } }, { quietMs: 100 });
+  });
+
+  afterEach(() => {
+    child?.kill('SIGKILL');
+    child = undefined;
+  });
+
+  afterAll(async () => {
+    await fetcher.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('start with the first page and know none of our secrets', async () => {
+    expect(processesOf(process.pid)).toEqual([]);
+    process.env.GLEANER_TEST_SECRET = 'hush';
+    await get('/');
+    delete process.env.GLEANER_TEST_SECRET;
+    const processes = processesOf(process.pid);
+    expect(processes.length).toBeGreaterThan(2);
+    for (const { pid } of processes) {
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('GLEANER_TEST_SECRET');
+    }
+    const withoutSandbox = processes.some(({ line }) => line.includes('--no-sandbox'));
+    expect(withoutSandbox).toBe(process.getuid?.() === 0);
+  });
+
+  test('that are killed fail their page, and the next page starts new ones', async () => {
+    const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
+    await arrived('/wait');
+    kill(/^(?!.*--type=).*--remote-debugging-pipe/);
+    await waiting;
+    expect((await get('/')).body.toString()).toContain('here');
+  });
+
+  test('of one page that are killed fail that page alone', async () => {
+    const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
+    await arrived('/wait');
+    kill(/--type=renderer/);
+    await waiting;
+    expect((await get('/')).body.toString()).toContain('here');
+  });
+
+  test('are gone with their folder when the fetcher is closed, a page under way or not', async () => {
+    const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
+    await arrived('/wait');
+    await fetcher.close();
+    await waiting;
+    await noneOf(process.pid);
+    expect(foldersOf(process.pid)).toEqual([]);
+    await expect(get('/')).rejects.toMatchObject({ code: 'browser_failed' });
+  });
+
+  test('end when we are killed, and the next start removes what is left', async () => {
+    const script = `
+      const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});
+      const fetcher = browserFetcher({ mkta: { sg: ${JSON.stringify(origin)} } });
+      await fetcher.for('mkta', 'sg')({ path: '/' });
+      console.log('ready');
+      await fetcher.for('mkta', 'sg')({ path: '/wait' });`;
+    child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = child.pid!;
+    expect((await once(createInterface(child.stdout!), 'line'))[0]).toBe('ready');
+    expect(processesOf(pid).length).toBeGreaterThan(2);
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    await noneOf(pid);
+    expect(foldersOf(pid)).toHaveLength(1);
+    const other = browserFetcher({ mkta: { sg: origin } });
+    await other.for('mkta', 'sg')({ path: '/' });
+    await other.close();
+    expect(foldersOf(pid)).toEqual([]);
+  });
+});
