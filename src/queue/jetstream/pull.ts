@@ -1,6 +1,6 @@
 import { createInbox, type Msg, nanos } from 'nats';
 import type { Clock } from '../../base/clock.ts';
-import type { Session } from './link.ts';
+import { orAborted, type Session } from './link.ts';
 
 /**
  * How a pull request ended. `filled`: every message asked for came. `expired`: the engine gave it
@@ -65,7 +65,8 @@ export async function pull(
   over.abort();
   stopping.removeEventListener('abort', stop);
   if (end === 'filled' || session.ended.aborted) subscription.unsubscribe();
-  else await subscription.drain().catch(() => {});
+  // A connection that is lost meanwhile never says that the subscription is drained.
+  else await orAborted(subscription.drain(), session.ended).catch(() => {});
   return end;
 }
 

@@ -1,0 +1,30 @@
+import type { Msg, NatsConnection, NatsError } from 'nats';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import type { Session } from './link.ts';
+import { pull } from './pull.ts';
+
+/** A connection as the driver leaves it when it is lost: subscriptions are told, and nothing is drained any more. */
+function losing() {
+  let tell: (error: NatsError | null, message: Msg) => void = () => {};
+  const ended = new AbortController();
+  const connection = {
+    subscribe: (_inbox: string, { callback }: { callback: typeof tell }) => {
+      tell = callback;
+      return { unsubscribe: () => {}, drain: () => new Promise(() => {}) };
+    },
+    publish: () => {},
+  };
+  const session = { nc: connection as unknown as NatsConnection, ended: ended.signal } as Session;
+  return { session, lose: () => tell(new Error('closed') as NatsError, {} as Msg), end: () => ended.abort() };
+}
+
+test('a pull ends whose connection is lost while it is being taken back', async () => {
+  const { session, lose, end } = losing();
+  const request = { stream: 's', consumer: 'c', count: 1, pullMs: 1_000, heartbeatMs: 500 };
+  const pulling = pull(session, request, systemClock, new AbortController().signal, () => {});
+  lose();
+  await new Promise((resolve) => setImmediate(resolve));
+  end();
+  expect(await pulling).toBe('refused');
+});
