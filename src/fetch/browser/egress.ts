@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, isIP, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, isIP, type LookupFunction, type Socket } from 'node:net';
 import { Fault } from '../../base/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from '../address.ts';
 import { networkFault } from '../network-fault.ts';
+import { receive } from '../receive.ts';
 
 /** Where the connections of a browser's pages may go. */
 export interface EgressRules {
@@ -12,7 +13,12 @@ export interface EgressRules {
   allowPrivate: boolean;
   /** Resolves names; `dns.lookup` when absent. */
   resolve?: ResolveName | undefined;
+  /** Makes the connections; straight ones when absent. */
+  connect?: Connect | undefined;
 }
+
+/** Makes a connection. With a lookup, names are resolved and judged by it and by nobody else. */
+export type Connect = (host: string, port: number, lookup: LookupFunction | undefined) => Promise<Socket>;
 
 /** The only way out for the pages of one browser context. */
 export interface Egress {
@@ -39,60 +45,62 @@ const connected = 0;
 const refused = 2;
 const unreachable = 4;
 
-/** What a part of the conversation came to, and its length in bytes; null while it is incomplete. */
-type Parse<Value> = (bytes: Buffer) => { value: Value; length: number } | null;
-
-/** Takes one part of the conversation; what follows it stays to be read. Rejects when `parse` throws and
- *  when the other side hangs up before. */
-function take<Value>(socket: Socket, parse: Parse<Value>): Promise<Value> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  let bytes = Buffer.alloc(0);
-  const more = (chunk: Buffer) => {
-    bytes = Buffer.concat([bytes, chunk]);
-    try {
-      const found = parse(bytes);
-      if (!found) return;
-      socket.off('data', more).pause();
-      socket.unshift(bytes.subarray(found.length));
-      resolve(found.value);
-    } catch (error) {
-      reject(error);
-    }
-  };
-  socket.on('data', more).resume();
-  socket.once('close', () => reject(new Error('the browser hung up')));
-  return promise;
+/** How long a greeting is; 0 while it is incomplete. What is none is complete at once. */
+function greetingLength(bytes: Buffer): number {
+  if (bytes.length < 2) return 0;
+  if (bytes[0] !== version) return bytes.length;
+  return bytes.length < 2 + bytes[1]! ? 0 : 2 + bytes[1]!;
 }
 
-const greeting: Parse<null> = (bytes) => {
-  if (bytes.length > 0 && bytes[0] !== version) throw new Error('not SOCKS 5');
-  const length = 2 + (bytes[1] ?? 0);
-  if (bytes.length < 2 || bytes.length < length) return null;
-  if (!bytes.subarray(2, length).includes(noAuthentication)) throw new Error('authentication is not offered');
-  return { value: null, length };
-};
+/** How long a request is, as greetingLength. */
+function requestLength(bytes: Buffer): number {
+  if (bytes.length < 5) return 0;
+  const sizes: Record<number, number> = { 1: 4, 3: 1 + bytes[4]!, 4: 16 };
+  const size = sizes[bytes[3]!];
+  if (bytes[0] !== version || bytes[1] !== connectCommand || size === undefined) return bytes.length;
+  return bytes.length < 6 + size ? 0 : 6 + size;
+}
 
 function sixteen(bytes: Buffer): string {
   return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
 }
 
-/** Where the browser wants to be connected with. */
-const wanted: Parse<{ host: string; port: number }> = (bytes) => {
-  if (bytes.length < 5) return null;
-  const [spoken, command, , sort, first] = bytes;
+/** Where the browser wants to be connected with. Rejects for anything but a SOCKS 5 connection. */
+async function wanted(socket: Socket): Promise<{ host: string; port: number }> {
+  const greeting = await receive(socket, greetingLength);
+  if (greeting[0] !== version || !greeting.subarray(2).includes(noAuthentication)) {
+    throw new Error('not a SOCKS 5 greeting');
+  }
+  socket.write(Buffer.from([version, noAuthentication]));
+  const request = await receive(socket, requestLength);
+  const [spoken, command, , sort] = request;
   if (spoken !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
-  const [start, size] = sort === 3 ? [5, first!] : [4, sort === 1 ? 4 : 16];
-  const length = start + size + 2;
-  if (bytes.length < length) return null;
-  const name = bytes.subarray(start, start + size);
+  const name = request.subarray(sort === 3 ? 5 : 4, -2);
   const host = sort === 1 ? name.join('.') : sort === 4 ? sixteen(name) : name.toString('latin1');
-  return { value: { host: host.replace(/^\[|\]$/g, ''), port: bytes.readUInt16BE(length - 2) }, length };
-};
+  return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
+}
 
 function placeOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   const usual = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
   return `${hostname.replace(/^\[|\]$/g, '')} ${port === '' ? usual : port}`;
+}
+
+async function connectStraight(
+  host: string,
+  port: number,
+  lookup: LookupFunction | undefined,
+): Promise<Socket> {
+  const socket = connect({ host, port, ...(lookup ? { lookup } : {}) });
+  const late = () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
+  socket.setTimeout(connectMs, late);
+  // Whoever stops does not wait for it.
+  socket.unref();
+  await once(socket, 'connect');
+  socket.ref();
+  socket.setTimeout(0);
+  socket.off('timeout', late);
+  return socket;
 }
 
 function join(one: Socket, other: Socket): void {
@@ -107,7 +115,8 @@ function join(one: Socket, other: Socket): void {
  * are resolved here, and every address is judged when the connection is made, so that no page, frame,
  * script or redirect reaches anything but the public internet and the origin that is read.
  */
-export async function openEgress({ origin, allowPrivate, resolve }: EgressRules): Promise<Egress> {
+export async function openEgress(rules: EgressRules): Promise<Egress> {
+  const { origin, allowPrivate, resolve, connect = connectStraight } = rules;
   const own = origin === null ? null : placeOf(origin);
   const lookup = guardedLookup(resolve);
   const faults = new Map<string, Fault>();
@@ -124,18 +133,13 @@ export async function openEgress({ origin, allowPrivate, resolve }: EgressRules)
     if (!free && isIP(host) !== 0 && !isPublicAddress(host)) {
       throw new Fault('address_refused', `${host} is not an address of the public internet`);
     }
-    const socket = connect({ host, port, timeout: connectMs, ...(free ? {} : { lookup }) });
+    const socket = await connect(host, port, free ? undefined : lookup);
     hold(socket);
-    socket.once('timeout', () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
-    await once(socket, 'connect');
-    socket.setTimeout(0);
     return socket;
   };
 
   const serve = async (socket: Socket): Promise<void> => {
-    await take(socket, greeting);
-    socket.write(Buffer.from([version, noAuthentication]));
-    const { host, port } = await take(socket, wanted);
+    const { host, port } = await wanted(socket);
     socket.setTimeout(0);
     const place = `${host} ${port}`;
     try {

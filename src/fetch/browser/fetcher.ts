@@ -10,6 +10,7 @@ import { createKept, type Visited } from '../sessions.ts';
 import type { Tab } from './launch.ts';
 import { openingOf } from './opening.ts';
 import { createPool, type Engine, type PoolLimits } from './pool.ts';
+import { connectThrough } from './proxied.ts';
 import { defaultVisitLimits, type VisitLimits, visit } from './visit.ts';
 
 /** What the fetcher is made of. */
@@ -60,7 +61,14 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
     const settings = origins.get(market);
     // An origin of ours is reachable wherever it is; a store named by a caller on the public internet.
     const configured = settings?.addresses.values().some((address) => address === origin) ?? false;
-    return { origin: configured ? origin : null, allowPrivate: settings?.allowPrivate ?? false, resolve };
+    const proxies = settings?.proxies ?? [];
+    const connect = proxies.length > 0 ? connectThrough(proxies, clock) : undefined;
+    return {
+      origin: configured ? origin : null,
+      allowPrivate: settings?.allowPrivate ?? false,
+      resolve,
+      connect,
+    };
   };
 
   const launch = async (): Promise<Engine<Tab>> => {
