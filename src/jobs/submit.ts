@@ -38,9 +38,13 @@ export async function submit(
   submitter: Submitter,
 ): Promise<Message> {
   const offer = offered!;
-  const answer = async (jobId: string) =>
-    create(method.output, await submitJob(context, offer, method.input, request, submitter.userId, jobId));
   const { userId, idempotencyKey } = submitter;
+  let written = false;
+  const writing = () => {
+    written = true;
+  };
+  const answer = async (jobId: string) =>
+    create(method.output, await submitJob(context, offer, method.input, request, { userId, jobId, writing }));
   if (idempotencyKey === undefined) return answer(context.newId());
 
   const now = context.clock.now();
@@ -61,36 +65,54 @@ export async function submit(
       throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`);
     }
   }
+  // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
+  const { jobId } = first ?? own;
   try {
-    // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
-    const message = await answer(first?.jobId ?? own.jobId);
+    const message = await answer(jobId);
     await context.store.answerSubmission(userId, idempotencyKey, toJsonString(method.output, message));
     return message;
   } catch (error) {
-    // Nothing came of it, so that the same key may try again with credits or a mended body.
-    if (Fault.from(error).retry === 'never') await context.store.dropSubmission(userId, idempotencyKey);
+    // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
+    // may have come of it the key stays that job's: trying again must not make a second one.
+    const nothing = !written || (await cameToNothing(context, jobId, Fault.from(error)));
+    if (nothing) await context.store.dropSubmission(userId, idempotencyKey).catch(() => {});
     throw error;
   }
 }
 
+/** Whether a submit that failed after its job was begun left nothing that goes on or costs anything. */
+async function cameToNothing({ store }: JobContext, jobId: string, fault: Fault): Promise<boolean> {
+  if (fault.code === 'insufficient_credits') return true;
+  const job = await store.getJob(jobId).catch(() => null);
+  return job?.state === 'failed';
+}
+
 const parseAnswer = (schema: DescMessage, text: string): Message => fromJsonString(schema, text);
+
+/** Whose job it will be. `writing` is told as soon as something of it may be in the store. */
+interface Own {
+  userId: string;
+  jobId: string;
+  writing(): void;
+}
 
 async function submitJob(
   context: JobContext,
   offer: Offer,
   schema: DescMessage,
   request: Message,
-  userId: string,
-  jobId: string,
+  { userId, jobId, writing }: Own,
 ) {
   const { kind, market } = offer;
   const existing = await context.store.getJob(jobId);
-  if (existing === null) {
+  if (existing !== null) writing();
+  else {
     const plan = await kind.plan(request, schema, market);
     const job = await makeJob(context, offer, plan, userId, jobId);
     const balance = (await context.store.getUser(userId))?.balance ?? 0;
     if (balance < job.cost) throw creditsShort(job.cost, balance);
     if (kind.unqueued === 'refuse') await context.queue.ping();
+    writing();
     await context.store.createJob(job, makeBatches(context, offer, plan, job));
   }
   const job = await finishSubmit(context, jobId);

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
+import { openLocalQueue } from '../queue/local/open.ts';
+import type { Queue } from '../queue/queue.ts';
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs({ approval: false });
+});
+afterEach(() => bench.close());
+
+const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
+const jobsOf = async (userId: string) =>
+  (await bench.context.store.listJobs({ userId }, { limit: 100 })).items;
+const ledgerOf = async (userId: string) =>
+  (await bench.context.store.listLedgerEntries(userId, { limit: 100 })).items.map(({ type, amount }) => [
+    type,
+    amount,
+  ]);
+
+/** Puts a queue in the bench's place that takes nothing; gives what puts the old one back. */
+async function takeQueueAway(): Promise<() => void> {
+  const { context } = bench;
+  const there = context.queue;
+  const closed: Queue = openLocalQueue({ clock: bench.clock, log: context.log });
+  await closed.close();
+  context.queue = closed;
+  return () => {
+    context.queue = there;
+  };
+}
+
+describe('a submit while the queue does not answer', () => {
+  test('is accepted, and everything is given back within the answer', async () => {
+    const putBack = await takeQueueAway();
+    const userId = await bench.createUser(1_000);
+    const answer = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+    expect(answer).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
+    expect(await bench.balance(userId)).toBe(1_000);
+    expect(await bench.context.store.getJob(answer.jobId)).toMatchObject({ state: 'failed', refunded: 600 });
+    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId: answer.jobId });
+    expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
+    expect((await ledgerOf(userId)).sort()).toEqual([
+      ['charge', -600],
+      ['grant', 1_000],
+      ['refund', 600],
+    ]);
+    putBack();
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('gives back what could not be queued, and works on the rest', async () => {
+    const userId = await bench.createUser(1_000);
+    const { queue } = bench.context;
+    let left = 1;
+    bench.context.queue = {
+      ...queue,
+      publish: async (message) => {
+        if (left-- <= 0) throw new Fault('unavailable', 'The broker is gone.');
+        await queue.publish(message);
+      },
+    };
+    await bench.startWorker();
+    const { jobId, refunded } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
+    const job = await bench.reaches(jobId, 'partial_complete', 'failed');
+    // The first batch is worked on or was ended with the other, never both.
+    expect(job.refunded).toBe(refunded);
+    expect(await bench.balance(userId)).toBe(refunded);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('of a kind that refuses instead is unavailable, charges nothing and leaves no job', async () => {
+    const putBack = await takeQueueAway();
+    const userId = await bench.createUser(8);
+    const refused = bench.submit(userId, 'SubmitGetPc', page, 'key');
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await jobsOf(userId)).toEqual([]);
+    expect(await ledgerOf(userId)).toEqual([['grant', 8]]);
+    // Nothing came of it, so the same key works as soon as the queue does.
+    putBack();
+    expect(await bench.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
+    expect(await bench.balance(userId)).toBe(0);
+  });
+
+  test('of such a kind is given back when the queue goes away in the middle of it', async () => {
+    const userId = await bench.createUser(8);
+    const { queue } = bench.context;
+    const lost = async () => {
+      throw new Fault('unavailable', 'The broker is gone.');
+    };
+    bench.context.queue = { ...queue, publish: lost };
+    const refused = bench.submit(userId, 'SubmitGetPc', page, 'key');
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await bench.balance(userId)).toBe(8);
+    bench.context.queue = queue;
+    expect(await bench.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
+    expect(await bench.balance(userId)).toBe(0);
+    await bench.startWorker();
+    const states = async () => (await jobsOf(userId)).map(({ state }) => state);
+    await bench.comesTrue('the second task is done', async () => (await states()).includes('completed'));
+    expect((await states()).sort()).toEqual(['completed', 'failed']);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('a submit that the balance does not cover', () => {
+  test('says what is short, leaves no job, and frees its key', async () => {
+    const userId = await bench.createUser(25);
+    const submit = () => bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
+    await expect(submit()).rejects.toMatchObject({
+      code: 'insufficient_credits',
+      quota: { required: 30, current: 25 },
+    });
+    expect(await jobsOf(userId)).toEqual([]);
+    await grant(bench.context, userId, 5);
+    expect(await submit()).toMatchObject({ cost: 30 });
+    expect(await bench.balance(userId)).toBe(0);
+  });
+
+  test('in the very moment of the charge leaves no job either', async () => {
+    const userId = await bench.createUser(30);
+    const { store } = bench.context;
+    const createJob: typeof store.createJob = async (...job) => {
+      await store.createJob(...job);
+      await grant(bench.context, userId, -1);
+    };
+    bench.context.store = { ...store, createJob };
+    const short = bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+    await expect(short).rejects.toMatchObject({ code: 'insufficient_credits' });
+    expect(await jobsOf(userId)).toEqual([]);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('an idempotency key', () => {
+  const body = variantSoldRequest(3);
+
+  test('gives the first answer again for 24 hours, and charges once', async () => {
+    const userId = await bench.createUser(100);
+    const first = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    await bench.clock.pass(24 * 3_600_000 - 1_000);
+    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
+    expect(await bench.balance(userId)).toBe(70);
+    await bench.clock.pass(2_000);
+    const next = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    expect(next.jobId).not.toBe(first.jobId);
+    expect(await bench.balance(userId)).toBe(40);
+  });
+
+  test('is a conflict with another body, and with another method of the same body', async () => {
+    const userId = await bench.createUser(100);
+    await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/1'] }, 'key');
+    for (const [method, other] of [
+      ['SubmitMerchantItems', { urls: ['https://mkta.sg/shop/2'] }],
+      ['SubmitSearchItems', { urls: ['https://mkta.sg/shop/1'] }],
+    ] as const) {
+      await expect(bench.submit(userId, method, { urls: [...other.urls] }, 'key')).rejects.toMatchObject({
+        code: 'conflict',
+      });
+    }
+  });
+
+  test('under which a submit died is taken up again after a minute, with the job that is there', async () => {
+    const userId = await bench.createUser(100);
+    const { store } = bench.context;
+    const died = async () => {
+      throw new Error('the process is gone');
+    };
+    bench.context.store = { ...store, postLedgerEntry: died, dropSubmission: died };
+    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
+    bench.context.store = store;
+    const [left] = await jobsOf(userId);
+    expect(left).toMatchObject({ state: 'submitted' });
+    // Nobody sees a job that is not charged yet.
+    const reading = bench.read(userId, 'RetrieveVariantSold', { jobId: left!.id });
+    await expect(reading).rejects.toMatchObject({ code: 'not_found' });
+    const again = () => bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    await expect(again()).rejects.toMatchObject({ code: 'conflict' });
+    await bench.clock.pass(60_000);
+    expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
+    expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
+    expect(await bench.balance(userId)).toBe(70);
+  });
+
+  test('is kept for the job that came of a submit which failed afterwards', async () => {
+    const userId = await bench.createUser(100);
+    const { store } = bench.context;
+    const broken = async () => {
+      throw new Error('a bug');
+    };
+    bench.context.store = { ...store, answerSubmission: broken };
+    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
+    bench.context.store = store;
+    expect(await bench.balance(userId)).toBe(70);
+    await bench.clock.pass(60_000);
+    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    expect(await jobsOf(userId)).toHaveLength(1);
+    expect(await bench.balance(userId)).toBe(70);
+  });
+
+  test('is each user’s own', async () => {
+    const [one, other] = [await bench.createUser(100), await bench.createUser(100)];
+    const first = await bench.submit(one, 'SubmitVariantSold', body, 'key');
+    const second = await bench.submit(other, 'SubmitVariantSold', body, 'key');
+    expect(second.jobId).not.toBe(first.jobId);
+  });
+});
