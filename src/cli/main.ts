@@ -57,9 +57,10 @@ program
   .description('make a further key of the first operator, with direct access to the store')
   .action(async () => say(await recoverOperatorKey(loadConfig())));
 addPageCommands(program, say);
-addClientCommands(program, say);
 
 try {
+  // Reads the settings, and so may refuse them.
+  addClientCommands(program, say);
   await program.parseAsync();
 } catch (error) {
   if (error instanceof InvalidArgumentError) throw error;

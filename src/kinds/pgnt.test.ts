@@ -70,14 +70,16 @@ test('retrieve gives each URL its state, a path to its result or a reason', () =
   });
 });
 
-test.each<[Job['state'], (Outcome | undefined)[], string]>([
-  ['awaiting_approval', [undefined], 'awaiting_approval'],
-  ['settling', [aSuccess()], 'completed'],
-  ['settling', [aSuccess(), aFailure], 'partial_complete'],
-  ['failed', [aFailure], 'failed'],
-  ['rejecting', [undefined], 'rejected'],
-])('a job that is %s with %j is %s', (state, outcomes, status) => {
-  expect(show({ state }, outcomes).shown).toMatchObject({ status });
+test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
+  [{ state: 'awaiting_approval' }, [undefined], 'awaiting_approval'],
+  // What failed is on the account before the end is shown.
+  [{ state: 'settling' }, [aSuccess(), aFailure], 'processing'],
+  [{ state: 'completed', finishedAt: 1 }, [aSuccess()], 'completed'],
+  [{ state: 'partial_complete', finishedAt: 1 }, [aSuccess(), aFailure], 'partial_complete'],
+  [{ state: 'failed', finishedAt: 1 }, [aFailure], 'failed'],
+  [{ state: 'rejecting' }, [undefined], 'rejected'],
+])('a job that is %j with %j is %s', (fields, outcomes, status) => {
+  expect(show(fields, outcomes).shown).toMatchObject({ status });
 });
 
 test('a submit says what it costs, and tells of credits only that were given back', () => {

@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../base/fault.ts';
 import type { Market, PageName } from '../markets/market.ts';
 import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
-import { approvalStatus, unitStatus } from './states.ts';
+import { settledStatus, unitStatus } from './states.ts';
 
 /** What kinds of listings by URL differ in. */
 type Listings = Pick<Kind, 'name' | 'page' | 'files'>;
@@ -76,7 +76,7 @@ const retrieve: View = {
     return {
       jobId: job.id,
       ...job.params,
-      status: approvalStatus(job, counts),
+      status: settledStatus(job, counts),
       progress: `${counts.success + counts.failed}/${counts.total} URLs complete`,
       items,
     };

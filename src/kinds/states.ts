@@ -34,6 +34,15 @@ export function approvalStatus(job: Job, batches: Counts['batches']): string {
   }
 }
 
+/**
+ * The same for kinds without a file of the whole job: the end is shown once the refunds are on the
+ * account.
+ */
+export function settledStatus(job: Job, units: Counts['units']): string {
+  const settling = job.finishedAt === null && (job.state === 'processing' || job.state === 'settling');
+  return settling ? 'processing' : approvalStatus(job, units);
+}
+
 /** Whether the job was rejected: its batches count as failed then, whether or not they say so yet. */
 export function isRejected(job: Job): boolean {
   return job.state === 'rejected' || job.state === 'rejecting';

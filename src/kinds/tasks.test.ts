@@ -53,15 +53,17 @@ test('retrieve shows every task with its identity, and a link that needs the tok
   });
 });
 
-test.each<[(Outcome | undefined)[], string]>([
-  [[done, done], 'completed'],
-  [[done, aFailure], 'partial_complete'],
-  [[aFailure], 'failed'],
-  [[aFailure, undefined], 'processing'],
-])('a job with %j is %s', async (outcomes, status) => {
-  expect(await kind.views.retrieve!.show(snapshot({ state: 'processing' }, outcomes))).toMatchObject({
-    status,
-  });
+test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
+  [{ state: 'approved' }, [undefined], 'processing'],
+  [{ state: 'processing' }, [aFailure, undefined], 'processing'],
+  // What failed is on the account before the end is shown.
+  [{ state: 'processing' }, [done, aFailure], 'processing'],
+  [{ state: 'settling' }, [done, aFailure], 'processing'],
+  [{ state: 'completed', finishedAt: 1 }, [done, done], 'completed'],
+  [{ state: 'partial_complete', finishedAt: 1 }, [done, aFailure], 'partial_complete'],
+  [{ state: 'failed', finishedAt: 1 }, [aFailure], 'failed'],
+])('a job that is %j with %j is %s', async (fields, outcomes, status) => {
+  expect(await kind.views.retrieve!.show(snapshot(fields, outcomes))).toMatchObject({ status });
 });
 
 test('the answer to a submit lists the tasks as submitted', async () => {

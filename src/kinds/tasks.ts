@@ -63,7 +63,8 @@ const retrieve: View = {
     const counts = { total: items.length, success: tally('SUCCESS'), failed: tally('FAILED') };
     return {
       jobId: job.id,
-      status: bulkStatus(job, counts),
+      // What failed is on the account before the end is shown.
+      status: job.finishedAt === null ? 'processing' : bulkStatus(job, counts),
       ...counts,
       pending: counts.total - counts.success - counts.failed,
       items,

@@ -37,11 +37,12 @@ export interface Downloaded {
 
 const endsWithinMs = 40_000;
 
-/** Opens a life for a test file, and proves at its end that balances, ledger and jobs agree. */
-export function useLife(settings: Record<string, string> = {}): () => Life {
+/** Opens a life for a test file, and proves at its end that balances, ledger and jobs agree. `slowMs`: how
+ *  late the pages come that come late. */
+export function useLife(settings: Record<string, string> = {}, slowMs = 300): () => Life {
   let life: Life;
   beforeAll(async () => {
-    const running = await startOrigins({ origins });
+    const running = await startOrigins({ origins, slowMs });
     const deployment = await createDeployment({
       stack: { distributed: false },
       engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
@@ -154,8 +155,12 @@ function checkCounts({ status, total, success, failed, pending, progress }: Coun
   const done = success + failed;
   expect(done + pending).toBe(total);
   expect(done).toBeGreaterThanOrEqual(before);
-  expect(running.includes(status)).toBe(pending > 0);
-  if (progress !== undefined) expect(progress).toBeCloseTo(done / total, 9);
+  if (pending > 0) expect(running).toContain(status);
+  if (progress !== undefined) {
+    // A job of one file is over with its last item, its file made after that.
+    expect(running.includes(status)).toBe(pending > 0);
+    expect(progress).toBeCloseTo(done / total, 9);
+  }
   return done;
 }
 

@@ -3,7 +3,10 @@ import type { TestUser } from '../../support/api.ts';
 import { until } from '../../support/until.ts';
 import { ended, type Life, type Submitted, submit, useLife } from './life.ts';
 
-/** A page that comes late, so that the first look at its job is before its end. */
+/** So late do pages come that the first look at their job is before its end. */
+const slowMs = 1_500;
+
+/** Such pages. */
 const slow = {
   mktb: { shop_domain: 'toko-93', product_key: 'lampu-93900' },
   mktc: { formattedId: 'ps--GLN-60093-93900', sku: 'GLN-60093-93900-00001' },
@@ -24,8 +27,8 @@ async function untilOver({ api }: Life, { id }: Submitted): Promise<void> {
   );
 }
 
-describe('with the lengths of the interface', () => {
-  const life = useLife({ GLEANER_RETRIEVE_CACHE: '120s,24h' });
+describe.concurrent('with the lengths of the interface', () => {
+  const life = useLife({ GLEANER_RETRIEVE_CACHE: '120s,24h' }, slowMs);
 
   test.each(['mktb', 'mktc'] as const)(
     'an answer about a running job of %s is kept for 120 s, whatever becomes of the job',
@@ -60,8 +63,8 @@ describe('with the lengths of the interface', () => {
   test.each([
     ['/v1/mktd/pdp/bulk', { product_id: '1729000093900', country: 'sg' }],
     ['/v1/mkte/pdp/bulk', { asin: 'B0GLN93900', country: 'us' }],
-    ['/v1/mktb/search/bulk', { keyword: 'rak 93900' }],
-    ['/v1/mktc/merchant/bulk', { shopid: 'GLN-93900' }],
+    ['/v1/mktb/search/bulk', { keyword: 'rak 93900', product_limit: 1 }],
+    ['/v1/mktc/merchant/bulk', { shopid: 'GLN-93900', limit: 1 }],
   ])('no answer of %s is kept', async (path, item) => {
     const user = await life().api.createUser(100);
     const job = await submit(life(), user, path, { items: [item] });
@@ -72,7 +75,7 @@ describe('with the lengths of the interface', () => {
 });
 
 describe('switched off', () => {
-  const life = useLife({ GLEANER_RETRIEVE_CACHE: 'off' });
+  const life = useLife({ GLEANER_RETRIEVE_CACHE: 'off' }, slowMs);
 
   test('every answer is of now', async () => {
     const user = await life().api.createUser(100);
