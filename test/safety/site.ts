@@ -42,8 +42,10 @@ export type Inside = Omit<Site, 'requests'>;
 /** Starts something inside: it only counts who comes, on IPv4 and IPv6. */
 export async function startInside(): Promise<Inside> {
   let connections = 0;
+  const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     connections += 1;
+    sockets.add(socket);
     socket.on('error', () => {});
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{"products":[]}');
   });
@@ -55,6 +57,7 @@ export async function startInside(): Promise<Inside> {
     port: (server.address() as AddressInfo).port,
     connections: () => connections,
     stop: async () => {
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -1,0 +1,61 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { createLog } from '../../src/base/log.ts';
+import { parseOrigins } from '../../src/base/origins.ts';
+import { createHttpFetcher } from '../../src/fetch/http.ts';
+import { createPolitePages } from '../../src/fetch/polite.ts';
+
+/** What one process is to ask for; its only parameter, as JSON. */
+export interface Errand {
+  /** A connection string of MongoDB, or the path of a SQLite file. */
+  store: string;
+  /** Text of an origins file with the fake marketplace's mkta/sg. */
+  origins: string;
+  pages: number;
+  /** Pages under way or waiting at once. */
+  atOnce: number;
+}
+
+/*
+ * One process of several that ask the same origin, as a worker does. Writes how many calls it made to the
+ * store for how many pages.
+ */
+const errand = JSON.parse(process.argv[2]!) as Errand;
+const log = createLog('silent', 'test');
+const origins = parseOrigins(errand.origins);
+const store = errand.store.startsWith('mongodb')
+  ? (await import('../../src/store/mongo/open.ts')).openMongoStore({ uri: errand.store })
+  : (await import('../../src/store/sqlite/open.ts')).openSqliteStore({ path: errand.store });
+let calls = 0;
+const counting: typeof store = {
+  ...store,
+  reserveOrigin: (...slots) => {
+    calls += 1;
+    return store.reserveOrigin(...slots);
+  },
+  leaseOrigin: (...request) => {
+    calls += 1;
+    return store.leaseOrigin(...request);
+  },
+};
+const common = { origins, clock: systemClock, log, userAgent: 'Gleaner/test' };
+const fetcher = createHttpFetcher(common);
+const pages = createPolitePages({ ...common, fetcher, store: counting });
+
+let next = 0;
+let served = 0;
+const ask = async () => {
+  while (next < errand.pages) {
+    next += 1;
+    const visit = pages.visit('mkta', 'sg');
+    const { status } = await visit.fetch({
+      path: `/api/v4/pdp/get_pc?item_id=${30_000_000_000 + next}&shop_id=77`,
+    });
+    if (status === 200) served += 1;
+    await visit.ended(null);
+  }
+};
+await Promise.all(Array.from({ length: errand.atOnce }, ask));
+await pages.close();
+await fetcher.close();
+await store.close();
+process.stdout.write(JSON.stringify({ served, calls }));
