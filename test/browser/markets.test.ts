@@ -93,7 +93,7 @@ describe.skipIf(skipped)(`a market whose pages only a browser can read${skipped}
 
   test('says so where it knows no page for a request', async () => {
     await expect(read(browser, ['mktb', 'id', 'merchant'], { shopid: '12' })).rejects.toMatchObject({
-      code: 'page_unreadable',
+      code: 'invalid',
       message: expect.stringContaining('/graphql/ShopInfoCore'),
     });
   });

@@ -87,7 +87,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       signal?.throwIfAborted();
       const origin = originOf(market, region, request);
       if (request.page === undefined && request.method === 'POST') {
-        throw new Fault('page_unreadable', `no page is known whose scripts ask for ${request.path}`);
+        throw new Fault('invalid', `no page is known whose scripts ask for ${request.path}`);
       }
       const opening = openingOf(request, origin);
       try {
