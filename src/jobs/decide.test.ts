@@ -77,6 +77,8 @@ describe('an approval', () => {
     const sold = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     expect(await entriesOf(userId)).toEqual([]);
     await approve(bench.context, sold.jobId, operatorId);
+    // Entries of the same millisecond are in no order.
+    await bench.clock.pass(1);
     const search = await bench.submit(userId, 'SubmitSearchItems', searches);
     await approve(bench.context, search.jobId, operatorId);
     expect(await entriesOf(userId)).toEqual([
