@@ -92,8 +92,6 @@ function quick(origins: Record<string, unknown>): Record<string, unknown> {
       {
         ...(typeof addresses === 'string' ? { '': addresses } : (addresses as object)),
         ...gentleness,
-        // The fake stores of marketplace F are on this machine.
-        ...(market === 'mktf' ? { allow_private: true } : {}),
       },
     ]),
   );

@@ -26,6 +26,12 @@ function named(form: string, pattern: RegExp): Form {
 
 const anything = (name: string, form: string): Form => ({ form, read: (text) => ({ [name]: text }) });
 
+/** Where one reader reads searches and categories: an id is a search's. */
+const search: Form = {
+  form: 'a keyword',
+  read: (text) => ({ keyword: text, list_type: 'search' }),
+};
+
 /** What follows the host of an address, or the text itself. */
 const path = String.raw`^(?:https?:\/\/[^/]+\/)?`;
 const itemOfA = named(
@@ -43,7 +49,7 @@ const forms: Readonly<Record<string, Form>> = {
     '<shop domain>/<product key>, or its address',
     new RegExp(`${path}(?<shop_domain>[^/?#]+)/(?<product_key>[^/?#]+)(?:[?#]|$)`),
   ),
-  'mktb search': anything('keyword', 'a keyword'),
+  'mktb search': search,
   'mktb merchant': anything('shopid', 'the number or the name of a shop'),
   'mktc product': {
     form: '<formatted id>[/<sku>[/<pickup point>]], or its address',
@@ -58,7 +64,7 @@ const forms: Readonly<Record<string, Form>> = {
     '<ASIN>, or its address',
     /^(?:https?:\/\/\S*?\/(?:dp|gp\/product)\/)?(?<asin>[A-Z0-9]{10})(?:[/?#]|$)/,
   ),
-  'mkte search': anything('keyword', 'a keyword'),
+  'mkte search': search,
   'mktf search': { form: 'the address of a store, a collection or a search', read: () => null },
 };
 
@@ -113,9 +119,7 @@ function inputOf(market: Market, page: PageName, text: string): { input: JsonObj
   if (!input || Object.keys(input).length === 0) {
     throw refused('id', text, form?.form ?? 'a JSON object of what the reader is asked for');
   }
-  return {
-    input: { ...input, ...(page === 'search' && market.name !== 'mkta' ? { list_type: 'search' } : {}) },
-  };
+  return { input };
 }
 
 function jsonOf(text: string): JsonObject {

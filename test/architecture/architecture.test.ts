@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import {
+  againstArrows,
+  areaOf,
+  askers,
+  betweenSiblings,
+  drivers,
+  isKnown,
+  notForBrowsers,
+  outsideOf,
+  readersOfEnvironment,
+} from './rules.ts';
+import { readSource, type Source } from './source.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Tests, the contracts that adapters are held to, and fixtures import what they like. */
+const ofTests = /\.test\.tsx?$|\/(?:contract|fixture)(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
+
+const sources: Source[] = ['src', 'gateway', 'gen']
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+  .filter((path) => !ofTests.test(path))
+  .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+
+const foldersOf = (parent: string) =>
+  readdirSync(join(root, parent), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+/** Names of all markets and kinds. */
+const axes = new Set([...foldersOf('src/markets'), ...foldersOf('src/kinds')]);
+
+describe('the program', () => {
+  test('has a place for each of its areas', () => {
+    expect([...new Set(sources.map(({ path }) => areaOf(path)))].filter((area) => !isKnown(area))).toEqual(
+      [],
+    );
+    expect(sources.length).toBeGreaterThan(250);
+    expect(sources.flatMap(({ files }) => files).length).toBeGreaterThan(700);
+  });
+
+  test('imports one way', () => {
+    expect(againstArrows(sources)).toEqual([]);
+  });
+
+  test('keeps markets from their siblings, and kinds from theirs', () => {
+    expect(betweenSiblings(sources)).toEqual([]);
+  });
+
+  test.each(drivers)('imports the driver %s in its folder alone', (name, folder) => {
+    expect(sources.filter(({ packages }) => packages.some((used) => name.test(used)))).not.toEqual([]);
+    expect(outsideOf(sources, name, folder)).toEqual([]);
+  });
+
+  test('has nothing of Node in its web pages', () => {
+    expect(notForBrowsers(sources)).toEqual([]);
+  });
+
+  test('reads the environment in one file', () => {
+    expect(readersOfEnvironment(sources)).toEqual([]);
+  });
+
+  test('does not ask which market or kind something is', () => {
+    expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
+    expect(askers(sources, axes)).toEqual([]);
+  });
+});
+
+describe('a source', () => {
+  test.each([
+    ["import { a } from './a.ts';", ['src/jobs/a.ts'], []],
+    ["import type { A } from '../store/a.ts';", ['src/store/a.ts'], []],
+    ["import '../../gateway/a.ts';", ['gateway/a.ts'], []],
+    ["export * from './a.ts'; export { b } from './b.ts';", ['src/jobs/a.ts', 'src/jobs/b.ts'], []],
+    ["const a = await import('./a.ts');", ['src/jobs/a.ts'], []],
+    ["let a: import('./a.ts').A;", ['src/jobs/a.ts'], []],
+    ["import manifest from '../../package.json' with { type: 'json' };", ['package.json'], []],
+    [
+      "import { parse } from 'csv-parse/sync'; import '@aws-sdk/client-s3/x';",
+      [],
+      ['csv-parse', '@aws-sdk/client-s3'],
+    ],
+    ["import { DatabaseSync } from 'node:sqlite';", [], ['node:sqlite']],
+    ["// import './a.ts';\nconst a = \"import './b.ts'\"; /* from './c.ts' */ export { a };", [], []],
+  ])('%s: its imports are seen', (text, files, packages) => {
+    expect(readSource('src/jobs/work.ts', text)).toMatchObject({ files, packages });
+  });
+
+  test('with an import whose name is put together is an error', () => {
+    expect(() => readSource('src/jobs/work.ts', 'await import(name);')).toThrow(/src\/jobs\/work\.ts/);
+  });
+
+  test.each([
+    ['process.env.HOME', true],
+    ["process['env']", true],
+    ['globalThis.process.env', true],
+    ['const { env } = process', true],
+    ["import { env } from 'node:process'", true],
+    ['settings.env', false],
+    ["'process.env'", false],
+  ])('%s: reading the environment is seen', (text, expected) => {
+    expect(readSource('src/jobs/work.ts', text).readsEnvironment).toBe(expected);
+  });
+
+  test.each([
+    ["if (kind === 'pgnt') a();", ['pgnt']],
+    ["if ('pgnt' != kind) a();", ['pgnt']],
+    ['if (kind === `pgnt`) a();', ['pgnt']],
+    ["switch (kind) { case 'pgnt': a(); }", ['pgnt']],
+    ["if (['pgnt', 'x'].includes(kind)) a();", ['pgnt', 'x']],
+    ["const a = { kind: 'pgnt' };", []],
+  ])('%s: its comparisons are seen', (text, compared) => {
+    expect(readSource('src/jobs/work.ts', text).compared).toEqual(compared);
+  });
+});
+
+describe('a rule', () => {
+  const from = (path: string, ...names: string[]) => [
+    readSource(path, names.map((name) => `import '${name}';`).join('\n')),
+  ];
+
+  test.each([
+    ['src/jobs/a.ts', '../rpc/b.ts'],
+    ['src/store/a.ts', '../queue/queue.ts'],
+    ['src/kinds/a.ts', '../markets/list.ts'],
+    ['src/base/a.ts', '../jobs/b.ts'],
+    ['src/cli/a.ts', '../../test/origins/main.ts'],
+    ['src/jobs/a.ts', '../../gateway/caller.ts'],
+    ['src/jobs/a.ts', '../../package.json'],
+    ['src/jobs/a.ts', '../unheard-of/b.ts'],
+    ['gateway/a.ts', '../src/jobs/b.ts'],
+    ['gateway/a.ts', './console/main.ts'],
+    ['gateway/console/main.tsx', '../caller.ts'],
+    ['gateway/console/main.tsx', '../../src/base/id.ts'],
+    ['src/cli/a.ts', '../../gateway/console/main.ts'],
+    ['src/client/a.ts', '../jobs/b.ts'],
+    ['src/rpc/a.ts', '../client/b.ts'],
+    ['src/jobs/a.ts', '../notify/b.ts'],
+  ])('refuses %s to import %s', (path, name) => {
+    expect(againstArrows(from(path, name))).toHaveLength(1);
+  });
+
+  test.each([
+    ['src/jobs/a.ts', '../store/b.ts'],
+    ['src/kinds/a.ts', '../markets/market.ts'],
+    ['src/notify/a.ts', '../fetch/b.ts'],
+    ['src/sweep/a.ts', '../notify/b.ts'],
+    ['src/cli/a.ts', '../client/b.ts'],
+    ['src/client/a.ts', '../../gen/b.ts'],
+    ['gateway/a.ts', '../src/base/b.ts'],
+    ['gateway/console/deep/a.ts', '../../../gen/b.ts'],
+    ['gateway/console/deep/a.ts', '../b.ts'],
+  ])('lets %s import %s', (path, name) => {
+    expect(againstArrows(from(path, name))).toEqual([]);
+  });
+
+  test('keeps the folders of markets and kinds to themselves', () => {
+    expect(
+      betweenSiblings(from('src/markets/mkta/a.ts', '../mktb/b.ts', './c.ts', '../html.ts')),
+    ).toHaveLength(1);
+    expect(betweenSiblings(from('src/jobs/a.ts', '../kinds/pgnt/b.ts', '../kinds/kind.ts'))).toHaveLength(1);
+    expect(betweenSiblings(from('src/kinds/list.ts', './pgnt/index.ts'))).toEqual([]);
+  });
+
+  test('keeps drivers in their folders, Node out of web pages, and questions out of the rest', () => {
+    expect(outsideOf(from('src/store/a.ts', 'mongodb'), /^mongodb$/, /^src\/store\/mongo\//)).toHaveLength(1);
+    expect(notForBrowsers(from('gateway/console/a.ts', 'node:fs', 'react'))).toHaveLength(1);
+    const asking = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
+    expect(askers(asking('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
+    expect(askers(asking('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    expect(readersOfEnvironment(asking('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
+  });
+});

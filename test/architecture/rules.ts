@@ -1,0 +1,115 @@
+import type { Source } from './source.ts';
+
+/**
+ * Areas from what is used by all to what uses all. An area imports those of the rows above its own;
+ * those of one row don't know each other, except for `neighbours`.
+ */
+const rows: readonly (readonly string[])[] = [
+  ['gen', 'src/base'],
+  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links'],
+  ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift'],
+  ['src/jobs', 'src/notify'],
+  ['src/rpc', 'src/worker', 'src/sweep'],
+  ['src/cli'],
+];
+
+/** Within a row: ports speak of the store's documents, kinds of what a market is. */
+const neighbours: readonly [from: string, file: RegExp][] = [
+  ['src/base', /^gen\//],
+  ['src/queue', /^src\/store\/documents\.ts$/],
+  ['src/blobs', /^src\/store\/documents\.ts$/],
+  ['src/fetch', /^src\/store\/politeness\.ts$/],
+  ['src/kinds', /^src\/markets\/market\.ts$/],
+];
+
+/** Areas beside the rows: what they import, and who imports them. */
+const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
+  gateway: { imports: ['gen', 'src/base'], users: ['src/cli'] },
+  // A web page of its own: nothing of the service runs in a browser.
+  'gateway/console': { imports: ['gen'], users: [] },
+  // What a caller's program would be: it knows the contract, not the service.
+  'src/client': { imports: ['gen', 'src/base'], users: ['src/cli'] },
+};
+
+/** Folders in which a driver may be imported. */
+export const drivers: readonly [name: RegExp, folder: RegExp][] = [
+  [/^mongodb$/, /^src\/store\/mongo\//],
+  [/^(?:node:)?sqlite$/, /^src\/store\/sqlite\//],
+  [/^nats$/, /^src\/queue\/jetstream\//],
+  [/^@aws-sdk\//, /^src\/blobs\/s3\//],
+  [/^undici$/, /^src\/fetch\//],
+  [/^puppeteer/, /^src\/fetch\/browser\//],
+  [/^(?:express|busboy)$/, /^gateway\/(?!console\/)/],
+];
+
+/** "src/jobs" of "src/jobs/work.ts"; "gateway/console", else "gateway" and "gen" as they are. */
+export function areaOf(path: string): string {
+  const two = path.split('/').slice(0, 2).join('/');
+  return path.startsWith('src/') || two in apart ? two : path.split('/', 1)[0]!;
+}
+
+const rowOf = (area: string) => rows.findIndex((row) => row.includes(area));
+
+/** Whether an area has its place among the others. */
+export const isKnown = (area: string) => area in apart || rowOf(area) >= 0;
+
+/** Whether a file of one area may import a file. */
+function mayImport(from: string, file: string): boolean {
+  const to = areaOf(file);
+  if (from === to) return true;
+  if (apart[from]) return apart[from].imports.includes(to);
+  if (apart[to]) return apart[to].users.includes(from);
+  // The version that the program says it is.
+  if (file === 'package.json') return from === 'src/cli';
+  if (neighbours.some(([area, files]) => area === from && files.test(file))) return true;
+  return rowOf(to) >= 0 && rowOf(to) < rowOf(from);
+}
+
+/** Imports against the arrows, as "a -> b". */
+export const againstArrows = (sources: readonly Source[]) =>
+  importsWhere(sources, (path, file) => !mayImport(areaOf(path), file));
+
+/** Imports of one market's or kind's folder by anyone but itself and the list of its kind. */
+export const betweenSiblings = (sources: readonly Source[]) =>
+  importsWhere(sources, (path, file) => {
+    const folder = folderOf(file);
+    return (
+      folder !== undefined && folder !== folderOf(path) && !/^src\/(?:markets|kinds)\/list\.ts$/.test(path)
+    );
+  });
+
+/** Imports of what is not there for a web page, as "a -> package". */
+export const notForBrowsers = (sources: readonly Source[]) =>
+  sources
+    .filter(({ path }) => areaOf(path) === 'gateway/console' && !path.endsWith('.config.ts'))
+    .flatMap(({ path, packages }) =>
+      packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
+    );
+
+/** Files that import a driver outside of its folder. */
+export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegExp) =>
+  sources
+    .filter(({ path, packages }) => !folder.test(path) && packages.some((used) => name.test(used)))
+    .map(({ path }) => path);
+
+/** Files that look at the environment where they should be handed settings. */
+export const readersOfEnvironment = (sources: readonly Source[]) =>
+  sources
+    .filter(({ path, readsEnvironment }) => readsEnvironment && path !== 'src/base/config.ts')
+    .map(({ path }) => path);
+
+/** Files outside of the markets' and kinds' own that ask which of them something is, with what they compare. */
+export const askers = (sources: readonly Source[], names: ReadonlySet<string>) =>
+  sources
+    .filter(({ path }) => folderOf(path) === undefined)
+    .flatMap(({ path, compared }) =>
+      compared.filter((text) => names.has(text)).map((text) => `${path}: '${text}'`),
+    );
+
+/** The folder of one market or kind, of a path inside one. */
+const folderOf = (path: string) => /^src\/(?:markets|kinds)\/[^/]+(?=\/)/.exec(path)?.[0];
+
+const importsWhere = (sources: readonly Source[], holds: (path: string, file: string) => boolean) =>
+  sources.flatMap(({ path, files }) =>
+    files.filter((file) => holds(path, file)).map((file) => `${path} -> ${file}`),
+  );

@@ -1,0 +1,104 @@
+import { posix } from 'node:path';
+import { parseAst } from 'vitest/node';
+
+/** What a source file has to do with others. Paths are the project's own, with `/`. */
+export interface Source {
+  path: string;
+  /** Files of its relative imports; `import type` too, as an arrow is an arrow. */
+  files: string[];
+  /** Packages, by name: "@scope/name", "name"; Node's own keep their prefix. */
+  packages: string[];
+  /** Whether it looks at the process' environment. */
+  readsEnvironment: boolean;
+  /** Texts that it compares something with: by an operator, a `case`, or `includes` of a list. */
+  compared: string[];
+}
+
+/** A node of the syntax tree, of whatever type. */
+interface Node {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** Reads a TypeScript source. An import whose name is not written out is an Error: nobody could follow it. */
+export function readSource(path: string, text: string): Source {
+  const source: Source = { path, files: [], packages: [], readsEnvironment: false, compared: [] };
+  const imported = (name: unknown) => {
+    const written = textOf(name);
+    if (written === null) throw new Error(`${path}: an import whose name is not written out`);
+    if (written.startsWith('.')) source.files.push(posix.join(posix.dirname(path), written));
+    else source.packages.push(packageOf(written));
+  };
+  const visit = (node: Node) => {
+    switch (node.type) {
+      case 'ImportDeclaration':
+        imported(node.source);
+        source.readsEnvironment ||=
+          /^(?:node:)?process$/.test(textOf(node.source) ?? '') && names(node.specifiers).includes('env');
+        break;
+      case 'ImportExpression':
+      case 'ExportAllDeclaration':
+      case 'TSImportType':
+        imported(node.source);
+        break;
+      case 'ExportNamedDeclaration':
+        if (node.source) imported(node.source);
+        break;
+      case 'MemberExpression':
+        source.readsEnvironment ||= isProcess(node.object) && nameOf(node.property) === 'env';
+        break;
+      case 'VariableDeclarator':
+        source.readsEnvironment ||=
+          isProcess(node.init) && names((node.id as Node).properties).includes('env');
+        break;
+      case 'BinaryExpression':
+        if (/^[!=]==?$/.test(String(node.operator))) source.compared.push(...texts([node.left, node.right]));
+        break;
+      case 'SwitchCase':
+        source.compared.push(...texts([node.test]));
+        break;
+      case 'CallExpression': {
+        const { object, property } = node.callee as Node;
+        if (nameOf(property) === 'includes' && isNode(object) && object.type === 'ArrayExpression')
+          source.compared.push(...texts(object.elements as unknown[]));
+        break;
+      }
+    }
+    for (const field of Object.values(node)) {
+      for (const child of Array.isArray(field) ? field : [field]) if (isNode(child)) visit(child);
+    }
+  };
+  visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node);
+  return source;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
+
+/** A text that is written out: a literal, or a template without gaps. */
+function textOf(value: unknown): string | null {
+  if (!isNode(value)) return null;
+  if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;
+  const parts = value.type === 'TemplateLiteral' ? (value.quasis as { value: { cooked: string } }[]) : [];
+  return parts.length === 1 ? parts[0]!.value.cooked : null;
+}
+
+const texts = (values: readonly unknown[]) => values.map(textOf).filter((text) => text !== null);
+
+/** What a property is called, written as a name or as a text. */
+const nameOf = (value: unknown) =>
+  isNode(value) && value.type === 'Identifier' ? (value.name as string) : textOf(value);
+
+/** What is taken out of something: by an import, or by a pattern. */
+const names = (parts: unknown) =>
+  ((parts ?? []) as Node[]).map(({ imported, key }) => nameOf(imported ?? key));
+
+const isProcess = (value: unknown): boolean =>
+  isNode(value) &&
+  ((value.type === 'Identifier' && value.name === 'process') ||
+    (value.type === 'MemberExpression' && nameOf(value.property) === 'process'));
+
+function packageOf(name: string): string {
+  const parts = name.startsWith('@') ? 2 : 1;
+  return name.startsWith('node:') ? name : name.split('/').slice(0, parts).join('/');
+}
