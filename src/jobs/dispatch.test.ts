@@ -1,8 +1,12 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { plainIds } from '../../test/origins/mkta/ids.ts';
 import { type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
+import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
+import { dispatch } from './dispatch.ts';
 
 const hourMs = 3_600_000;
 /** The bench's clock stands at noon in GMT+8. */
@@ -54,4 +58,78 @@ test('batches dispatched before the end of working hours finish, others wait for
   await clock.pass(20 * hourMs);
   await sweep(context);
   await bench.reaches(jobId, 'completed');
+});
+
+describe('batches that are put off', () => {
+  const minuteMs = 60_000;
+
+  /** A running job whose first batches, so many, are put off, and others wait; gives what is queued next. */
+  async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
+    bench = await openJobs({ jobWindow });
+    const { store } = bench.context;
+    const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing' } as const;
+    const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
+    const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
+    await store.createJob(job, batches);
+    for (const { batchId } of await store.queueBatches(job.id, putOff, noon)) {
+      await store.claimBatch(batchId, 0, noon, noon + minuteMs);
+      await store.releaseBatch(batchId, 1, noon + minuteMs);
+    }
+    await dispatch(bench.context, job);
+    const listed = await store.listBatches(job.id);
+    return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
+  }
+
+  test('leave the window of their job to the next', async () => {
+    expect(await nextOf(['sg', 'sg', 'sg', 'sg', 'sg', 'sg'], 2, 3)).toEqual([2, 3, 4]);
+  });
+
+  test('are no more of a region than a window holds, while other regions go on', async () => {
+    expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th', 'id'], 2, 2)).toEqual([3, 6]);
+    await bench.close();
+    expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th'], 2, 2)).toEqual([3, 5]);
+    await bench.close();
+    expect(await nextOf(['sg', 'sg', 'sg', 'sg'], 2, 2)).toEqual([]);
+  });
+
+  test('say nothing of other stores where callers name them', async () => {
+    expect(await nextOf(['', '', '', '', '', ''], 3, 2)).toEqual([3, 4]);
+  });
+
+  test('of a blocked region do not keep the others of the job waiting, and go on when they may', async () => {
+    bench = await openJobs({ jobWindow: 2 });
+    const { context, clock } = bench;
+    const rows = plainIds(120).map((item, at) => ({ item: `${item}`, region: at < 100 ? 'sg' : 'id' }));
+    const isBlocked = (item: string) => rows.find((row) => row.item === item)!.region === 'sg';
+    const read: string[] = [];
+    bench.between((fetch, item) => async (request) => {
+      const ms = noon + 5 * minuteMs - clock.now();
+      if (ms > 0 && isBlocked(item)) {
+        throw new Fault('origin_paused', 'mkta/sg: blocked (page_blocked)', { retryAfterMs: ms });
+      }
+      read.push(item);
+      return fetch(request);
+    });
+    const user = await bench.createUser(2_000);
+    const lines = rows.map(({ region, item }) => `${region},7,${item}\n`);
+    const file = Buffer.from(`region,shop_id,item_id\n${lines.join('')}`).toString('base64');
+    const { taskId } = await bench.submit(user, 'SubmitGetPcBulk', {
+      file,
+      rescrape: true,
+      resultFormat: 'jsonl',
+    });
+    const { id } = (await context.store.getJobByNumber(taskId))!;
+    await bench.startWorker();
+    await bench.comesTrue('the other region is read', async () => {
+      const { batches, putOff } = await context.store.countInFlight(id, clock.now());
+      expect(batches).toBeLessThanOrEqual(2);
+      expect(putOff.get('sg') ?? 0).toBeLessThan(4);
+      return (await context.store.countJob(id)).units.success === 20;
+    });
+    expect(read.some(isBlocked)).toBe(false);
+    for (let minute = 0; minute < 5; minute += 1) await clock.pass(minuteMs);
+    await bench.reaches(id, 'completed');
+    expect(read.toSorted()).toEqual(rows.map(({ item }) => item).toSorted());
+    expect(await bench.problems()).toEqual([]);
+  });
 });

@@ -20,8 +20,9 @@ export function isOpen(context: JobContext, job: Job): boolean {
 
 /**
  * Queues waiting batches of an approved or running job, as many as its window has room for: a large
- * job never fills the queue ahead of others. What could not be published waits again, and the sweep
- * dispatches it once the queue answers.
+ * job never fills the queue ahead of others. Batches that are put off leave the window meanwhile; of a
+ * region of which a window's worth is put off there are no more. What could not be published waits again,
+ * and the sweep dispatches it once the queue answers.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock, settings } = context;
@@ -29,10 +30,21 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
     await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
   }
   if (!isOpen(context, job)) return 'closed';
-  const room = settings.jobWindow - (await store.countInFlight(job.id));
+  const { batches, putOff } = await store.countInFlight(job.id, clock.now());
+  const room = settings.jobWindow - batches;
   // A few at a time: a write to the store for every batch that ends would cost more than it brings.
   if (room < Math.max(1, settings.jobWindow >> 2)) return 'dispatched';
-  return publish(context, await store.queueBatches(job.id, room, clock.now()));
+  // Stores named by callers have no region in common: one of them says nothing of the next.
+  const heldUp = (region: string) => region !== '' && (putOff.get(region) ?? 0) >= settings.jobWindow;
+  if (![...putOff.keys()].some(heldUp)) {
+    return publish(context, await store.queueBatches(job.id, room, clock.now()));
+  }
+  const queued: BatchReference[] = [];
+  for (const region of context.offers.of(job).market.regions) {
+    if (heldUp(region) || queued.length === room) continue;
+    queued.push(...(await store.queueBatches(job.id, room - queued.length, clock.now(), region)));
+  }
+  return publish(context, queued);
 }
 
 /** Publishes batches; `unqueued` when any could not be: those wait again. */

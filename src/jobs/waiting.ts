@@ -52,8 +52,9 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await store.countJob(job.id));
     const left = batches.total - batches.success - batches.failed;
+    const { batches: underWay, putOff } = await store.countInFlight(job.id, clock.now());
     // Those dispatched before go on.
-    if (left > (await store.countInFlight(job.id))) return 'working hours';
+    if (left > [...putOff.values()].reduce((sum, count) => sum + count, underWay)) return 'working hours';
   }
   const [first] = await store.listWaits(job.id, clock.now());
   return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;

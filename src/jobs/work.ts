@@ -46,16 +46,9 @@ export async function work(
     const waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
     const finished = await readUnits(context, job, batch, waited, both);
     if (finished === null) return;
-    if (finished.wait) return await putOff(context, batch, message, finished, finished.wait, signal);
-    const payloads = new Map(finished.payloads.map(({ index, body }) => [index, body]));
-    Object.assign(batch.outcomes, finished.outcomes);
-    const success = Object.values(batch.outcomes).filter(({ status }) => status === 'SUCCESS').length;
-    const earlier = success > payloads.size ? await store.readPayloads(batch) : [];
-    const all = new Map([...earlier, ...payloads]);
-    const file = success > 0 ? await compileBatch(context, job, batch, all) : null;
-    const ours = await store.finishBatch(batch.id, batch.attempt, finished.outcomes, finished.payloads, file);
-    if (!ours) return;
-    if (waited) await store.dropWait(batch.id);
+    if (finished.wait) await putOff(context, batch, message, finished, finished.wait, signal);
+    else if (!(await finish(context, job, batch, finished))) return;
+    else if (waited) await store.dropWait(batch.id);
   } catch (error) {
     if (!both.aborted)
       log.error({ jobId: job.id, batchId: batch.id, error: Fault.from(error).message }, 'batch put back');
@@ -66,6 +59,23 @@ export async function work(
     await heartbeat;
   }
   await goOn(context, job.id);
+}
+
+/** Ends a batch whose units all came to something; false when the claim was lost. */
+async function finish(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  { outcomes, payloads }: Finished,
+): Promise<boolean> {
+  const { store } = context;
+  const fresh = new Map(payloads.map(({ index, body }) => [index, body]));
+  Object.assign(batch.outcomes, outcomes);
+  const success = Object.values(batch.outcomes).filter(({ status }) => status === 'SUCCESS').length;
+  const earlier = success > fresh.size ? await store.readPayloads(batch) : [];
+  const all = new Map([...earlier, ...fresh]);
+  const file = success > 0 ? await compileBatch(context, job, batch, all) : null;
+  return store.finishBatch(batch.id, batch.attempt, outcomes, payloads, file);
 }
 
 /**
@@ -112,7 +122,7 @@ async function putOff(
   void publish().catch(() => {});
 }
 
-/** What follows a finished batch: the job's next one, or its end. */
+/** What follows a batch that is finished or put off: the job's next one, or its end. */
 async function goOn(context: JobContext, jobId: string): Promise<void> {
   const job = await context.store.getJob(jobId);
   if (job?.state === 'processing') await dispatch(context, job);

@@ -155,13 +155,14 @@ export interface Payload {
 
 /** Batches and what their units came to. Writes that name an attempt match that attempt only. */
 export interface BatchStore {
-  /** Moves up to `limit` waiting batches of a job to `queued`, lowest `seq` first. */
-  queueBatches(jobId: string, limit: number, now: number): Promise<BatchReference[]>;
+  /** Moves up to `limit` waiting batches of a job, of one region where it is named, to `queued`, lowest
+   *  `seq` first. */
+  queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
   /** Takes back batches that could not be published: those still queued under the attempt named are
    *  waiting again. */
   unqueueBatches(references: readonly BatchReference[]): Promise<void>;
-  /** Batches of a job that are queued or claimed. */
-  countInFlight(jobId: string): Promise<number>;
+  /** Batches of a job that are queued or claimed, and apart from them those put off until after `now`. */
+  countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**
    * Claims a queued batch by raising its attempt. Null unless the batch is outstanding and either
    * its attempt is `attempt` and it is not claimed, or its claim ended before `now`.
@@ -219,6 +220,14 @@ export interface BatchStore {
   takeStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
   /** Queued batches by market and lane, and claimed ones: what operators see of the backlog. */
   countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
+}
+
+/** Batches of a job between the queue and a worker. */
+export interface InFlight {
+  batches: number;
+  /** Given back as `queued`, and not to be published yet: how many of a region. Regions without any are
+   *  not listed. */
+  putOff: ReadonlyMap<string, number>;
 }
 
 /** States that failBatches can end. */

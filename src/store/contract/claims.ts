@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { aFailure, aSuccess, aTime, keepClaimed, keepJob } from './samples.ts';
+import { aBatch, aFailure, aJob, aSuccess, aTime, keepClaimed, keepJob, units } from './samples.ts';
 import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
 
 /** Queueing, claiming, renewing and giving back. */
@@ -23,11 +23,28 @@ export function claimContract(open: OpenStores): void {
       ['waiting', null],
       ['waiting', null],
     ]);
-    expect(await stores.store.countInFlight(job.id)).toBe(2);
+    expect(await stores.store.countInFlight(job.id, aTime)).toEqual({ batches: 2, putOff: new Map() });
     expect(await stores.store.queueBatches(job.id, 0, aTime)).toEqual([]);
     expect(await stores.store.queueBatches(job.id, 10, aTime)).toHaveLength(3);
     expect(await stores.store.queueBatches(job.id, 10, aTime)).toEqual([]);
     expect(await stores.store.queueBatches(newId(), 10, aTime)).toEqual([]);
+  });
+
+  test('batches of one region are queued by themselves', async () => {
+    const job = aJob({ totalBatches: 6, totalUnits: 12 });
+    const regions = ['sg', 'id', 'sg', 'id', 'sg', ''];
+    const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
+    await stores.store.createJob(job, batches);
+    const queued = async (limit: number, region?: string) =>
+      (await stores.store.queueBatches(job.id, limit, aTime, region)).map(({ batchId }) =>
+        batches.findIndex(({ id }) => id === batchId),
+      );
+    expect(await queued(2, 'sg')).toEqual([0, 2]);
+    expect(await queued(1, 'id')).toEqual([1]);
+    expect(await queued(9, 'th')).toEqual([]);
+    expect(await queued(9, '')).toEqual([5]);
+    expect(await queued(9, 'sg')).toEqual([4]);
+    expect(await queued(9)).toEqual([3]);
   });
 
   test('callers that queue at once get different batches', async () => {
@@ -52,7 +69,7 @@ export function claimContract(open: OpenStores): void {
     };
     expect(claimed).toEqual(expected);
     expect(await collect(stores.store.readBatches(job.id))).toEqual([expected]);
-    expect(await stores.store.countInFlight(job.id)).toBe(1);
+    expect(await stores.store.countInFlight(job.id, aTime)).toEqual({ batches: 1, putOff: new Map() });
     expect(await stores.store.claimBatch(newId(), 0, aTime, aTime + 1)).toBeNull();
   });
 

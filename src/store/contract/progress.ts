@@ -19,14 +19,50 @@ export function progressContract(open: OpenStores): void {
       batches: { total: 4, success: 1, failed: 1 },
     });
     expect(await stores.store.hasPending(job.id)).toBe(true);
-    expect(await stores.store.countInFlight(job.id)).toBe(1);
+    expect(await stores.store.countInFlight(job.id, aTime)).toEqual({ batches: 1, putOff: new Map() });
+  });
+
+  test('batches that are put off are counted apart, by region, for as long as they are', async () => {
+    const job = aJob({ totalBatches: 6, totalUnits: 12 });
+    const regions = ['sg', 'sg', 'id', 'id', 'th', 'th'];
+    const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
+    await stores.store.createJob(job, batches);
+    await stores.store.queueBatches(job.id, 5, aTime);
+    for (const [at, notBefore] of [
+      [0, aTime + 10],
+      [1, aTime + 20],
+      [2, aTime + 10],
+    ] as const) {
+      const { id } = batches[at]!;
+      await stores.store.claimBatch(id, 0, aTime, aTime + 9);
+      await stores.store.releaseBatch(id, 1, notBefore);
+    }
+    await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 90);
+    const count = (now: number) => stores.store.countInFlight(job.id, now);
+    const all = new Map([
+      ['sg', 2],
+      ['id', 1],
+    ]);
+    expect(await count(aTime)).toEqual({ batches: 2, putOff: all });
+    expect(await count(aTime + 9)).toEqual({ batches: 2, putOff: all });
+    expect(await count(aTime + 10)).toEqual({ batches: 4, putOff: new Map([['sg', 1]]) });
+    // Whoever claims one sooner has it.
+    await stores.store.claimBatch(batches[1]!.id, 1, aTime, aTime + 90);
+    expect(await count(aTime)).toEqual({
+      batches: 3,
+      putOff: new Map([
+        ['sg', 1],
+        ['id', 1],
+      ]),
+    });
+    expect(await count(aTime + 20)).toEqual({ batches: 5, putOff: new Map() });
   });
 
   test('a job without batches counts nothing', async () => {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
     expect(await stores.store.hasPending(newId())).toBe(false);
-    expect(await stores.store.countInFlight(newId())).toBe(0);
+    expect(await stores.store.countInFlight(newId(), aTime)).toEqual({ batches: 0, putOff: new Map() });
     expect(await stores.store.listBatches(newId())).toEqual([]);
     expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
   });

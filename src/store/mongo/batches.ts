@@ -13,10 +13,11 @@ export function batchStore(engine: Engine): BatchStore {
   return {
     ...progressStore(engine),
 
-    queueBatches: (jobId, limit, now) =>
-      engine.run(({ batches }) =>
-        takeBatches(batches, { jobId, state: 'waiting' }, 'seq', limit, { state: 'queued', queuedAt: now }),
-      ),
+    queueBatches: (jobId, limit, now, region) =>
+      engine.run(({ batches }) => {
+        const which = { jobId, state: 'waiting' as const, ...(region === undefined ? {} : { region }) };
+        return takeBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now });
+      }),
 
     unqueueBatches: (references) =>
       engine.run(async ({ batches }) => {

@@ -27,8 +27,18 @@ const inFlight: BatchState[] = ['queued', 'claimed'];
 /** Reads of batches in MongoDB. */
 export function progressStore(engine: Engine): ProgressStore {
   return {
-    countInFlight: (jobId) =>
-      engine.run(({ batches }) => batches.countDocuments({ jobId, state: { $in: inFlight } })),
+    countInFlight: (jobId, now) =>
+      engine.run(async ({ batches }) => {
+        const found = await batches
+          .find({ jobId, state: { $in: inFlight } }, { projection: { region: 1, state: 1, notBefore: 1 } })
+          .toArray();
+        const off = found.filter(({ state, notBefore }) => state === 'queued' && (notBefore ?? now) > now);
+        const byRegion = Map.groupBy(off, ({ region }) => region);
+        return {
+          batches: found.length - off.length,
+          putOff: new Map(byRegion.entries().map(([region, its]) => [region, its.length])),
+        };
+      }),
 
     hasPending: (jobId) =>
       engine.run(async ({ batches }) => {

@@ -144,6 +144,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },
     { key: { jobId: 1, state: 1, seq: 1 } },
+    { key: { jobId: 1, region: 1, seq: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { jobId: 1, keys: 1 } },
     { key: { state: 1, queuedAt: 1 } },
   ],

@@ -12,17 +12,23 @@ export function batchStore(engine: Engine): BatchStore {
   return {
     ...progressStore(engine),
 
-    queueBatches: async (jobId, limit, now) =>
-      toReferences(
+    queueBatches: async (jobId, limit, now, region) => {
+      const among =
+        region === undefined
+          ? `job_id = ? AND state = 'waiting' AND state <> 'done'`
+          : `job_id = ? AND region = ? AND state = 'waiting'`;
+      return toReferences(
         engine.all(
           `UPDATE batches SET state = 'queued', queued_at = ? WHERE id IN (
-             SELECT id FROM batches WHERE job_id = ? AND state = 'waiting' AND state <> 'done' ORDER BY seq LIMIT ?
+             SELECT id FROM batches WHERE ${among} ORDER BY seq LIMIT ?
            ) RETURNING ${reference}`,
           now,
           jobId,
+          ...(region === undefined ? [] : [region]),
           Math.max(0, limit),
         ),
-      ),
+      );
+    },
 
     unqueueBatches: async (references) =>
       engine.write(() => {

@@ -27,11 +27,18 @@ const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ?
 /** Reads of batches in SQLite. */
 export function progressStore(engine: Engine): ProgressStore {
   return {
-    countInFlight: async (jobId) =>
-      engine.get<{ count: number }>(
-        `SELECT count(*) AS count FROM batches WHERE job_id = ? AND state <> 'done' AND state IN ('queued', 'claimed')`,
+    countInFlight: async (jobId, now) => {
+      const rows = engine.all<{ region: string; batches: number; off: number }>(
+        `SELECT region, count(*) AS batches, count(*) FILTER (WHERE state = 'queued' AND not_before > ?) AS off
+         FROM batches WHERE job_id = ? AND state <> 'done' AND state IN ('queued', 'claimed') GROUP BY region`,
+        now,
         jobId,
-      )!.count,
+      );
+      return {
+        batches: rows.reduce((sum, { batches, off }) => sum + batches - off, 0),
+        putOff: new Map(rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off])),
+      };
+    },
 
     hasPending: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,

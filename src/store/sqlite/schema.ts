@@ -90,6 +90,7 @@ const steps = [
     market TEXT NOT NULL, page TEXT NOT NULL, revision INTEGER NOT NULL, state TEXT NOT NULL,
     PRIMARY KEY (market, page)
   ) STRICT;`,
+  `CREATE INDEX batches_waiting ON batches (job_id, region, seq) WHERE state = 'waiting';`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */
