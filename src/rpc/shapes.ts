@@ -5,7 +5,8 @@ import type {
   ApiKeySchema,
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { JobSchema, OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { aggregate } from '../kinds/states.ts';
 import type { ApiKey, Counts, Job, LedgerEntry, User } from '../store/documents.ts';
 import type { OriginPause } from '../store/politeness.ts';

@@ -8,6 +8,9 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../../buf/validate/validate_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
+import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
+import type { HttpBodySchema } from "../../../google/api/httpbody_pb.ts";
+import { file_google_api_httpbody } from "../../../google/api/httpbody_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
@@ -16,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/account/v1/account.proto.
  */
 export const file_gleaner_account_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxInMKB0FjY291bnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIPCgdiYWxhbmNlGAQgASgDEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIoYBCgtMZWRnZXJFbnRyeRILCgNrZXkYASABKAkSDgoGYW1vdW50GAIgASgDEgwKBHR5cGUYAyABKAkSDgoGam9iX2lkGAQgASgJEgwKBG5vdGUYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAixgEKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJNChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiZgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIwCgdlbnRyaWVzGAEgAygLMh8uZ2xlYW5lci5hY2NvdW50LnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJfChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNwoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiLwoTUmV2b2tlQXBpS2V5UmVxdWVzdBIYCgZrZXlfaWQYASABKAlCCLpIBXIDsAEBIj8KFFJldm9rZUFwaUtleVJlc3BvbnNlEicKA2tleRgBIAEoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkiFAoSTGlzdEFwaUtleXNSZXF1ZXN0Ij8KE0xpc3RBcGlLZXlzUmVzcG9uc2USKAoEa2V5cxgBIAMoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkyiwQKDkFjY291bnRTZXJ2aWNlElsKCkdldEFjY291bnQSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlcXVlc3QaJi5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlc3BvbnNlEnAKEUxpc3RMZWRnZXJFbnRyaWVzEiwuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBotLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEmEKDENyZWF0ZUFwaUtleRInLmdsZWFuZXIuYWNjb3VudC52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GiguZ2xlYW5lci5hY2NvdW50LnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlEmEKDFJldm9rZUFwaUtleRInLmdsZWFuZXIuYWNjb3VudC52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GiguZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEl4KC0xpc3RBcGlLZXlzEiYuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBonLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlGgSouxgCYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxIoYBCgdBY2NvdW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSDwoHYmFsYW5jZRgEIAEoAxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzdXNwZW5kZWQYBiABKAgilwEKC0xlZGdlckVudHJ5EgsKA2tleRgBIAEoCRIOCgZhbW91bnQYAiABKAMSDAoEdHlwZRgDIAEoCRIOCgZqb2JfaWQYBCABKAkSDAoEbm90ZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGAcgASgJIvgBCgZBcGlLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJNChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiZgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIwCgdlbnRyaWVzGAEgAygLMh8uZ2xlYW5lci5hY2NvdW50LnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJfChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNwoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiLwoTUmV2b2tlQXBpS2V5UmVxdWVzdBIYCgZrZXlfaWQYASABKAlCCLpIBXIDsAEBIj8KFFJldm9rZUFwaUtleVJlc3BvbnNlEicKA2tleRgBIAEoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkiFAoSTGlzdEFwaUtleXNSZXF1ZXN0Ij8KE0xpc3RBcGlLZXlzUmVzcG9uc2USKAoEa2V5cxgBIAMoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkiOgoTRXhwb3J0TGVkZ2VyUmVxdWVzdBIjCgZmb3JtYXQYASABKAlCE7pIEHIOUgBSA2NzdlIFanNvbmwiKwoPR2V0VXNhZ2VSZXF1ZXN0EhgKBGRheXMYASABKAVCCrpIBxoFGO4CKAAiPgoQR2V0VXNhZ2VSZXNwb25zZRIqCgRkYXlzGAEgAygLMhwuZ2xlYW5lci5hY2NvdW50LnYxLlVzYWdlRGF5IlkKCFVzYWdlRGF5EgsKA2RheRgBIAEoCRIPCgdjaGFyZ2VkGAIgASgDEhAKCHJlZnVuZGVkGAMgASgDEg8KB2dyYW50ZWQYBCABKAMSDAoEam9icxgFIAEoBSITChFHZXRXZWJob29rUmVxdWVzdCJnCgdXZWJob29rEgsKA3VybBgBIAEoCRIPCgdlbmFibGVkGAIgASgIEg4KBnNlY3JldBgDIAEoCRIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI8ChFTZXRXZWJob29rUmVxdWVzdBIVCgN1cmwYASABKAlCCLpIBXIDGNAPEhAKCGRpc2FibGVkGAIgASgIIhwKGlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0IhQKElRlc3RXZWJob29rUmVxdWVzdCJKChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiYwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIwCgpkZWxpdmVyaWVzGAEgAygLMhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLfAgoIRGVsaXZlcnkSEwoLZGVsaXZlcnlfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZqb2JfaWQYAyABKAkSDwoHY2hhbm5lbBgEIAEoCRIOCgZ0YXJnZXQYBSABKAkSDQoFc3RhdGUYBiABKAkSEAoIYXR0ZW1wdHMYByABKAUSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbmV4dF9hdHRlbXB0X2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcmVzcG9uc2Vfc3RhdHVzGAsgASgFEg0KBWVycm9yGAwgASgJEhIKBGJvZHkYDSABKAlCBOC8GAESDwoHdXNlcl9pZBgOIAEoCSI4ChdSZWRlbGl2ZXJXZWJob29rUmVxdWVzdBIdCgtkZWxpdmVyeV9pZBgBIAEoCUIIukgFcgOwAQEyow4KDkFjY291bnRTZXJ2aWNlEngKCkdldEFjY291bnQSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlcXVlc3QaJi5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlc3BvbnNlIhuCvBgEKgKRA4LT5JMCDRILL3YxL2FjY291bnQSlgEKEUxpc3RMZWRnZXJFbnRyaWVzEiwuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBotLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIiSCvBgGKgSRA6YDgtPkkwIUEhIvdjEvYWNjb3VudC9sZWRnZXISfAoMRXhwb3J0TGVkZ2VyEicuZ2xlYW5lci5hY2NvdW50LnYxLkV4cG9ydExlZGdlclJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiuCvBgGKgSRA6YDgtPkkwIbEhkvdjEvYWNjb3VudC9sZWRnZXIvZXhwb3J0MAESegoIR2V0VXNhZ2USIy5nbGVhbmVyLmFjY291bnQudjEuR2V0VXNhZ2VSZXF1ZXN0GiQuZ2xlYW5lci5hY2NvdW50LnYxLkdldFVzYWdlUmVzcG9uc2UiI4K8GAYqBJEDpgOC0+STAhMSES92MS9hY2NvdW50L3VzYWdlEogBCgxDcmVhdGVBcGlLZXkSJy5nbGVhbmVyLmFjY291bnQudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBooLmdsZWFuZXIuYWNjb3VudC52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIlgrwYBioEkQOmA4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxKQAQoMUmV2b2tlQXBpS2V5EicuZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKC5nbGVhbmVyLmFjY291bnQudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiLYK8GAgqBpEDlAOmA4LT5JMCGyoZL3YxL2FjY291bnQva2V5cy97a2V5X2lkfRKAAQoLTGlzdEFwaUtleXMSJi5nbGVhbmVyLmFjY291bnQudjEuTGlzdEFwaUtleXNSZXF1ZXN0GicuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiIIK8GAQqApEDgtPkkwISEhAvdjEvYWNjb3VudC9rZXlzEnUKCkdldFdlYmhvb2sSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0V2ViaG9va1JlcXVlc3QaGy5nbGVhbmVyLmFjY291bnQudjEuV2ViaG9vayIjgrwYBCoCkQOC0+STAhUSEy92MS9hY2NvdW50L3dlYmhvb2sSegoKU2V0V2ViaG9vaxIlLmdsZWFuZXIuYWNjb3VudC52MS5TZXRXZWJob29rUmVxdWVzdBobLmdsZWFuZXIuYWNjb3VudC52MS5XZWJob29rIiiCvBgGKgSRA6YDgtPkkwIYOgEqGhMvdjEvYWNjb3VudC93ZWJob29rEpMBChNSb3RhdGVXZWJob29rU2VjcmV0Ei4uZ2xlYW5lci5hY2NvdW50LnYxLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0GhsuZ2xlYW5lci5hY2NvdW50LnYxLldlYmhvb2siL4K8GAYqBJEDlAOC0+STAh86ASoiGi92MS9hY2NvdW50L3dlYmhvb2svcm90YXRlEoUBCgtUZXN0V2ViaG9vaxImLmdsZWFuZXIuYWNjb3VudC52MS5UZXN0V2ViaG9va1JlcXVlc3QaHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiMIK8GAkIygEqBJEDlAOC0+STAh06ASoiGC92MS9hY2NvdW50L3dlYmhvb2svdGVzdBKZAQoOTGlzdERlbGl2ZXJpZXMSKS5nbGVhbmVyLmFjY291bnQudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiMIK8GAYqBJEDpgOC0+STAiASHi92MS9hY2NvdW50L3dlYmhvb2svZGVsaXZlcmllcxKvAQoQUmVkZWxpdmVyV2ViaG9vaxIrLmdsZWFuZXIuYWNjb3VudC52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBocLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSJQgrwYCwjKASoGkQOUA6YDgtPkkwI7OgEqIjYvdjEvYWNjb3VudC93ZWJob29rL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXIaBKi7GAJiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_options_v1_options, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A user's account.
@@ -58,6 +61,13 @@ export type Account = Message<"gleaner.account.v1.Account"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Whether operators have suspended the user: keys are refused then.
+   *
+   * @generated from field: bool suspended = 6;
+   */
+  suspended: boolean;
 };
 
 /**
@@ -114,6 +124,13 @@ export type LedgerEntry = Message<"gleaner.account.v1.LedgerEntry"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Whose entry it is; for operators only.
+   *
+   * @generated from field: string user_id = 7;
+   */
+  userId: string;
 };
 
 /**
@@ -170,6 +187,13 @@ export type ApiKey = Message<"gleaner.account.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 6;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * When the key was last used, to within a minute; absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 7;
+   */
+  lastUsedAt?: Timestamp | undefined;
 };
 
 /**
@@ -406,6 +430,422 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_gleaner_account_v1_account, 12);
 
 /**
+ * Asks for the whole ledger.
+ *
+ * @generated from message gleaner.account.v1.ExportLedgerRequest
+ */
+export type ExportLedgerRequest = Message<"gleaner.account.v1.ExportLedgerRequest"> & {
+  /**
+   * `csv` (default) or `jsonl`.
+   *
+   * @generated from field: string format = 1;
+   */
+  format: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.ExportLedgerRequest.
+ * Use `create(ExportLedgerRequestSchema)` to create a new message.
+ */
+export const ExportLedgerRequestSchema: GenMessage<ExportLedgerRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 13);
+
+/**
+ * Asks for sums of the ledger.
+ *
+ * @generated from message gleaner.account.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"gleaner.account.v1.GetUsageRequest"> & {
+  /**
+   * Days wanted, today (UTC) the last of them; 0 means 30.
+   *
+   * @generated from field: int32 days = 1;
+   */
+  days: number;
+};
+
+/**
+ * Describes the message gleaner.account.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 14);
+
+/**
+ * Sums of the ledger.
+ *
+ * @generated from message gleaner.account.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"gleaner.account.v1.GetUsageResponse"> & {
+  /**
+   * An entry per day, oldest first, days without entries too.
+   *
+   * @generated from field: repeated gleaner.account.v1.UsageDay days = 1;
+   */
+  days: UsageDay[];
+};
+
+/**
+ * Describes the message gleaner.account.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 15);
+
+/**
+ * Sums of the ledger's entries of a day.
+ *
+ * @generated from message gleaner.account.v1.UsageDay
+ */
+export type UsageDay = Message<"gleaner.account.v1.UsageDay"> & {
+  /**
+   * The day, UTC: "2030-01-07".
+   *
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * Credits taken for jobs: 0 or more.
+   *
+   * @generated from field: int64 charged = 2;
+   */
+  charged: bigint;
+
+  /**
+   * Credits given back: 0 or more.
+   *
+   * @generated from field: int64 refunded = 3;
+   */
+  refunded: bigint;
+
+  /**
+   * Credits that operators added, less those taken back.
+   *
+   * @generated from field: int64 granted = 4;
+   */
+  granted: bigint;
+
+  /**
+   * Jobs charged.
+   *
+   * @generated from field: int32 jobs = 5;
+   */
+  jobs: number;
+};
+
+/**
+ * Describes the message gleaner.account.v1.UsageDay.
+ * Use `create(UsageDaySchema)` to create a new message.
+ */
+export const UsageDaySchema: GenMessage<UsageDay> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 16);
+
+/**
+ * No fields: the key says who asks.
+ *
+ * @generated from message gleaner.account.v1.GetWebhookRequest
+ */
+export type GetWebhookRequest = Message<"gleaner.account.v1.GetWebhookRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.account.v1.GetWebhookRequest.
+ * Use `create(GetWebhookRequestSchema)` to create a new message.
+ */
+export const GetWebhookRequestSchema: GenMessage<GetWebhookRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 17);
+
+/**
+ * Where messages about an account's jobs go.
+ *
+ * @generated from message gleaner.account.v1.Webhook
+ */
+export type Webhook = Message<"gleaner.account.v1.Webhook"> & {
+  /**
+   * Address that messages are posted to; empty: there is no webhook.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Whether messages are sent.
+   *
+   * @generated from field: bool enabled = 2;
+   */
+  enabled: boolean;
+
+  /**
+   * Secret that messages are signed with, as in Standard Webhooks: `whsec_` and base64.
+   *
+   * @generated from field: string secret = 3;
+   */
+  secret: string;
+
+  /**
+   * When it was last set; absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 4;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message gleaner.account.v1.Webhook.
+ * Use `create(WebhookSchema)` to create a new message.
+ */
+export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 18);
+
+/**
+ * Says where messages go.
+ *
+ * @generated from message gleaner.account.v1.SetWebhookRequest
+ */
+export type SetWebhookRequest = Message<"gleaner.account.v1.SetWebhookRequest"> & {
+  /**
+   * Address to post to: http or https, of the public internet. Empty removes the webhook.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Send nothing for now.
+   *
+   * @generated from field: bool disabled = 2;
+   */
+  disabled: boolean;
+};
+
+/**
+ * Describes the message gleaner.account.v1.SetWebhookRequest.
+ * Use `create(SetWebhookRequestSchema)` to create a new message.
+ */
+export const SetWebhookRequestSchema: GenMessage<SetWebhookRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 19);
+
+/**
+ * No fields: the key says whose.
+ *
+ * @generated from message gleaner.account.v1.RotateWebhookSecretRequest
+ */
+export type RotateWebhookSecretRequest = Message<"gleaner.account.v1.RotateWebhookSecretRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.account.v1.RotateWebhookSecretRequest.
+ * Use `create(RotateWebhookSecretRequestSchema)` to create a new message.
+ */
+export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 20);
+
+/**
+ * No fields: the key says whose.
+ *
+ * @generated from message gleaner.account.v1.TestWebhookRequest
+ */
+export type TestWebhookRequest = Message<"gleaner.account.v1.TestWebhookRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.account.v1.TestWebhookRequest.
+ * Use `create(TestWebhookRequestSchema)` to create a new message.
+ */
+export const TestWebhookRequestSchema: GenMessage<TestWebhookRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 21);
+
+/**
+ * Asks for a page of deliveries.
+ *
+ * @generated from message gleaner.account.v1.ListDeliveriesRequest
+ */
+export type ListDeliveriesRequest = Message<"gleaner.account.v1.ListDeliveriesRequest"> & {
+  /**
+   * Messages wanted; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.ListDeliveriesRequest.
+ * Use `create(ListDeliveriesRequestSchema)` to create a new message.
+ */
+export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 22);
+
+/**
+ * A page of deliveries.
+ *
+ * @generated from message gleaner.account.v1.ListDeliveriesResponse
+ */
+export type ListDeliveriesResponse = Message<"gleaner.account.v1.ListDeliveriesResponse"> & {
+  /**
+   * Deliveries, newest first.
+   *
+   * @generated from field: repeated gleaner.account.v1.Delivery deliveries = 1;
+   */
+  deliveries: Delivery[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.ListDeliveriesResponse.
+ * Use `create(ListDeliveriesResponseSchema)` to create a new message.
+ */
+export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 23);
+
+/**
+ * A message and what became of it.
+ *
+ * @generated from message gleaner.account.v1.Delivery
+ */
+export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
+  /**
+   * Id of the message: what the header `webhook-id` says, the same at every try.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * Type of the message: `job.ended`, `job.rejected`, `job.awaiting_approval`, `job.approval_expiring`, `test`.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * The job that it is about; empty for a test.
+   *
+   * @generated from field: string job_id = 3;
+   */
+  jobId: string;
+
+  /**
+   * `webhook` or `email`.
+   *
+   * @generated from field: string channel = 4;
+   */
+  channel: string;
+
+  /**
+   * Address that it goes to.
+   *
+   * @generated from field: string target = 5;
+   */
+  target: string;
+
+  /**
+   * `pending`, `delivered` or `failed`: given up, or refused by the address.
+   *
+   * @generated from field: string state = 6;
+   */
+  state: string;
+
+  /**
+   * Tries so far.
+   *
+   * @generated from field: int32 attempts = 7;
+   */
+  attempts: number;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it is tried next; absent once it has ended.
+   *
+   * @generated from field: google.protobuf.Timestamp next_attempt_at = 9;
+   */
+  nextAttemptAt?: Timestamp | undefined;
+
+  /**
+   * When it was delivered or given up; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 10;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * HTTP status of the last answer; 0 without one.
+   *
+   * @generated from field: int32 response_status = 11;
+   */
+  responseStatus: number;
+
+  /**
+   * What went wrong at the last try; empty when nothing did.
+   *
+   * @generated from field: string error = 12;
+   */
+  error: string;
+
+  /**
+   * The message as it is sent.
+   *
+   * @generated from field: string body = 13;
+   */
+  body: string;
+
+  /**
+   * Whose webhook it goes to; empty: the operators'.
+   *
+   * @generated from field: string user_id = 14;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.Delivery.
+ * Use `create(DeliverySchema)` to create a new message.
+ */
+export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 24);
+
+/**
+ * Names the message to send again.
+ *
+ * @generated from message gleaner.account.v1.RedeliverWebhookRequest
+ */
+export type RedeliverWebhookRequest = Message<"gleaner.account.v1.RedeliverWebhookRequest"> & {
+  /**
+   * Id of the message.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.RedeliverWebhookRequest.
+ * Use `create(RedeliverWebhookRequestSchema)` to create a new message.
+ */
+export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 25);
+
+/**
  * The caller's own account: balance, ledger and API keys.
  *
  * @generated from service gleaner.account.v1.AccountService
@@ -430,6 +870,26 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof ListLedgerEntriesRequestSchema;
     output: typeof ListLedgerEntriesResponseSchema;
+  },
+  /**
+   * Streams the whole ledger, newest first, as CSV or JSON Lines with the fields of a LedgerEntry.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.ExportLedger
+   */
+  exportLedger: {
+    methodKind: "server_streaming";
+    input: typeof ExportLedgerRequestSchema;
+    output: typeof HttpBodySchema;
+  },
+  /**
+   * Sums the ledger by day.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
   /**
    * Makes a further API key; the key is shown in this answer only.
@@ -460,6 +920,67 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof ListApiKeysRequestSchema;
     output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * Shows the account's webhook; without one, an empty address.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.GetWebhook
+   */
+  getWebhook: {
+    methodKind: "unary";
+    input: typeof GetWebhookRequestSchema;
+    output: typeof WebhookSchema;
+  },
+  /**
+   * Sets where messages about the caller's jobs go: when one is terminal or rejected. The secret stays, or is made
+   * where there is none. Faults: an address that is not http or https, or of a private network.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.SetWebhook
+   */
+  setWebhook: {
+    methodKind: "unary";
+    input: typeof SetWebhookRequestSchema;
+    output: typeof WebhookSchema;
+  },
+  /**
+   * Makes a new secret, and shows it. For a day messages are signed with the old one, too.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.RotateWebhookSecret
+   */
+  rotateWebhookSecret: {
+    methodKind: "unary";
+    input: typeof RotateWebhookSecretRequestSchema;
+    output: typeof WebhookSchema;
+  },
+  /**
+   * Queues a message of the type `test` to the caller's webhook.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.TestWebhook
+   */
+  testWebhook: {
+    methodKind: "unary";
+    input: typeof TestWebhookRequestSchema;
+    output: typeof DeliverySchema;
+  },
+  /**
+   * Lists messages to the caller's webhook, newest first: those of the last 30 days.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.ListDeliveries
+   */
+  listDeliveries: {
+    methodKind: "unary";
+    input: typeof ListDeliveriesRequestSchema;
+    output: typeof ListDeliveriesResponseSchema;
+  },
+  /**
+   * Sends a message to the caller's webhook again, from the first try on.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.RedeliverWebhook
+   */
+  redeliverWebhook: {
+    methodKind: "unary";
+    input: typeof RedeliverWebhookRequestSchema;
+    output: typeof DeliverySchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_account_v1_account, 0);

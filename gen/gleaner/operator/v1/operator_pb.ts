@@ -7,8 +7,10 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../../buf/validate/validate_pb.ts";
-import type { Account, ApiKey } from "../../account/v1/account_pb.ts";
+import type { Account, ApiKey, Delivery, LedgerEntry, ListDeliveriesResponseSchema } from "../../account/v1/account_pb.ts";
 import { file_gleaner_account_v1_account } from "../../account/v1/account_pb.ts";
+import type { GetProgressResponseSchema, Job, JobRequestSchema, ListFaultsResponseSchema, ListUnitsRequestSchema, ListUnitsResponseSchema } from "../../job/v1/job_pb.ts";
+import { file_gleaner_job_v1_job } from "../../job/v1/job_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -18,134 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIukCCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEg4KBnN0YXR1cxgGIAEoCRIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCSJGChFDcmVhdGVVc2VyUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAiI/ChJDcmVhdGVVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkUKEExpc3RVc2Vyc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YAiABKAkiWAoRTGlzdFVzZXJzUmVzcG9uc2USKgoFdXNlcnMYASADKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDInMKD0xpc3RKb2JzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIMCgRraW5kGAMgASgJEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAUgASgJIlMKEExpc3RKb2JzUmVzcG9uc2USJgoEam9icxgBIAMoCzIYLmdsZWFuZXIub3BlcmF0b3IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNwoOR2V0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiLQoRQXBwcm92ZUpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI7ChJBcHByb3ZlSm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciOgoRUmVqZWN0Sm9iUmVzcG9uc2USJQoDam9iGAEgASgLMhguZ2xlYW5lci5vcGVyYXRvci52MS5Kb2IiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIqcBCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgiNQoWTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBIOCgZtYXJrZXQYASABKAkSCwoDYWxsGAIgASgIIkoKF0xpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEi8KBmFsYXJtcxgBIAMoCzIfLmdsZWFuZXIub3BlcmF0b3IudjEuRmllbGREcmlmdCLhAQoKRmllbGREcmlmdBIOCgZtYXJrZXQYASABKAkSDAoEcGFnZRgCIAEoCRINCgVmaWVsZBgDIAEoCRIUCgxhYnNlbnRfc2hhcmUYBCABKAESGAoLdXN1YWxfc2hhcmUYBSABKAFIAIgBARINCgVwYWdlcxgGIAEoBRIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZXhhbXBsZV91bml0GAggASgJEhYKDmV4YW1wbGVfcmVnaW9uGAkgASgJQg4KDF91c3VhbF9zaGFyZSJTChJBY2NlcHREcmlmdFJlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhABEhUKBHBhZ2UYAiABKAlCB7pIBHICEAESDQoFZmllbGQYAyABKAkiJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkymgkKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlEmwKD0xpc3REcmlmdEFsYXJtcxIrLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBosLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USYAoLQWNjZXB0RHJpZnQSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXNwb25zZRoEqLsYA2IGcHJvdG8z", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
-
-/**
- * A job as operators see it.
- *
- * @generated from message gleaner.operator.v1.Job
- */
-export type Job = Message<"gleaner.operator.v1.Job"> & {
-  /**
-   * The job, a uuid.
-   *
-   * @generated from field: string job_id = 1;
-   */
-  jobId: string;
-
-  /**
-   * Owner of the job.
-   *
-   * @generated from field: string user_id = 2;
-   */
-  userId: string;
-
-  /**
-   * Kind of work: "variant_sold".
-   *
-   * @generated from field: string kind = 3;
-   */
-  kind: string;
-
-  /**
-   * Path word of the marketplace: "mkta".
-   *
-   * @generated from field: string market = 4;
-   */
-  market: string;
-
-  /**
-   * Region, where the whole job has one.
-   *
-   * @generated from field: string region = 5;
-   */
-  region: string;
-
-  /**
-   * State of the job: `awaiting_approval`, `initializing`, `processing`, `completed`,
-   * `partial_complete`, `failed`, `rejected`, `terminated`.
-   *
-   * @generated from field: string status = 6;
-   */
-  status: string;
-
-  /**
-   * Credits for the whole job.
-   *
-   * @generated from field: int32 cost = 7;
-   */
-  cost: number;
-
-  /**
-   * Credits given back so far.
-   *
-   * @generated from field: int32 refunded = 8;
-   */
-  refunded: number;
-
-  /**
-   * Units submitted.
-   *
-   * @generated from field: int32 total = 9;
-   */
-  total: number;
-
-  /**
-   * Units with a result so far.
-   *
-   * @generated from field: int32 success = 10;
-   */
-  success: number;
-
-  /**
-   * Units that failed so far.
-   *
-   * @generated from field: int32 failed = 11;
-   */
-  failed: number;
-
-  /**
-   * When the job was submitted.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 12;
-   */
-  createdAt?: Timestamp | undefined;
-
-  /**
-   * When the wait for approval ends in rejection; absent without a wait.
-   *
-   * @generated from field: google.protobuf.Timestamp decide_by = 13;
-   */
-  decideBy?: Timestamp | undefined;
-
-  /**
-   * When the job became terminal; absent before.
-   *
-   * @generated from field: google.protobuf.Timestamp finished_at = 14;
-   */
-  finishedAt?: Timestamp | undefined;
-
-  /**
-   * Why an operator rejected it; empty otherwise.
-   *
-   * @generated from field: string reason = 15;
-   */
-  reason: string;
-
-  /**
-   * What the job waits for, in words; empty when nothing holds it up.
-   *
-   * @generated from field: string waiting_for = 16;
-   */
-  waitingFor: string;
-};
-
-/**
- * Describes the message gleaner.operator.v1.Job.
- * Use `create(JobSchema)` to create a new message.
- */
-export const JobSchema: GenMessage<Job> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 0);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiXwoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASEgoKcGFnZV90b2tlbhgCIAEoCRIYCgZzZWFyY2gYAyABKAlCCLpIBXIDGMgBIlgKEUxpc3RVc2Vyc1Jlc3BvbnNlEioKBXVzZXJzGAEgAygLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIisKDkdldFVzZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBIjwKD0dldFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiQgoSU3VzcGVuZFVzZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEhEKCXN1c3BlbmRlZBgCIAEoCCJAChNTdXNwZW5kVXNlclJlc3BvbnNlEikKBHVzZXIYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCIvChJMaXN0QXBpS2V5c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQEiPwoTTGlzdEFwaUtleXNSZXNwb25zZRIoCgRrZXlzGAEgAygLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJeChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGOgHKAASEgoKcGFnZV90b2tlbhgDIAEoCSJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyKdAQoPTGlzdEpvYnNSZXF1ZXN0Eg4KBnN0YXR1cxgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEgwKBGtpbmQYAyABKAkSHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhIKCnBhZ2VfdG9rZW4YBSABKAkSDgoGbWFya2V0GAYgASgJEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAEiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiMgoOR2V0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi0KEUFwcHJvdmVKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNgoSQXBwcm92ZUpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiJGChBSZWplY3RKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByI1ChFSZWplY3RKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiLgoSTGlzdEJhdGNoZXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiQgoTTGlzdEJhdGNoZXNSZXNwb25zZRIrCgdiYXRjaGVzGAEgAygLMhouZ2xlYW5lci5vcGVyYXRvci52MS5CYXRjaCLkAQoFQmF0Y2gSEAoIYmF0Y2hfaWQYASABKAkSCwoDc2VxGAIgASgFEg4KBnJlZ2lvbhgDIAEoCRINCgVzdGF0ZRgEIAEoCRIPCgdhdHRlbXB0GAUgASgFEg0KBXRvdGFsGAYgASgFEg8KB3N1Y2Nlc3MYByABKAUSDgoGZmFpbGVkGAggASgFEiwKCGVuZGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpub3RfYmVmb3JlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI0ChBSZXRyeUpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiJGChBDYW5jZWxKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByI1ChFDYW5jZWxKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiEAoOR2V0V29ya1JlcXVlc3QicQoPR2V0V29ya1Jlc3BvbnNlEi0KB2JhY2tsb2cYASADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLkJhY2tsb2cSLwoJcHJvY2Vzc2VzGAIgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5Qcm9jZXNzIkgKB0JhY2tsb2cSDgoGbWFya2V0GAEgASgJEgwKBGxhbmUYAiABKAkSDgoGcXVldWVkGAMgASgFEg8KB2NsYWltZWQYBCABKAUi5wEKB1Byb2Nlc3MSCgoCaWQYASABKAkSDAoEcm9sZRgCIAEoCRIMCgRob3N0GAMgASgJEgsKA3BpZBgEIAEoBRIPCgd2ZXJzaW9uGAUgASgJEi4KCnN0YXJ0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlZW5fYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG1lbW9yeV9ieXRlcxgIIAEoAxIPCgdiYXRjaGVzGAkgASgFEhIKCnVuaXRzX2RvbmUYCiABKAMiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJGChRMaXN0U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuU2V0dGluZyJCCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDc2V0GAMgASgIEg0KBWFib3V0GAQgASgJIlsKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABISCgpwYWdlX3Rva2VuGAMgASgJIhkKF1Rlc3ROb3RpZmljYXRpb25SZXF1ZXN0IkwKGFRlc3ROb3RpZmljYXRpb25SZXNwb25zZRIwCgpkZWxpdmVyaWVzGAEgAygLMhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5IhQKEkxpc3RPcmlnaW5zUmVxdWVzdCJDChNMaXN0T3JpZ2luc1Jlc3BvbnNlEiwKB29yaWdpbnMYASADKAsyGy5nbGVhbmVyLm9wZXJhdG9yLnYxLk9yaWdpbiKtAgoGT3JpZ2luEg4KBm9yaWdpbhgBIAEoCRIwCgxwYXVzZWRfdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCRIPCgdzdHJpa2VzGAQgASgFEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcm9iaW5nGAYgASgIEg4KBm1hcmtldBgHIAEoCRIOCgZyZWdpb24YCCABKAkSEwoLY29uY3VycmVuY3kYCSABKAUSGwoTcmVxdWVzdHNfcGVyX3NlY29uZBgKIAEoARIyCgdtaW51dGVzGAsgAygLMiEuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW5NaW51dGUifwoMT3JpZ2luTWludXRlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXF1ZXN0cxgCIAEoBRIPCgdyZWZ1c2VkGAMgASgFEg4KBmZhaWxlZBgEIAEoBRIUCgxtaWxsaXNlY29uZHMYBSABKAEiNQoWTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBIOCgZtYXJrZXQYASABKAkSCwoDYWxsGAIgASgIIkoKF0xpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEi8KBmFsYXJtcxgBIAMoCzIfLmdsZWFuZXIub3BlcmF0b3IudjEuRmllbGREcmlmdCLhAQoKRmllbGREcmlmdBIOCgZtYXJrZXQYASABKAkSDAoEcGFnZRgCIAEoCRINCgVmaWVsZBgDIAEoCRIUCgxhYnNlbnRfc2hhcmUYBCABKAESGAoLdXN1YWxfc2hhcmUYBSABKAFIAIgBARINCgVwYWdlcxgGIAEoBRIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZXhhbXBsZV91bml0GAggASgJEhYKDmV4YW1wbGVfcmVnaW9uGAkgASgJQg4KDF91c3VhbF9zaGFyZSJTChJBY2NlcHREcmlmdFJlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhABEhUKBHBhZ2UYAiABKAlCB7pIBHICEAESDQoFZmllbGQYAyABKAkiJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkyuxMKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USVAoHR2V0VXNlchIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXNwb25zZRJgCgtTdXNwZW5kVXNlchInLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlc3BvbnNlEmAKC0xpc3RBcGlLZXlzEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXBpS2V5c1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UScgoRTGlzdExlZGdlckVudHJpZXMSLS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBouLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRJjCgxDcmVhdGVBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlEmMKDFJldm9rZUFwaUtleRIoLmdsZWFuZXIub3BlcmF0b3IudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2USYwoMR3JhbnRDcmVkaXRzEiguZ2xlYW5lci5vcGVyYXRvci52MS5HcmFudENyZWRpdHNSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5HcmFudENyZWRpdHNSZXNwb25zZRJXCghMaXN0Sm9icxIkLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXF1ZXN0GiUuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0Sm9ic1Jlc3BvbnNlElEKBkdldEpvYhIiLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0Sm9iUmVxdWVzdBojLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0Sm9iUmVzcG9uc2USXQoKQXBwcm92ZUpvYhImLmdsZWFuZXIub3BlcmF0b3IudjEuQXBwcm92ZUpvYlJlcXVlc3QaJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXNwb25zZRJaCglSZWplY3RKb2ISJS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJlamVjdEpvYlJlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLlJlamVjdEpvYlJlc3BvbnNlElAKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZRJMCgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZRJOCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlEmAKC0xpc3RCYXRjaGVzEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QmF0Y2hlc1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RCYXRjaGVzUmVzcG9uc2USTQoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZXRyeUpvYlJlc3BvbnNlEloKCUNhbmNlbEpvYhIlLmdsZWFuZXIub3BlcmF0b3IudjEuQ2FuY2VsSm9iUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuQ2FuY2VsSm9iUmVzcG9uc2USYAoLTGlzdE9yaWdpbnMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcmlnaW5zUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXNwb25zZRJsCg9MaXN0RHJpZnRBbGFybXMSKy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REcmlmdEFsYXJtc1JlcXVlc3QaLC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEmAKC0FjY2VwdERyaWZ0EicuZ2xlYW5lci5vcGVyYXRvci52MS5BY2NlcHREcmlmdFJlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVzcG9uc2USVAoHR2V0V29yaxIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0V29ya1JlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFdvcmtSZXNwb25zZRJjCgxMaXN0U2V0dGluZ3MSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RTZXR0aW5nc1JlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RTZXR0aW5nc1Jlc3BvbnNlEmgKDkxpc3REZWxpdmVyaWVzEiouZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaKi5nbGVhbmVyLmFjY291bnQudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZRJvChBUZXN0Tm90aWZpY2F0aW9uEiwuZ2xlYW5lci5vcGVyYXRvci52MS5UZXN0Tm90aWZpY2F0aW9uUmVxdWVzdBotLmdsZWFuZXIub3BlcmF0b3IudjEuVGVzdE5vdGlmaWNhdGlvblJlc3BvbnNlGgSouxgDYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * A user to make.
@@ -173,7 +48,7 @@ export type CreateUserRequest = Message<"gleaner.operator.v1.CreateUserRequest">
  * Use `create(CreateUserRequestSchema)` to create a new message.
  */
 export const CreateUserRequestSchema: GenMessage<CreateUserRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 1);
+  messageDesc(file_gleaner_operator_v1_operator, 0);
 
 /**
  * The new user.
@@ -194,7 +69,7 @@ export type CreateUserResponse = Message<"gleaner.operator.v1.CreateUserResponse
  * Use `create(CreateUserResponseSchema)` to create a new message.
  */
 export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 2);
+  messageDesc(file_gleaner_operator_v1_operator, 1);
 
 /**
  * Asks for a page of users.
@@ -215,6 +90,13 @@ export type ListUsersRequest = Message<"gleaner.operator.v1.ListUsersRequest"> &
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Only users whose name, address or id holds this, in whatever case; empty: all.
+   *
+   * @generated from field: string search = 3;
+   */
+  search: string;
 };
 
 /**
@@ -222,7 +104,7 @@ export type ListUsersRequest = Message<"gleaner.operator.v1.ListUsersRequest"> &
  * Use `create(ListUsersRequestSchema)` to create a new message.
  */
 export const ListUsersRequestSchema: GenMessage<ListUsersRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 3);
+  messageDesc(file_gleaner_operator_v1_operator, 2);
 
 /**
  * A page of users.
@@ -250,7 +132,203 @@ export type ListUsersResponse = Message<"gleaner.operator.v1.ListUsersResponse">
  * Use `create(ListUsersResponseSchema)` to create a new message.
  */
 export const ListUsersResponseSchema: GenMessage<ListUsersResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 3);
+
+/**
+ * Names the user to show.
+ *
+ * @generated from message gleaner.operator.v1.GetUserRequest
+ */
+export type GetUserRequest = Message<"gleaner.operator.v1.GetUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.GetUserRequest.
+ * Use `create(GetUserRequestSchema)` to create a new message.
+ */
+export const GetUserRequestSchema: GenMessage<GetUserRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 4);
+
+/**
+ * The user.
+ *
+ * @generated from message gleaner.operator.v1.GetUserResponse
+ */
+export type GetUserResponse = Message<"gleaner.operator.v1.GetUserResponse"> & {
+  /**
+   * The user's account.
+   *
+   * @generated from field: gleaner.account.v1.Account user = 1;
+   */
+  user?: Account | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.GetUserResponse.
+ * Use `create(GetUserResponseSchema)` to create a new message.
+ */
+export const GetUserResponseSchema: GenMessage<GetUserResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 5);
+
+/**
+ * Names the user to suspend or to let in again.
+ *
+ * @generated from message gleaner.operator.v1.SuspendUserRequest
+ */
+export type SuspendUserRequest = Message<"gleaner.operator.v1.SuspendUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Whether the user is to be suspended.
+   *
+   * @generated from field: bool suspended = 2;
+   */
+  suspended: boolean;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.SuspendUserRequest.
+ * Use `create(SuspendUserRequestSchema)` to create a new message.
+ */
+export const SuspendUserRequestSchema: GenMessage<SuspendUserRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 6);
+
+/**
+ * The user after it.
+ *
+ * @generated from message gleaner.operator.v1.SuspendUserResponse
+ */
+export type SuspendUserResponse = Message<"gleaner.operator.v1.SuspendUserResponse"> & {
+  /**
+   * The user's account.
+   *
+   * @generated from field: gleaner.account.v1.Account user = 1;
+   */
+  user?: Account | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.SuspendUserResponse.
+ * Use `create(SuspendUserResponseSchema)` to create a new message.
+ */
+export const SuspendUserResponseSchema: GenMessage<SuspendUserResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 7);
+
+/**
+ * Names the user whose keys are asked for.
+ *
+ * @generated from message gleaner.operator.v1.ListApiKeysRequest
+ */
+export type ListApiKeysRequest = Message<"gleaner.operator.v1.ListApiKeysRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListApiKeysRequest.
+ * Use `create(ListApiKeysRequestSchema)` to create a new message.
+ */
+export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 8);
+
+/**
+ * The user's keys.
+ *
+ * @generated from message gleaner.operator.v1.ListApiKeysResponse
+ */
+export type ListApiKeysResponse = Message<"gleaner.operator.v1.ListApiKeysResponse"> & {
+  /**
+   * Keys, newest first.
+   *
+   * @generated from field: repeated gleaner.account.v1.ApiKey keys = 1;
+   */
+  keys: ApiKey[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListApiKeysResponse.
+ * Use `create(ListApiKeysResponseSchema)` to create a new message.
+ */
+export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 9);
+
+/**
+ * Asks for a page of the ledger.
+ *
+ * @generated from message gleaner.operator.v1.ListLedgerEntriesRequest
+ */
+export type ListLedgerEntriesRequest = Message<"gleaner.operator.v1.ListLedgerEntriesRequest"> & {
+  /**
+   * Only entries of this user; empty: of all.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Entries wanted; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListLedgerEntriesRequest.
+ * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
+ */
+export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 10);
+
+/**
+ * A page of the ledger.
+ *
+ * @generated from message gleaner.operator.v1.ListLedgerEntriesResponse
+ */
+export type ListLedgerEntriesResponse = Message<"gleaner.operator.v1.ListLedgerEntriesResponse"> & {
+  /**
+   * Entries, newest first.
+   *
+   * @generated from field: repeated gleaner.account.v1.LedgerEntry entries = 1;
+   */
+  entries: LedgerEntry[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListLedgerEntriesResponse.
+ * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
+ */
+export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 11);
 
 /**
  * Asks for a user's key.
@@ -285,7 +363,7 @@ export type CreateApiKeyRequest = Message<"gleaner.operator.v1.CreateApiKeyReque
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 5);
+  messageDesc(file_gleaner_operator_v1_operator, 12);
 
 /**
  * A new key.
@@ -313,7 +391,7 @@ export type CreateApiKeyResponse = Message<"gleaner.operator.v1.CreateApiKeyResp
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 6);
+  messageDesc(file_gleaner_operator_v1_operator, 13);
 
 /**
  * Names the key to revoke.
@@ -334,7 +412,7 @@ export type RevokeApiKeyRequest = Message<"gleaner.operator.v1.RevokeApiKeyReque
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 7);
+  messageDesc(file_gleaner_operator_v1_operator, 14);
 
 /**
  * The key as it is now.
@@ -355,7 +433,7 @@ export type RevokeApiKeyResponse = Message<"gleaner.operator.v1.RevokeApiKeyResp
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 8);
+  messageDesc(file_gleaner_operator_v1_operator, 15);
 
 /**
  * Credits to add.
@@ -390,7 +468,7 @@ export type GrantCreditsRequest = Message<"gleaner.operator.v1.GrantCreditsReque
  * Use `create(GrantCreditsRequestSchema)` to create a new message.
  */
 export const GrantCreditsRequestSchema: GenMessage<GrantCreditsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 9);
+  messageDesc(file_gleaner_operator_v1_operator, 16);
 
 /**
  * The balance after the grant.
@@ -411,7 +489,7 @@ export type GrantCreditsResponse = Message<"gleaner.operator.v1.GrantCreditsResp
  * Use `create(GrantCreditsResponseSchema)` to create a new message.
  */
 export const GrantCreditsResponseSchema: GenMessage<GrantCreditsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 10);
+  messageDesc(file_gleaner_operator_v1_operator, 17);
 
 /**
  * Asks for a page of jobs.
@@ -453,6 +531,20 @@ export type ListJobsRequest = Message<"gleaner.operator.v1.ListJobsRequest"> & {
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * Only jobs on this marketplace, by its path word; empty: all.
+   *
+   * @generated from field: string market = 6;
+   */
+  market: string;
+
+  /**
+   * Only the job with this id or task id, or jobs of users whose name or address holds this; empty: all.
+   *
+   * @generated from field: string search = 7;
+   */
+  search: string;
 };
 
 /**
@@ -460,7 +552,7 @@ export type ListJobsRequest = Message<"gleaner.operator.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 11);
+  messageDesc(file_gleaner_operator_v1_operator, 18);
 
 /**
  * A page of jobs.
@@ -471,7 +563,7 @@ export type ListJobsResponse = Message<"gleaner.operator.v1.ListJobsResponse"> &
   /**
    * Jobs, newest first.
    *
-   * @generated from field: repeated gleaner.operator.v1.Job jobs = 1;
+   * @generated from field: repeated gleaner.job.v1.Job jobs = 1;
    */
   jobs: Job[];
 
@@ -488,7 +580,7 @@ export type ListJobsResponse = Message<"gleaner.operator.v1.ListJobsResponse"> &
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 12);
+  messageDesc(file_gleaner_operator_v1_operator, 19);
 
 /**
  * Names the job to show.
@@ -509,7 +601,7 @@ export type GetJobRequest = Message<"gleaner.operator.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 13);
+  messageDesc(file_gleaner_operator_v1_operator, 20);
 
 /**
  * The job.
@@ -520,7 +612,7 @@ export type GetJobResponse = Message<"gleaner.operator.v1.GetJobResponse"> & {
   /**
    * As it is now.
    *
-   * @generated from field: gleaner.operator.v1.Job job = 1;
+   * @generated from field: gleaner.job.v1.Job job = 1;
    */
   job?: Job | undefined;
 };
@@ -530,7 +622,7 @@ export type GetJobResponse = Message<"gleaner.operator.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 14);
+  messageDesc(file_gleaner_operator_v1_operator, 21);
 
 /**
  * Names the job to start.
@@ -551,7 +643,7 @@ export type ApproveJobRequest = Message<"gleaner.operator.v1.ApproveJobRequest">
  * Use `create(ApproveJobRequestSchema)` to create a new message.
  */
 export const ApproveJobRequestSchema: GenMessage<ApproveJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 15);
+  messageDesc(file_gleaner_operator_v1_operator, 22);
 
 /**
  * The job after the approval.
@@ -562,7 +654,7 @@ export type ApproveJobResponse = Message<"gleaner.operator.v1.ApproveJobResponse
   /**
    * As it is now.
    *
-   * @generated from field: gleaner.operator.v1.Job job = 1;
+   * @generated from field: gleaner.job.v1.Job job = 1;
    */
   job?: Job | undefined;
 };
@@ -572,7 +664,7 @@ export type ApproveJobResponse = Message<"gleaner.operator.v1.ApproveJobResponse
  * Use `create(ApproveJobResponseSchema)` to create a new message.
  */
 export const ApproveJobResponseSchema: GenMessage<ApproveJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 16);
+  messageDesc(file_gleaner_operator_v1_operator, 23);
 
 /**
  * Names the job to reject.
@@ -600,7 +692,7 @@ export type RejectJobRequest = Message<"gleaner.operator.v1.RejectJobRequest"> &
  * Use `create(RejectJobRequestSchema)` to create a new message.
  */
 export const RejectJobRequestSchema: GenMessage<RejectJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 17);
+  messageDesc(file_gleaner_operator_v1_operator, 24);
 
 /**
  * The job after the rejection.
@@ -611,7 +703,7 @@ export type RejectJobResponse = Message<"gleaner.operator.v1.RejectJobResponse">
   /**
    * As it is now.
    *
-   * @generated from field: gleaner.operator.v1.Job job = 1;
+   * @generated from field: gleaner.job.v1.Job job = 1;
    */
   job?: Job | undefined;
 };
@@ -621,10 +713,524 @@ export type RejectJobResponse = Message<"gleaner.operator.v1.RejectJobResponse">
  * Use `create(RejectJobResponseSchema)` to create a new message.
  */
 export const RejectJobResponseSchema: GenMessage<RejectJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 18);
+  messageDesc(file_gleaner_operator_v1_operator, 25);
 
 /**
- * Asks for the origins that are left alone.
+ * Names the job whose batches are asked for.
+ *
+ * @generated from message gleaner.operator.v1.ListBatchesRequest
+ */
+export type ListBatchesRequest = Message<"gleaner.operator.v1.ListBatchesRequest"> & {
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListBatchesRequest.
+ * Use `create(ListBatchesRequestSchema)` to create a new message.
+ */
+export const ListBatchesRequestSchema: GenMessage<ListBatchesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 26);
+
+/**
+ * A job's batches.
+ *
+ * @generated from message gleaner.operator.v1.ListBatchesResponse
+ */
+export type ListBatchesResponse = Message<"gleaner.operator.v1.ListBatchesResponse"> & {
+  /**
+   * Batches, in the order of their units.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Batch batches = 1;
+   */
+  batches: Batch[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListBatchesResponse.
+ * Use `create(ListBatchesResponseSchema)` to create a new message.
+ */
+export const ListBatchesResponseSchema: GenMessage<ListBatchesResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 27);
+
+/**
+ * Up to 50 units that go to a worker as one message.
+ *
+ * @generated from message gleaner.operator.v1.Batch
+ */
+export type Batch = Message<"gleaner.operator.v1.Batch"> & {
+  /**
+   * The batch, a uuid.
+   *
+   * @generated from field: string batch_id = 1;
+   */
+  batchId: string;
+
+  /**
+   * Place in the job, from 0.
+   *
+   * @generated from field: int32 seq = 2;
+   */
+  seq: number;
+
+  /**
+   * Region that its units are read from.
+   *
+   * @generated from field: string region = 3;
+   */
+  region: string;
+
+  /**
+   * `waiting`: not published; `queued`: published; `claimed`: a worker has it; `done`: no unit outstanding.
+   *
+   * @generated from field: string state = 4;
+   */
+  state: string;
+
+  /**
+   * Claims of it so far.
+   *
+   * @generated from field: int32 attempt = 5;
+   */
+  attempt: number;
+
+  /**
+   * Units in it.
+   *
+   * @generated from field: int32 total = 6;
+   */
+  total: number;
+
+  /**
+   * Units with a result so far.
+   *
+   * @generated from field: int32 success = 7;
+   */
+  success: number;
+
+  /**
+   * Units that failed so far.
+   *
+   * @generated from field: int32 failed = 8;
+   */
+  failed: number;
+
+  /**
+   * When the last of its units ended; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 9;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * It is put off until then, because its origin is; absent otherwise.
+   *
+   * @generated from field: google.protobuf.Timestamp not_before = 10;
+   */
+  notBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Batch.
+ * Use `create(BatchSchema)` to create a new message.
+ */
+export const BatchSchema: GenMessage<Batch> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 28);
+
+/**
+ * The new job.
+ *
+ * @generated from message gleaner.operator.v1.RetryJobResponse
+ */
+export type RetryJobResponse = Message<"gleaner.operator.v1.RetryJobResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: gleaner.job.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.RetryJobResponse.
+ * Use `create(RetryJobResponseSchema)` to create a new message.
+ */
+export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 29);
+
+/**
+ * Names the job to stop.
+ *
+ * @generated from message gleaner.operator.v1.CancelJobRequest
+ */
+export type CancelJobRequest = Message<"gleaner.operator.v1.CancelJobRequest"> & {
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Why: shown to the user.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CancelJobRequest.
+ * Use `create(CancelJobRequestSchema)` to create a new message.
+ */
+export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 30);
+
+/**
+ * The job after it.
+ *
+ * @generated from message gleaner.operator.v1.CancelJobResponse
+ */
+export type CancelJobResponse = Message<"gleaner.operator.v1.CancelJobResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: gleaner.job.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CancelJobResponse.
+ * Use `create(CancelJobResponseSchema)` to create a new message.
+ */
+export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 31);
+
+/**
+ * Asks for what is queued.
+ *
+ * @generated from message gleaner.operator.v1.GetWorkRequest
+ */
+export type GetWorkRequest = Message<"gleaner.operator.v1.GetWorkRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.operator.v1.GetWorkRequest.
+ * Use `create(GetWorkRequestSchema)` to create a new message.
+ */
+export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 32);
+
+/**
+ * What is queued, and who works on it.
+ *
+ * @generated from message gleaner.operator.v1.GetWorkResponse
+ */
+export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
+  /**
+   * An entry per marketplace and lane with outstanding batches.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Backlog backlog = 1;
+   */
+  backlog: Backlog[];
+
+  /**
+   * Processes that have said something of themselves in the last minute.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Process processes = 2;
+   */
+  processes: Process[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.GetWorkResponse.
+ * Use `create(GetWorkResponseSchema)` to create a new message.
+ */
+export const GetWorkResponseSchema: GenMessage<GetWorkResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 33);
+
+/**
+ * Outstanding batches of a marketplace.
+ *
+ * @generated from message gleaner.operator.v1.Backlog
+ */
+export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
+  /**
+   * Path word of the marketplace.
+   *
+   * @generated from field: string market = 1;
+   */
+  market: string;
+
+  /**
+   * `single` or `bulk`.
+   *
+   * @generated from field: string lane = 2;
+   */
+  lane: string;
+
+  /**
+   * Batches that no worker has.
+   *
+   * @generated from field: int32 queued = 3;
+   */
+  queued: number;
+
+  /**
+   * Batches that a worker has.
+   *
+   * @generated from field: int32 claimed = 4;
+   */
+  claimed: number;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Backlog.
+ * Use `create(BacklogSchema)` to create a new message.
+ */
+export const BacklogSchema: GenMessage<Backlog> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 34);
+
+/**
+ * A process of this service.
+ *
+ * @generated from message gleaner.operator.v1.Process
+ */
+export type Process = Message<"gleaner.operator.v1.Process"> & {
+  /**
+   * Made anew with every start.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `serve`, `api`, `core` or `worker`.
+   *
+   * @generated from field: string role = 2;
+   */
+  role: string;
+
+  /**
+   * Name of the machine.
+   *
+   * @generated from field: string host = 3;
+   */
+  host: string;
+
+  /**
+   * Process id on it.
+   *
+   * @generated from field: int32 pid = 4;
+   */
+  pid: number;
+
+  /**
+   * Version of the program.
+   *
+   * @generated from field: string version = 5;
+   */
+  version: string;
+
+  /**
+   * When it was started.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 6;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it last said something of itself: every 10 seconds.
+   *
+   * @generated from field: google.protobuf.Timestamp seen_at = 7;
+   */
+  seenAt?: Timestamp | undefined;
+
+  /**
+   * Memory that it holds, in bytes.
+   *
+   * @generated from field: int64 memory_bytes = 8;
+   */
+  memoryBytes: bigint;
+
+  /**
+   * Batches that it works on now.
+   *
+   * @generated from field: int32 batches = 9;
+   */
+  batches: number;
+
+  /**
+   * Units that it has ended since its start.
+   *
+   * @generated from field: int64 units_done = 10;
+   */
+  unitsDone: bigint;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Process.
+ * Use `create(ProcessSchema)` to create a new message.
+ */
+export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 35);
+
+/**
+ * Asks for the settings.
+ *
+ * @generated from message gleaner.operator.v1.ListSettingsRequest
+ */
+export type ListSettingsRequest = Message<"gleaner.operator.v1.ListSettingsRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListSettingsRequest.
+ * Use `create(ListSettingsRequestSchema)` to create a new message.
+ */
+export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 36);
+
+/**
+ * Settings in force, of the process that answers.
+ *
+ * @generated from message gleaner.operator.v1.ListSettingsResponse
+ */
+export type ListSettingsResponse = Message<"gleaner.operator.v1.ListSettingsResponse"> & {
+  /**
+   * By name.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Setting settings = 1;
+   */
+  settings: Setting[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListSettingsResponse.
+ * Use `create(ListSettingsResponseSchema)` to create a new message.
+ */
+export const ListSettingsResponseSchema: GenMessage<ListSettingsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 37);
+
+/**
+ * One setting.
+ *
+ * @generated from message gleaner.operator.v1.Setting
+ */
+export type Setting = Message<"gleaner.operator.v1.Setting"> & {
+  /**
+   * Name of the environment variable.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value in force; "(set)" or "(generated)" for a secret; empty: none.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+
+  /**
+   * Whether the environment names it; false: the default is in force.
+   *
+   * @generated from field: bool set = 3;
+   */
+  set: boolean;
+
+  /**
+   * What it means.
+   *
+   * @generated from field: string about = 4;
+   */
+  about: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Setting.
+ * Use `create(SettingSchema)` to create a new message.
+ */
+export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 38);
+
+/**
+ * Asks for a page of deliveries.
+ *
+ * @generated from message gleaner.operator.v1.ListDeliveriesRequest
+ */
+export type ListDeliveriesRequest = Message<"gleaner.operator.v1.ListDeliveriesRequest"> & {
+  /**
+   * Only messages to this user's webhook; empty: to operators and to all users.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Messages wanted; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListDeliveriesRequest.
+ * Use `create(ListDeliveriesRequestSchema)` to create a new message.
+ */
+export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 39);
+
+/**
+ * No fields: goes where the configuration says.
+ *
+ * @generated from message gleaner.operator.v1.TestNotificationRequest
+ */
+export type TestNotificationRequest = Message<"gleaner.operator.v1.TestNotificationRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.operator.v1.TestNotificationRequest.
+ * Use `create(TestNotificationRequestSchema)` to create a new message.
+ */
+export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 40);
+
+/**
+ * Messages that were queued by it: none where nothing is configured.
+ *
+ * @generated from message gleaner.operator.v1.TestNotificationResponse
+ */
+export type TestNotificationResponse = Message<"gleaner.operator.v1.TestNotificationResponse"> & {
+  /**
+   * Their deliveries; `ListDeliveries` shows what became of them.
+   *
+   * @generated from field: repeated gleaner.account.v1.Delivery deliveries = 1;
+   */
+  deliveries: Delivery[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.TestNotificationResponse.
+ * Use `create(TestNotificationResponseSchema)` to create a new message.
+ */
+export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 41);
+
+/**
+ * Asks for the origins.
  *
  * @generated from message gleaner.operator.v1.ListOriginsRequest
  */
@@ -636,10 +1242,10 @@ export type ListOriginsRequest = Message<"gleaner.operator.v1.ListOriginsRequest
  * Use `create(ListOriginsRequestSchema)` to create a new message.
  */
 export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 19);
+  messageDesc(file_gleaner_operator_v1_operator, 42);
 
 /**
- * Origins that refused or failed when last asked, by name.
+ * Origins that were lately asked, or refused or failed when last asked, by name.
  *
  * @generated from message gleaner.operator.v1.ListOriginsResponse
  */
@@ -657,10 +1263,10 @@ export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsRespon
  * Use `create(ListOriginsResponseSchema)` to create a new message.
  */
 export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 20);
+  messageDesc(file_gleaner_operator_v1_operator, 43);
 
 /**
- * An origin that refuses or fails, as all workers together know it.
+ * An origin as all workers together know it.
  *
  * @generated from message gleaner.operator.v1.Origin
  */
@@ -673,14 +1279,14 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
   origin: string;
 
   /**
-   * Until when it is left alone. In the past for one that is about to be tried again.
+   * Until when it is left alone. In the past for one that is about to be tried again; absent for one that works.
    *
    * @generated from field: google.protobuf.Timestamp paused_until = 2;
    */
   pausedUntil?: Timestamp | undefined;
 
   /**
-   * Why: the code of a fault or a status, such as `page_blocked`.
+   * Why: the code of a fault or a status, such as `page_blocked`; empty for one that works.
    *
    * @generated from field: string reason = 3;
    */
@@ -706,6 +1312,41 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
    * @generated from field: bool probing = 6;
    */
   probing: boolean;
+
+  /**
+   * Path word of its marketplace; empty where it is not known.
+   *
+   * @generated from field: string market = 7;
+   */
+  market: string;
+
+  /**
+   * Region that it is asked for; empty for a marketplace without regions.
+   *
+   * @generated from field: string region = 8;
+   */
+  region: string;
+
+  /**
+   * Most requests at once, over all workers together; 0 where it is not known.
+   *
+   * @generated from field: int32 concurrency = 9;
+   */
+  concurrency: number;
+
+  /**
+   * Most requests a second, over all workers together; 0 where it is not known.
+   *
+   * @generated from field: double requests_per_second = 10;
+   */
+  requestsPerSecond: number;
+
+  /**
+   * What was asked of it by minute, oldest first: the last hour.
+   *
+   * @generated from field: repeated gleaner.operator.v1.OriginMinute minutes = 11;
+   */
+  minutes: OriginMinute[];
 };
 
 /**
@@ -713,7 +1354,56 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 21);
+  messageDesc(file_gleaner_operator_v1_operator, 44);
+
+/**
+ * What was asked of an origin in a minute.
+ *
+ * @generated from message gleaner.operator.v1.OriginMinute
+ */
+export type OriginMinute = Message<"gleaner.operator.v1.OriginMinute"> & {
+  /**
+   * Beginning of the minute.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Requests that were answered or given up.
+   *
+   * @generated from field: int32 requests = 2;
+   */
+  requests: number;
+
+  /**
+   * Of them, those that the site refused: robot checks, logins, throttling.
+   *
+   * @generated from field: int32 refused = 3;
+   */
+  refused: number;
+
+  /**
+   * Of them, those without an answer: network faults, time-outs, 5xx.
+   *
+   * @generated from field: int32 failed = 4;
+   */
+  failed: number;
+
+  /**
+   * Milliseconds that requests took, on average.
+   *
+   * @generated from field: double milliseconds = 5;
+   */
+  milliseconds: number;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.OriginMinute.
+ * Use `create(OriginMinuteSchema)` to create a new message.
+ */
+export const OriginMinuteSchema: GenMessage<OriginMinute> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 45);
 
 /**
  * Asks for fields that go missing.
@@ -741,7 +1431,7 @@ export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarm
  * Use `create(ListDriftAlarmsRequestSchema)` to create a new message.
  */
 export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 22);
+  messageDesc(file_gleaner_operator_v1_operator, 46);
 
 /**
  * Fields by marketplace and sort of page.
@@ -762,7 +1452,7 @@ export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlar
  * Use `create(ListDriftAlarmsResponseSchema)` to create a new message.
  */
 export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 23);
+  messageDesc(file_gleaner_operator_v1_operator, 47);
 
 /**
  * How often a listed field is missing: null, empty, absent or of another type.
@@ -840,7 +1530,7 @@ export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
  * Use `create(FieldDriftSchema)` to create a new message.
  */
 export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 24);
+  messageDesc(file_gleaner_operator_v1_operator, 48);
 
 /**
  * Names what is accepted.
@@ -875,7 +1565,7 @@ export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest
  * Use `create(AcceptDriftRequestSchema)` to create a new message.
  */
 export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 25);
+  messageDesc(file_gleaner_operator_v1_operator, 49);
 
 /**
  * Alarms that have ended by it.
@@ -896,7 +1586,7 @@ export type AcceptDriftResponse = Message<"gleaner.operator.v1.AcceptDriftRespon
  * Use `create(AcceptDriftResponseSchema)` to create a new message.
  */
 export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 26);
+  messageDesc(file_gleaner_operator_v1_operator, 50);
 
 /**
  * Calls for operators' keys only.
@@ -923,6 +1613,46 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListUsersRequestSchema;
     output: typeof ListUsersResponseSchema;
+  },
+  /**
+   * Shows one user.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.GetUser
+   */
+  getUser: {
+    methodKind: "unary";
+    input: typeof GetUserRequestSchema;
+    output: typeof GetUserResponseSchema;
+  },
+  /**
+   * Suspends a user, whose keys are refused from now on, or lets them in again. Work under way goes on.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.SuspendUser
+   */
+  suspendUser: {
+    methodKind: "unary";
+    input: typeof SuspendUserRequestSchema;
+    output: typeof SuspendUserResponseSchema;
+  },
+  /**
+   * Lists the keys of a user, revoked ones too.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListApiKeys
+   */
+  listApiKeys: {
+    methodKind: "unary";
+    input: typeof ListApiKeysRequestSchema;
+    output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * Lists ledger entries of one user or of all, newest first.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListLedgerEntries
+   */
+  listLedgerEntries: {
+    methodKind: "unary";
+    input: typeof ListLedgerEntriesRequestSchema;
+    output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
    * Makes an API key for a user; the key is shown in this answer only.
@@ -996,7 +1726,68 @@ export const OperatorService: GenService<{
     output: typeof RejectJobResponseSchema;
   },
   /**
-   * Lists the origins that refuse or fail, and are left alone for that.
+   * Lists units of any job, in the order submitted.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListUnits
+   */
+  listUnits: {
+    methodKind: "unary";
+    input: typeof ListUnitsRequestSchema;
+    output: typeof ListUnitsResponseSchema;
+  },
+  /**
+   * Groups any job's failed units by fault, with examples.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListFaults
+   */
+  listFaults: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof ListFaultsResponseSchema;
+  },
+  /**
+   * Shows how any job's counts grew over time.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.GetProgress
+   */
+  getProgress: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof GetProgressResponseSchema;
+  },
+  /**
+   * Lists any job's batches.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListBatches
+   */
+  listBatches: {
+    methodKind: "unary";
+    input: typeof ListBatchesRequestSchema;
+    output: typeof ListBatchesResponseSchema;
+  },
+  /**
+   * Submits the failed units of an ended job again in its owner's name, as a new job. It is charged as any other,
+   * and needs no further approval.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.RetryJob
+   */
+  retryJob: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof RetryJobResponseSchema;
+  },
+  /**
+   * Stops what has not been done of any job and gives its credits back; what is done is kept.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.CancelJob
+   */
+  cancelJob: {
+    methodKind: "unary";
+    input: typeof CancelJobRequestSchema;
+    output: typeof CancelJobResponseSchema;
+  },
+  /**
+   * Lists origins with what was lately asked of them, and those that refuse or fail and are left alone for that.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ListOrigins
    */
@@ -1024,6 +1815,46 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof AcceptDriftRequestSchema;
     output: typeof AcceptDriftResponseSchema;
+  },
+  /**
+   * Shows what is queued and who works on it.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.GetWork
+   */
+  getWork: {
+    methodKind: "unary";
+    input: typeof GetWorkRequestSchema;
+    output: typeof GetWorkResponseSchema;
+  },
+  /**
+   * Lists the settings in force; secrets are not shown.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListSettings
+   */
+  listSettings: {
+    methodKind: "unary";
+    input: typeof ListSettingsRequestSchema;
+    output: typeof ListSettingsResponseSchema;
+  },
+  /**
+   * Lists messages to operators and to users' webhooks, newest first.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListDeliveries
+   */
+  listDeliveries: {
+    methodKind: "unary";
+    input: typeof ListDeliveriesRequestSchema;
+    output: typeof ListDeliveriesResponseSchema;
+  },
+  /**
+   * Sends a test message to the operators' webhook and e-mail address, as set in the configuration.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.TestNotification
+   */
+  testNotification: {
+    methodKind: "unary";
+    input: typeof TestNotificationRequestSchema;
+    output: typeof TestNotificationResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_operator_v1_operator, 0);
