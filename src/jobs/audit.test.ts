@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import type { Job, LedgerEntry } from '../store/documents.ts';
+import { audit } from './audit.ts';
+import { approve } from './decide.ts';
+
+let bench: JobsBench;
+let job: Job;
+beforeEach(async () => {
+  bench = await openJobs();
+  await bench.startWorker();
+  const userId = await bench.createUser(1_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  await approve(bench.context, jobId, newId());
+  job = await bench.reaches(jobId, 'completed');
+});
+afterEach(() => bench.close());
+
+const post = (entry: Partial<LedgerEntry>) =>
+  bench.context.store.postLedgerEntry({
+    key: `test:${newId()}`,
+    userId: job.userId,
+    amount: 1,
+    type: 'refund',
+    jobId: job.id,
+    note: '',
+    createdAt: bench.clock.now(),
+    ...entry,
+  });
+
+test('says how much it looked at, over more entries than one page', async () => {
+  for (let count = 0; count < 600; count++) await grant(bench.context, job.userId, 1);
+  const result = await audit(bench.context.store);
+  expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, problems: [] });
+});
+
+test.each<[string, () => Promise<unknown>, RegExp]>([
+  ['a second refund', () => post({ amount: 5 }), /says 10 refunded, the ledger 15/],
+  ['a refund beyond the charge', () => post({ amount: 500 }), /refunded 510 of 100 charged/],
+  ['a charge too many', () => post({ type: 'charge', amount: -10 }), /charged 2 times/],
+  ['a charge under another key', () => post({ type: 'charge', amount: -10 }), /under an unknown key/],
+  ['an entry of no job', () => post({ jobId: 'nobody' }), /job nobody, which does not exist/],
+  [
+    'a job that says less than it gave back',
+    () => bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
+    /says 0 refunded, the ledger 10/,
+  ],
+  [
+    'a job that gave back what it earned',
+    async () => {
+      await post({ amount: 5 });
+      await bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 15 });
+    },
+    /charged 100, earned 90, refunded 15/,
+  ],
+  [
+    'a rejected job that kept its charge',
+    () => bench.context.store.moveJob(job.id, ['completed'], 'rejected', 0),
+    /rejected, charged 100, refunded 10/,
+  ],
+  [
+    'a job that ended without a charge',
+    async () => {
+      const userId = await bench.createUser(100);
+      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'failed', 0);
+    },
+    /costs 20, charged 0/,
+  ],
+  [
+    'a job that ended with work left',
+    async () => {
+      const userId = await bench.createUser(100);
+      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'completed', 0);
+    },
+    /terminal with outstanding batches/,
+  ],
+])('finds %s', async (_what, spoil, expected) => {
+  expect(await bench.problems()).toEqual([]);
+  await spoil();
+  const problems = await bench.problems();
+  expect(problems.filter((problem) => expected.test(problem))).toHaveLength(1);
+});
+
+test('finds a balance that is not the sum of its ledger, and a job that lost units', async () => {
+  const { store } = bench.context;
+  const spoiled = {
+    ...store,
+    async *auditAccounts() {
+      for await (const account of store.auditAccounts()) yield { ...account, balance: account.balance - 1 };
+    },
+    async countJob(jobId: string) {
+      const counts = await store.countJob(jobId);
+      return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
+    },
+  };
+  expect((await audit(spoiled)).problems).toEqual([
+    `account ${job.userId}: balance 909, sum of the ledger 910`,
+    `job ${job.id}: 9 units, submitted 10`,
+    `job ${job.id}: 9 done + 1 failed of 9`,
+  ]);
+});

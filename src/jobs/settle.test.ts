@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import type { Job } from '../store/documents.ts';
+import { approve } from './decide.ts';
+import { finishEnding, settle } from './settle.ts';
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs();
+  await bench.startWorker();
+});
+afterEach(() => bench.close());
+
+const gone = (count: number) => Array.from({ length: count }, (_, at) => String(30_000_000_801 + at * 1_000));
+
+/** Runs a variant-sold job to its end. */
+async function ended(items: number, ...more: string[]): Promise<Job> {
+  const userId = await bench.createUser(5_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  await approve(bench.context, jobId, newId());
+  return bench.reaches(jobId, 'completed', 'partial_complete', 'failed');
+}
+
+async function bulk(...ids: string[]): Promise<Job> {
+  const userId = await bench.createUser(5_000);
+  const rows = ids.map((id) => `sg,77,${id}`);
+  const file = Buffer.from(['region,shop_id,item_id', ...rows].join('\n')).toString('base64');
+  await bench.submit(userId, 'SubmitGetPcBulk', { file });
+  const [job] = (await bench.context.store.listJobs({ userId }, { limit: 1 })).items;
+  return bench.reaches(job!.id, 'completed', 'partial_complete', 'failed');
+}
+
+describe('a job of batches', () => {
+  test.each([
+    ['completed', 'every batch has a result', 40, gone(3), 30],
+    ['partial_complete', 'one batch has none', 50, gone(50), 500],
+    ['failed', 'no batch has one', 0, gone(60), 600],
+  ] as const)('is %s when %s', async (state, _what, items, missing, refunded) => {
+    const job = await ended(items, ...missing);
+    expect(job).toMatchObject({ state, refunded });
+    expect(await bench.balance(job.userId)).toBe(5_000 - job.cost + refunded);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('a job of items', () => {
+  const there = ['30000000001', '30000000002'];
+  test.each([
+    ['completed', 'every item succeeded', there],
+    ['partial_complete', 'some did', [...there, ...gone(1)]],
+    ['failed', 'none did', gone(2)],
+  ] as const)('is %s when %s', async (state, _what, ids) => {
+    expect(await bulk(...ids)).toMatchObject({ state });
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+test('a job ends once, however many settle it at the same time', async () => {
+  const { context } = bench;
+  const { blobs } = context;
+  let files = 0;
+  context.blobs = {
+    ...blobs,
+    write: (path, ...rest) => {
+      if (path.includes('full_')) files += 1;
+      return blobs.write(path, ...rest);
+    },
+  };
+  const job = await ended(60, ...gone(2));
+  await Promise.all(Array.from({ length: 5 }, () => settle(context, job.id)));
+  expect(files).toBe(1);
+  expect(await context.store.getJob(job.id)).toEqual(job);
+  const { items } = await context.store.listLedgerEntries(job.userId, { limit: 10 });
+  expect(items.filter(({ type }) => type === 'refund').map(({ amount }) => amount)).toEqual([20]);
+});
+
+test('a job whose end was cut short ends the same way when it is taken up again', async () => {
+  const { store, clock, blobs } = bench.context;
+  const job = await ended(10, ...gone(2));
+  const size = await blobs.size(job.file!.path);
+  // As a crash leaves it between the file and the last word.
+  await store.moveJob(job.id, ['completed'], 'settling', clock.now(), {
+    file: null,
+    finishedAt: null,
+    refunded: 0,
+  });
+  const again = (await store.getJob(job.id))!;
+  await Promise.all([finishEnding(bench.context, again), finishEnding(bench.context, again)]);
+  expect(await store.getJob(job.id)).toMatchObject({ state: 'completed', refunded: 20, file: job.file });
+  expect(await blobs.size(job.file!.path)).toBe(size);
+  expect(await bench.balance(job.userId)).toBe(5_000 - 100);
+  expect(await bench.problems()).toEqual([]);
+});

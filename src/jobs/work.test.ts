@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import type { PageAnswer } from '../fetch/page.ts';
+import type { BatchReference, Job } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { leaseMs } from './context.ts';
+import { approve } from './decide.ts';
+import { work } from './work.ts';
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs({ jobWindow: 2 });
+});
+afterEach(() => bench.close());
+
+const never = new AbortController().signal;
+
+/** An approved job whose messages nobody takes, and the messages. */
+async function approved(items: number, ...more: string[]) {
+  const userId = await bench.createUser(10_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  const messages: BatchReference[] = [];
+  const { queue } = bench.context;
+  bench.context.queue = { ...queue, publish: async (message) => void messages.push(message) };
+  await approve(bench.context, jobId as string, newId());
+  return { userId, jobId: jobId as string, messages };
+}
+
+const batchesOf = (jobId: string) => bench.context.store.listBatches(jobId);
+const jobOf = async (jobId: string): Promise<Job> => (await bench.context.store.getJob(jobId))!;
+
+/** Pages that come when the test says so. */
+function heldPages() {
+  const held = Promise.withResolvers<void>();
+  let waiting = 0;
+  bench.between((fetch) => async (request) => {
+    waiting += 1;
+    await held.promise;
+    return fetch(request);
+  });
+  return { release: held.resolve, waiting: () => waiting };
+}
+
+/** Fails the first pages of an item with a fault each, then lets it be. */
+function failing(itemId: string, ...faults: Fault[]) {
+  bench.between((fetch, asked) => async (request) => {
+    const fault = asked === itemId ? faults.shift() : undefined;
+    if (fault) throw fault;
+    return fetch(request);
+  });
+}
+
+describe('a unit', () => {
+  const item = '30000000000';
+  const asked = () => bench.asked().filter((id) => id === item).length;
+  /** Works the job off, time going on as long as anyone waits. */
+  const workOff = async ({ messages, jobId }: { messages: BatchReference[]; jobId: string }) => {
+    let done = false;
+    const working = work(bench.context, messages.shift()!, () => {}, never).finally(() => {
+      done = true;
+    });
+    while (!done) await bench.clock.pass(250);
+    await working;
+    return jobOf(jobId);
+  };
+
+  test.each([
+    ['the network failed', new Fault('network', 'reset')],
+    ['that came too late', new Fault('page_timeout', 'late')],
+  ])('is asked for again when %s', async (_what, fault) => {
+    const job = await approved(1);
+    failing(item, fault, fault, fault);
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(asked()).toBe(4);
+  });
+
+  test('fails with the last fault once it was asked for often enough, and is given back', async () => {
+    const job = await approved(2);
+    const faults = Array.from({ length: 9 }, (_, at) => new Fault('network', `reset ${at + 1}`));
+    failing(item, ...faults);
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
+    expect(asked()).toBe(4);
+    const shown = await bench.read(job.userId, 'DownloadVariantSoldItem', { jobId: job.jobId, itemId: item });
+    expect(shown).toMatchObject({ status: 'FAILED', errorLog: 'reset 4' });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('that is not there is not asked for again', async () => {
+    const job = await approved(1, '30000000801');
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
+    expect(bench.asked().filter((id) => id === '30000000801')).toHaveLength(1);
+  });
+
+  test('that a refusal met is told of, and asked for later', async () => {
+    const job = await approved(1);
+    failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));
+    expect(await workOff(job)).toMatchObject({ state: 'completed' });
+    expect(bench.noted).toEqual(['page_throttled']);
+  });
+
+  test('whose reader throws what nobody thought of fails alone', async () => {
+    const job = await approved(2);
+    bench.between((fetch, id) =>
+      id === item ? async () => ({ body: null }) as unknown as PageAnswer : fetch,
+    );
+    expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
+  });
+});
+
+describe('a message', () => {
+  test('that comes twice, late, or about a batch that is done changes nothing', async () => {
+    const { jobId, messages } = await approved(60);
+    const [first, second] = messages as [BatchReference, BatchReference];
+    await Promise.all([1, 2, 3].map(() => work(bench.context, first, () => {}, never)));
+    await work(bench.context, second, () => {}, never);
+    const asked = bench.asked().length;
+    expect(asked).toBe(60);
+    const job = await jobOf(jobId);
+    expect(job.state).toBe('completed');
+    for (const message of [first, second, { ...first, attempt: 1 }, { ...first, batchId: newId() }]) {
+      await work(bench.context, message, () => {}, never);
+    }
+    expect(bench.asked()).toHaveLength(asked);
+    expect(await jobOf(jobId)).toEqual(job);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('a worker', () => {
+  test('that lost its claim writes nothing, and the batch is counted once', async () => {
+    const { jobId, messages } = await approved(5);
+    const pages = heldPages();
+    // Its heart stops: the process stands still while the clock goes on.
+    const standing = {
+      ...bench.context,
+      clock: { ...bench.clock, sleep: () => new Promise<void>(() => {}) },
+    };
+    const slow = work(standing, messages[0]!, () => {}, never);
+    await bench.comesTrue('pages are asked for', () => pages.waiting() === 5);
+    await bench.clock.pass(leaseMs + 1);
+    await sweep(bench.context);
+    bench.between((fetch) => fetch);
+    await work(bench.context, messages.at(-1)!, () => {}, never);
+    const ended = await jobOf(jobId);
+    expect(ended).toMatchObject({ state: 'completed', refunded: 0 });
+    const batch = (await batchesOf(jobId))[0]!;
+    expect(batch).toMatchObject({ state: 'done', attempt: 2, success: 5 });
+
+    pages.release();
+    await Promise.race([
+      slow,
+      bench.comesTrue('the late worker has read', () => bench.asked().length === 10),
+    ]);
+    expect(await jobOf(jobId)).toEqual(ended);
+    expect((await batchesOf(jobId))[0]).toEqual(batch);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('keeps its claim as long as it works', async () => {
+    const { jobId, messages } = await approved(3);
+    const pages = heldPages();
+    let extended = 0;
+    const working = work(bench.context, messages[0]!, () => (extended += 1), never);
+    await bench.comesTrue('pages are asked for', () => pages.waiting() === 3);
+    for (let round = 0; round < 6; round++) {
+      await bench.clock.pass(leaseMs / 2);
+      await sweep(bench.context);
+    }
+    expect(messages).toHaveLength(1);
+    expect(extended).toBeGreaterThan(5);
+    pages.release();
+    await working;
+    expect(await jobOf(jobId)).toMatchObject({ state: 'completed' });
+  });
+
+  test('that is told to stop gives its batch back with what is done, and the next one goes on from there', async () => {
+    const { jobId, messages } = await approved(50);
+    const stopping = new AbortController();
+    let left = 20;
+    const held = Promise.withResolvers<void>();
+    bench.between((fetch) => async (request) => {
+      if (left-- > 0) {
+        // Time goes by, so that what is done is written.
+        await bench.clock.pass(150);
+        return fetch(request);
+      }
+      stopping.signal.addEventListener('abort', () => held.reject(stopping.signal.reason), { once: true });
+      await held.promise;
+      return fetch(request);
+    });
+    const working = work(bench.context, messages.shift()!, () => {}, stopping.signal);
+    await bench.comesTrue('it hangs', () => left <= -8);
+    stopping.abort(new Error('stop'));
+    await working;
+    const batch = (await batchesOf(jobId))[0]!;
+    expect(batch).toMatchObject({ state: 'queued', attempt: 1 });
+    expect(batch.success).toBeGreaterThan(0);
+    expect(messages).toHaveLength(1);
+
+    const asked = bench.asked().length;
+    bench.between((fetch) => fetch);
+    await work(bench.context, messages[0]!, () => {}, never);
+    expect(bench.asked().length - asked).toBe(50 - batch.success);
+    const job = await jobOf(jobId);
+    expect(job).toMatchObject({ state: 'completed', refunded: 0 });
+    // Both files have every item once, those of the first attempt too.
+    expect(job.file).toMatchObject({ items: 50 });
+    expect((await batchesOf(jobId))[0]).toMatchObject({ file: { items: 50 } });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('whose store goes away gives up the batch, and another finishes it', async () => {
+    const { jobId, messages } = await approved(5);
+    const { store } = bench.context;
+    const away = async () => {
+      throw new Fault('unavailable', 'The store is away.');
+    };
+    const cut = { ...store, finishBatch: away, releaseBatch: away };
+    const working = work({ ...bench.context, store: cut }, messages[0]!, () => {}, never);
+    await bench.comesTrue('it waits to give it back', () => bench.clock.sleeping() > 1);
+    await bench.clock.pass(2_000);
+    await working;
+    await bench.clock.pass(leaseMs + 1);
+    await sweep(bench.context);
+    await work(bench.context, messages.at(-1)!, () => {}, never);
+    expect(await jobOf(jobId)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+test('a job has no more batches under way than its window, and gets to its end through it', async () => {
+  const { jobId, messages } = await approved(520);
+  let most = 0;
+  while (messages.length > 0) {
+    const inFlight = (await batchesOf(jobId)).filter(({ state }) => /queued|claimed/.test(state)).length;
+    most = Math.max(most, inFlight);
+    expect(messages.length).toBeLessThanOrEqual(inFlight);
+    await work(bench.context, messages.shift()!, () => {}, never);
+  }
+  expect(most).toBe(2);
+  expect(await jobOf(jobId)).toMatchObject({ state: 'completed', totalBatches: 11 });
+});
