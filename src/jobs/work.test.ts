@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
@@ -205,9 +206,12 @@ describe('a worker', () => {
     expect(bench.asked().length - asked).toBe(50 - batch.success);
     const job = await jobOf(jobId);
     expect(job).toMatchObject({ state: 'completed', refunded: 0 });
-    // Both files have every item once, those of the first attempt too.
-    expect(job.file).toMatchObject({ items: 50 });
-    expect((await batchesOf(jobId))[0]).toMatchObject({ file: { items: 50 } });
+    // Both files have every item's record once, those of the first attempt too.
+    for (const file of [job.file, (await batchesOf(jobId))[0]!.file]) {
+      const records = JSON.parse(await text(await bench.context.blobs.read(file!.path)));
+      expect(records).toHaveLength(50);
+      expect(records.filter((record: object) => 'error' in record)).toEqual([]);
+    }
     expect(await bench.problems()).toEqual([]);
   });
 
