@@ -1,0 +1,20 @@
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { acceptDrift, listFieldDrift } from '../drift/alarms.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { handle } from './account.ts';
+import type { Handler } from './core.ts';
+import { driftShape } from './drift-shape.ts';
+
+/** What operators see of fields that go missing. */
+export function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
+  const { method } = OperatorService;
+  return [
+    handle(method.listDriftAlarms, async ({ market, all }) => {
+      const drift = await listFieldDrift(store, all);
+      return { alarms: drift.filter((each) => market === '' || each.market === market).map(driftShape) };
+    }),
+    handle(method.acceptDrift, async ({ market, page, field }) => ({
+      fields: await acceptDrift(store, market, page, field),
+    })),
+  ];
+}

@@ -1,0 +1,72 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createKey } from '../access/keys.ts';
+import { Fault } from '../base/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { handle, pageSize } from './account.ts';
+import type { Handler } from './core.ts';
+import { accountShape, keyShape } from './shapes.ts';
+
+/** What operators see of users, and do with them: accounts, keys and credits. */
+export function operatorUserHandlers(context: JobContext): [string, Handler][] {
+  const { store, clock } = context;
+  const { method } = OperatorService;
+
+  const userOf = async (userId: string) => {
+    const user = await store.getUser(userId);
+    if (user === null)
+      throw Fault.invalid(['body', 'user_id'], `There is no user '${userId}'`, 'value_error');
+    return user;
+  };
+
+  return [
+    handle(method.createUser, async ({ name, email }) => {
+      const user = {
+        id: context.newId(),
+        name,
+        email,
+        role: 'user' as const,
+        balance: 0,
+        createdAt: clock.now(),
+      };
+      await store.createUser(user);
+      return { user: accountShape(user) };
+    }),
+    handle(method.listUsers, async (request) => {
+      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const { items, next } = await store.listUsers('user', page);
+      return { users: items.map(accountShape), nextPageToken: next ?? '' };
+    }),
+    handle(method.createApiKey, async ({ userId, name, expiresAt }) => {
+      const { role } = await userOf(userId);
+      return createKey(store, {
+        userId,
+        role,
+        name,
+        createdAt: clock.now(),
+        expiresAt: expiresAt ? timestampMs(expiresAt) : null,
+      });
+    }),
+    handle(method.revokeApiKey, async ({ keyId }) => {
+      const key = await store.revokeApiKey(keyId, clock.now());
+      if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
+      return { key: keyShape(key) };
+    }),
+    handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
+      await userOf(userId);
+      const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
+      const posting = await store.postLedgerEntry({
+        key,
+        userId,
+        amount: Number(amount),
+        type: 'grant',
+        jobId: null,
+        note,
+        createdAt: clock.now(),
+      });
+      if (!posting.posted)
+        throw new Fault('conflict', `The account has ${posting.balance} credits, fewer than ${-amount}.`);
+      return { balance: BigInt(posting.balance) };
+    }),
+  ];
+}
