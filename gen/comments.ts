@@ -837,6 +837,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.options.v1.Rest.max_body_bytes": "Largest body accepted, in bytes; 0 means the gateway's default.",
   "gleaner.options.v1.Rest.multipart": "The request body is multipart/form-data; bytes fields are its file parts.",
   "gleaner.options.v1.Rest.success_status": "HTTP status of a good answer; 0 means 200.",
+  "gleaner.options.v1.Rest.waits": "Takes `wait`: answers when the job has ended, or when the time is over. Every STEP_READ does without saying so.",
   "gleaner.options.v1.Rest.working_hours": "Processed during working hours only (endpoints marked W).",
   "gleaner.options.v1.Step": "The part of a job's life that a method serves.",
   "gleaner.options.v1.Step.STEP_DATA": "Streams the result file of one unit.",
