@@ -1,6 +1,6 @@
 import { refundJob } from '../credits/job-credits.ts';
 import { aggregate } from '../kinds/states.ts';
-import type { Counts, Job, JobState, Outcome } from '../store/documents.ts';
+import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
 import { compile } from './compile.ts';
 import type { JobContext } from './context.ts';
 
@@ -41,10 +41,13 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
   const end = endOf(job.state, counts[context.offers.of(job).kind.judgedBy]);
-  const ended = await store.moveJob(job.id, [job.state], end, clock.now(), {
+  const now = clock.now();
+  const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
     file,
-    finishedAt: clock.now(),
+    finishedAt: now,
+    noticeDue: end,
+    noticeAt: now,
   });
   if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
 }
@@ -53,7 +56,10 @@ function isEnding(state: JobState): state is (typeof ending)[number] {
   return (ending as readonly JobState[]).includes(state);
 }
 
-function endOf(state: (typeof ending)[number], { success, failed }: Counts['units' | 'batches']): JobState {
+function endOf(
+  state: (typeof ending)[number],
+  { success, failed }: Counts['units' | 'batches'],
+): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
   return state === 'terminating' ? 'terminated' : aggregate(success, failed);
 }

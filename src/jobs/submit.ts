@@ -159,6 +159,8 @@ async function makeJob(
     startedAt: null,
     finishedAt: null,
     file: null,
+    noticeDue: null,
+    noticeAt: null,
   };
 }
 
@@ -208,12 +210,13 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
       throw error;
     }
   }
-  const next = await store.moveJob(
-    jobId,
-    ['submitted'],
-    waits ? 'awaiting_approval' : 'approved',
-    clock.now(),
-  );
+  const now = clock.now();
+  const next = waits
+    ? await store.moveJob(jobId, ['submitted'], 'awaiting_approval', now, {
+        noticeDue: 'awaiting_approval',
+        noticeAt: now,
+      })
+    : await store.moveJob(jobId, ['submitted'], 'approved', now);
   if (next === null) return (await store.getJob(jobId)) ?? job;
   if (waits) {
     context.log.info(

@@ -6,6 +6,7 @@ import { createContract } from './contract/create.ts';
 import { driftContract } from './contract/drift.ts';
 import { jobContract } from './contract/jobs.ts';
 import { ledgerContract } from './contract/ledger.ts';
+import { noticeContract } from './contract/notices.ts';
 import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
@@ -32,4 +33,5 @@ export function storeContract(open: OpenStores): void {
   describe('waits', () => waitContract(open));
   describe('recent crawls', () => crawlContract(open));
   describe('drift', () => driftContract(open));
+  describe('notices', () => noticeContract(open));
 }

@@ -111,7 +111,21 @@ export interface Job {
   finishedAt: number | null;
   /** The merged file, once written. */
   file: StoredFile | null;
+  /** Which message about the job is still to be made; written in one update with the state it tells of. */
+  noticeDue: NoticeReason | null;
+  /** From when on; null when none is. */
+  noticeAt: number | null;
 }
+
+/** What people are told of: a state that a job has come to, or that its wait for approval nears its end. */
+export type NoticeReason =
+  | 'awaiting_approval'
+  | 'approval_expiring'
+  | 'completed'
+  | 'partial_complete'
+  | 'failed'
+  | 'rejected'
+  | 'terminated';
 
 /** Single tasks do not queue behind bulk work. */
 export type Lane = 'single' | 'bulk';
@@ -207,4 +221,51 @@ export interface Submission {
   createdAt: number;
   /** The first answer as JSON; null while the first submit is under way. */
   response: string | null;
+}
+
+/** Where messages about a user's jobs go: one of each user at most. */
+export interface Webhook {
+  userId: string;
+  url: string;
+  enabled: boolean;
+  /** `whsec_` and base64. */
+  secret: string;
+  /** The secret before, which messages are signed with too until `previousUntil`. */
+  previousSecret: string | null;
+  previousUntil: number | null;
+  updatedAt: number;
+  /** Raised by one with every write, from 1. */
+  revision: number;
+}
+
+/** A message to one address, and what became of it. */
+export interface Delivery {
+  id: string;
+  /** Makes it happen once: `job.ended:<job>:webhook`. */
+  key: string;
+  /** Whose webhook it goes to; null: to operators. */
+  userId: string | null;
+  channel: 'webhook' | 'email';
+  /** Type of the message: `job.ended`. */
+  type: string;
+  jobId: string | null;
+  /** Address that it goes to, or went to when it was last tried. */
+  target: string;
+  /** The message as JSON text. */
+  body: string;
+  state: 'pending' | 'delivered' | 'failed';
+  /** Tries that have ended. */
+  attempts: number;
+  /** How many of them came before it was last sent again by hand. */
+  attemptsBefore: number;
+  /** Raised whenever someone takes it; writes name it, so a late sender's write matches nothing. */
+  take: number;
+  createdAt: number;
+  /** While someone has it: when it is anyone's again. Null once it has ended. */
+  nextAttemptAt: number | null;
+  endedAt: number | null;
+  /** HTTP status of the last answer. */
+  responseStatus: number | null;
+  /** What went wrong at the last try; '' when nothing did. */
+  error: string;
 }

@@ -15,6 +15,7 @@ import type {
   Submission,
   User,
 } from './documents.ts';
+import type { NoticeStore } from './notices.ts';
 import type { OriginStore, WaitStore } from './politeness.ts';
 
 /**
@@ -31,7 +32,8 @@ export interface Store
     OriginStore,
     WaitStore,
     CrawlStore,
-    DriftStore {
+    DriftStore,
+    NoticeStore {
   /** Name of the engine, for people: "SQLite", "MongoDB". */
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
@@ -93,7 +95,18 @@ export interface LedgerStore {
 
 /** What a transition may write beside the state. */
 export type JobPatch = Partial<
-  Pick<Job, 'decideBy' | 'decidedBy' | 'reason' | 'startedAt' | 'finishedAt' | 'file' | 'refunded'>
+  Pick<
+    Job,
+    | 'decideBy'
+    | 'decidedBy'
+    | 'reason'
+    | 'startedAt'
+    | 'finishedAt'
+    | 'file'
+    | 'refunded'
+    | 'noticeDue'
+    | 'noticeAt'
+  >
 >;
 
 /** Which jobs a list holds. */

@@ -74,6 +74,8 @@ export function aJob(fields: Partial<Job> = {}): Job {
     startedAt: null,
     finishedAt: null,
     file: null,
+    noticeDue: null,
+    noticeAt: null,
     ...fields,
   };
 }

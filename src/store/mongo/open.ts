@@ -6,6 +6,7 @@ import { driftStore } from './drift.ts';
 import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
+import { noticeStore } from './notices.ts';
 import { originStore } from './origins.ts';
 import { waitStore } from './waits.ts';
 
@@ -34,5 +35,6 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...waitStore(engine),
     ...crawlStore(engine),
     ...driftStore(engine),
+    ...noticeStore(engine),
   };
 }

@@ -2,6 +2,7 @@ import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
 import type {
   ApiKey,
   Batch,
+  Delivery,
   DriftRecord,
   Job,
   JobState,
@@ -10,6 +11,7 @@ import type {
   StoredFile,
   Submission,
   User,
+  Webhook,
 } from '../documents.ts';
 import type { Holding } from '../permits.ts';
 import type { BatchWait, OriginPause } from '../politeness.ts';
@@ -92,6 +94,9 @@ export interface CrawlDocument {
 /** What was seen of fields: `<market>/<page>`. */
 export type DriftDocument = DriftRecord & { _id: string };
 
+/** A webhook by its user's id. */
+export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
+
 /** The database's collections. */
 export interface Collections {
   users: Collection<UserDocument>;
@@ -106,6 +111,8 @@ export interface Collections {
   waits: Collection<WaitDocument>;
   crawls: Collection<CrawlDocument>;
   drift: Collection<DriftDocument>;
+  webhooks: Collection<WebhookDocument>;
+  deliveries: Collection<Stored<Delivery>>;
 }
 
 /** The collections of a database. */
@@ -123,6 +130,8 @@ export function collectionsOf(database: Db): Collections {
     waits: database.collection('waits'),
     crawls: database.collection('crawls'),
     drift: database.collection('drift'),
+    webhooks: database.collection('webhooks'),
+    deliveries: database.collection('deliveries'),
   };
 }
 
@@ -140,6 +149,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { state: 1, stateSince: 1 } },
     { key: { state: 1, decideBy: 1 } },
+    { key: { noticeAt: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
   ],
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },
@@ -149,6 +159,12 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { state: 1, queuedAt: 1 } },
   ],
   submissions: [{ key: { createdAt: 1 } }],
+  deliveries: [
+    { key: { key: 1 }, unique: true },
+    { key: { nextAttemptAt: 1 }, partialFilterExpression: { nextAttemptAt: { $gt: 0 } } },
+    { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { createdAt: -1, _id: -1 } },
+  ],
   waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
 };
 

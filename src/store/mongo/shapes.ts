@@ -40,7 +40,16 @@ export function writeJob(job: Job, draft: string, state: JobDocument['state'] = 
 
 /** A job that readers may see. */
 export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDocument): Job {
-  return { id: _id, ...rest, number: number ?? null, params: JSON.parse(params), state: state as JobState };
+  return {
+    id: _id,
+    ...rest,
+    number: number ?? null,
+    params: JSON.parse(params),
+    state: state as JobState,
+    // Jobs of earlier versions have none of these.
+    noticeDue: rest.noticeDue ?? null,
+    noticeAt: rest.noticeAt ?? null,
+  };
 }
 
 /** A batch as it is kept. */

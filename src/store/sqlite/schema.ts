@@ -91,6 +91,22 @@ const steps = [
     PRIMARY KEY (market, page)
   ) STRICT;`,
   `CREATE INDEX batches_waiting ON batches (job_id, region, seq) WHERE state = 'waiting';`,
+  `ALTER TABLE jobs ADD COLUMN notice_due TEXT;
+  ALTER TABLE jobs ADD COLUMN notice_at REAL;
+  CREATE INDEX jobs_by_notice ON jobs (notice_at) WHERE notice_at IS NOT NULL;
+  CREATE TABLE webhooks (
+    user_id TEXT PRIMARY KEY, url TEXT NOT NULL, enabled INTEGER NOT NULL, secret TEXT NOT NULL,
+    previous_secret TEXT, previous_until REAL, updated_at REAL NOT NULL, revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, user_id TEXT, channel TEXT NOT NULL, type TEXT NOT NULL,
+    job_id TEXT, target TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL,
+    attempts_before INTEGER NOT NULL, take INTEGER NOT NULL, created_at REAL NOT NULL, next_attempt_at REAL,
+    ended_at REAL, response_status INTEGER, error TEXT NOT NULL, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+  CREATE INDEX deliveries_by_user ON deliveries (user_id, created_at, id);
+  CREATE INDEX deliveries_by_time ON deliveries (created_at, id);`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

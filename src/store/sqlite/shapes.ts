@@ -1,4 +1,4 @@
-import type { ApiKey, Batch, Job, LedgerEntry, Submission, User } from '../documents.ts';
+import type { ApiKey, Batch, Delivery, Job, LedgerEntry, Submission, User } from '../documents.ts';
 import type { Value } from './engine.ts';
 
 /** How a table keeps a document: a column per field, in the order of `fields`. */
@@ -87,6 +87,8 @@ export const jobs = shape<Job>(
     'reason',
     'startedAt',
     'finishedAt',
+    'noticeDue',
+    'noticeAt',
     'file',
     'params',
   ],
@@ -149,4 +151,25 @@ export const submissions = shape<Submission>([
   'jobId',
   'createdAt',
   'response',
+]);
+
+/** Table `deliveries`. */
+export const deliveries = shape<Delivery>([
+  'id',
+  'key',
+  'userId',
+  'channel',
+  'type',
+  'jobId',
+  'target',
+  'state',
+  'attempts',
+  'attemptsBefore',
+  'take',
+  'createdAt',
+  'nextAttemptAt',
+  'endedAt',
+  'responseStatus',
+  'error',
+  'body',
 ]);

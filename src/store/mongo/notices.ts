@@ -1,0 +1,139 @@
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { Delivery } from '../documents.ts';
+import type { NoticeStore } from '../notices.ts';
+import { type Engine, unlessDuplicate } from './engine.ts';
+import { olderThan } from './paging.ts';
+import { readJob, withId, withUnderscore } from './shapes.ts';
+
+/** Messages to people in MongoDB: what is due stands in the job, a document per webhook and per delivery. */
+export function noticeStore(engine: Engine): NoticeStore {
+  return {
+    findNoticeDue: (now, limit) =>
+      engine.run(async ({ jobs }) => {
+        if (limit <= 0) return [];
+        // Above 0 as in the index, which is used for such filters only.
+        const due = { noticeAt: { $gt: 0, $lte: now }, state: { $nin: ['writing', 'removing'] as const } };
+        return (await jobs.find(due).sort({ noticeAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    advanceNotice: (jobId, reason, next) =>
+      engine.run(async ({ jobs }) => {
+        const change = { noticeDue: next?.reason ?? null, noticeAt: next?.at ?? null };
+        return (await jobs.updateOne({ _id: jobId, noticeDue: reason }, { $set: change })).matchedCount === 1;
+      }),
+
+    getWebhook: (userId) =>
+      engine.run(async ({ webhooks }) => {
+        const found = await webhooks.findOne({ _id: userId });
+        if (found === null) return null;
+        const { _id, ...webhook } = found;
+        return { userId: _id, ...webhook };
+      }),
+
+    putWebhook: ({ userId, ...webhook }) =>
+      engine.run(async ({ webhooks }) => {
+        const { revision } = webhook;
+        if (revision === 1) {
+          return (await unlessDuplicate(webhooks.insertOne({ _id: userId, ...webhook }))) !== null;
+        }
+        const which = { _id: userId, revision: revision - 1 };
+        return (await webhooks.updateOne(which, { $set: webhook })).matchedCount === 1;
+      }),
+
+    removeWebhook: (userId) =>
+      engine.run(async ({ webhooks }) => {
+        await webhooks.deleteOne({ _id: userId });
+      }),
+
+    addDelivery: (delivery) =>
+      engine.run(
+        async ({ deliveries }) =>
+          (await unlessDuplicate(deliveries.insertOne(withUnderscore(delivery)))) !== null,
+      ),
+
+    takeDeliveries: (now, leaseUntil, limit) =>
+      engine.run(async ({ deliveries }) => {
+        if (limit <= 0) return [];
+        const due = await deliveries
+          .find({ nextAttemptAt: { $gt: 0, $lte: now } }, { projection: { take: 1 } })
+          .sort({ nextAttemptAt: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+        const taken = await Promise.all(
+          due.map(({ _id, take }) =>
+            deliveries.findOneAndUpdate(
+              { _id, take, nextAttemptAt: { $gt: 0, $lte: now } },
+              { $set: { nextAttemptAt: leaseUntil }, $inc: { take: 1 } },
+              { returnDocument: 'after' },
+            ),
+          ),
+        );
+        return taken
+          .filter((delivery) => delivery !== null)
+          .map((delivery): Delivery => withId(delivery))
+          .sort((a, b) => a.createdAt - b.createdAt);
+      }),
+
+    endAttempt: (id, take, end) =>
+      engine.run(async ({ deliveries }) => {
+        const { target, responseStatus, error, state, nextAttemptAt, endedAt } = end;
+        const change = { target, responseStatus, error, state, nextAttemptAt, endedAt };
+        const which = { _id: id, take, state: 'pending' as const };
+        const ended = await deliveries.updateOne(which, { $set: change, $inc: { attempts: 1 } });
+        return ended.matchedCount === 1;
+      }),
+
+    postponeDelivery: (id, take, until) =>
+      engine.run(async ({ deliveries }) => {
+        const which = { _id: id, take, state: 'pending' as const };
+        return (await deliveries.updateOne(which, { $set: { nextAttemptAt: until } })).matchedCount === 1;
+      }),
+
+    getDelivery: (id) =>
+      engine.run(async ({ deliveries }) => {
+        const found = await deliveries.findOne({ _id: id });
+        return found && withId(found);
+      }),
+
+    listDeliveries: async (userId, page) => {
+      const after = readCursor(page);
+      const documents = await engine.run(({ deliveries }) =>
+        deliveries
+          .find({ ...(userId === undefined ? {} : { userId }), ...olderThan(after) })
+          .sort({ createdAt: -1, _id: -1 })
+          .limit(rowsToRead(page))
+          .toArray(),
+      );
+      return toPage(
+        documents.map((document): Delivery => withId(document)),
+        page,
+        ({ createdAt, id }) => ({ at: createdAt, id }),
+      );
+    },
+
+    redeliver: (id, now, userId) =>
+      engine.run(async ({ deliveries }) => {
+        const which = { _id: id, ...(userId === undefined ? {} : { userId }) };
+        for (;;) {
+          const found = await deliveries.findOne(which, { projection: { attempts: 1, take: 1 } });
+          if (found === null) return null;
+          const { attempts, take } = found;
+          const again = await deliveries.findOneAndUpdate(
+            { _id: id, attempts, take },
+            {
+              $set: { state: 'pending', attemptsBefore: attempts, nextAttemptAt: now, endedAt: null },
+              $inc: { take: 1 },
+            },
+            { returnDocument: 'after' },
+          );
+          // Null: a try ended between the two; it is read again then.
+          if (again !== null) return withId(again);
+        }
+      }),
+
+    forgetDeliveries: (before) =>
+      engine.run(
+        async ({ deliveries }) => (await deliveries.deleteMany({ createdAt: { $lt: before } })).deletedCount,
+      ),
+  };
+}
