@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
+import { settings } from './settings.ts';
 
 test('everything has a default', () => {
   const config = loadConfig({});
@@ -38,4 +40,49 @@ test.each([
 test('one engine address without the other is refused', () => {
   expect(() => loadConfig({ NATS_URL: 'nats://127.0.0.1:4222' })).toThrow(/MONGODB_URI is missing/);
   expect(() => loadConfig({ MONGODB_URI: 'mongodb://127.0.0.1' })).toThrow(/NATS_URL is missing/);
+});
+
+test('every setting is read, and none that is not listed', () => {
+  const read = new Set<string>();
+  const environment = new Proxy({} as Record<string, string>, {
+    get: (_target, name) => {
+      read.add(String(name));
+      return undefined;
+    },
+  });
+  loadConfig(environment);
+  // Not a setting: where a browser is looked for.
+  read.delete('PATH');
+  expect([...read].toSorted()).toEqual(Object.keys(settings).toSorted());
+});
+
+test('every setting is documented with what it is where it is not set', () => {
+  const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+  for (const [name, { usual }] of Object.entries(settings)) {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));
+    expect(row, name).toBeDefined();
+    if (usual !== null) expect(row).toContain(`\`${usual}\``);
+  }
+});
+
+test('settings in force are shown with their values, but no secret is', () => {
+  const secret = 'mongodb://ann:secret@db.example.org';
+  const { inForce } = loadConfig({
+    GLEANER_HTTP_PORT: '0',
+    GLEANER_HOST: '',
+    GLEANER_OPERATOR_KEY: 'choose-a-long-one',
+    GLEANER_BROWSER: process.execPath,
+    MONGODB_URI: secret,
+    NATS_URL: 'nats://ann:secret@queue.example.org',
+  });
+  const shown = new Map(inForce.map(({ name, value, set }) => [name, [value, set]]));
+  expect(shown.get('GLEANER_HTTP_PORT')).toEqual(['0', true]);
+  expect(shown.get('GLEANER_HOST')).toEqual(['0.0.0.0', false]);
+  expect(shown.get('GLEANER_PUBLIC_URL')).toEqual(['', false]);
+  expect(shown.get('GLEANER_BROWSER')).toEqual([process.execPath, true]);
+  expect(shown.get('GLEANER_OPERATOR_KEY')).toEqual(['(set)', true]);
+  expect(shown.get('GLEANER_LINK_SECRETS')).toEqual(['(generated)', false]);
+  expect(shown.get('GLEANER_S3_URL')).toEqual(['', false]);
+  expect(JSON.stringify(inForce)).not.toMatch(/secret@|choose/);
+  expect(inForce.map(({ name }) => name)).toEqual(inForce.map(({ name }) => name).toSorted());
 });

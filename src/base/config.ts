@@ -2,6 +2,13 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findBrowser } from './browser-path.ts';
 import { type Origins, parseOrigins } from './origins.ts';
+import {
+  type SettingInForce,
+  type SettingName,
+  settings,
+  settingsInForce,
+  type UsualName,
+} from './settings.ts';
 import { parseWorkingHours, type WorkingHours } from './working-hours.ts';
 
 /** Everything that can be set, with its defaults applied (decisions, "Configuration others rely on"). */
@@ -45,6 +52,8 @@ export interface Config {
   logLevel: string;
   /** Where the command line finds a running service, and whose key it shows. */
   client: { url: string; operatorKey: string | null; apiKey: string | null };
+  /** Every setting, for operators to look at. */
+  inForce: readonly SettingInForce[];
 }
 
 /** A setting that can't be used: the start stops with this message. */
@@ -56,67 +65,63 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** Reads the configuration. Throws ConfigError naming the variable, its value and what is wrong. */
 export function loadConfig(environment: Environment = process.env): Config {
-  const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
-    const text = environment[name];
-    if (text === undefined || text === '') return fallback;
+  function read<T>(name: UsualName, parse: (text: string) => T): T;
+  function read<T>(name: SettingName, parse: (text: string) => T): T | null;
+  function read<T>(name: SettingName, parse: (text: string) => T): T | null {
+    const text = environment[name] || settings[name].usual;
+    if (text === null) return null;
     try {
       return parse(text);
     } catch (error) {
       // A secret is not for the log, not even a bad one.
-      const shown = /SECRET|KEY|URI|S3_URL/.test(name) ? '…' : text;
+      const shown = 'secret' in settings[name] ? '…' : text;
       throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
-  };
-  const mongoUri = read('MONGODB_URI', null, (text) => url(text, /^mongodb(\+srv)?:$/));
-  const natsUrl = read('NATS_URL', null, (text) => text);
+  }
+  const mongoUri = read('MONGODB_URI', (text) => url(text, /^mongodb(\+srv)?:$/));
+  const natsUrl = read('NATS_URL', (text) => text);
   if ((mongoUri === null) !== (natsUrl === null)) {
     throw new ConfigError(
       `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
         'Set both for the distributed stack, or neither for the embedded one.',
     );
   }
+  const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
   return {
-    httpPort: read('GLEANER_HTTP_PORT', 8080, port),
-    grpcPort: read('GLEANER_GRPC_PORT', 9090, port),
-    host: read('GLEANER_HOST', '0.0.0.0', (text) => text),
-    linkSecrets: read('GLEANER_LINK_SECRETS', null, secrets),
-    publicUrl: read('GLEANER_PUBLIC_URL', null, (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
-    dataDir: resolve(read('GLEANER_DATA_DIR', '.gleaner', (text) => text)),
+    inForce: settingsInForce(environment, { GLEANER_BROWSER: browserPath }),
+    httpPort: read('GLEANER_HTTP_PORT', port),
+    grpcPort: read('GLEANER_GRPC_PORT', port),
+    host: read('GLEANER_HOST', (text) => text),
+    linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
+    publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
+    dataDir: resolve(read('GLEANER_DATA_DIR', (text) => text)),
     mongoUri,
     natsUrl,
-    s3Url: read('GLEANER_S3_URL', null, (text) => url(text, /^https?:$/)),
-    operatorKey: read('GLEANER_OPERATOR_KEY', null, operatorKey),
-    origins: read('GLEANER_ORIGINS', new Map() as Origins, (path) =>
-      parseOrigins(readFileSync(path, 'utf8')),
-    ),
-    approval: read('GLEANER_APPROVAL', true, onOff),
-    workingHours: read('GLEANER_WORKING_HOURS', parseWorkingHours('08:00-18:00+08:00'), (text) =>
-      text === 'off' ? null : parseWorkingHours(text),
-    ),
-    retrieveCache: read(
-      'GLEANER_RETRIEVE_CACHE',
-      { processingMs: 120_000, completedMs: 86_400_000 },
-      retrieveCache,
-    ),
-    prices: read('GLEANER_PRICES', new Map() as Config['prices'], prices),
-    requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', null, positive),
-    jobWindow: read('GLEANER_JOB_WINDOW', 16, (text) => integer(text, 1, 10_000)),
-    recentCrawlMs: read('GLEANER_RECENT_CRAWL', 86_400_000, duration),
-    userAgent: read('GLEANER_USER_AGENT', 'Gleaner/0.1 (self-hosted product-data collector)', (text) => text),
+    s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
+    operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
+    origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),
+    approval: read('GLEANER_APPROVAL', onOff),
+    workingHours: read('GLEANER_WORKING_HOURS', (text) => (text === 'off' ? null : parseWorkingHours(text))),
+    retrieveCache: read('GLEANER_RETRIEVE_CACHE', retrieveCache),
+    prices: read('GLEANER_PRICES', prices),
+    requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', positive),
+    jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
+    recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration),
+    userAgent: read('GLEANER_USER_AGENT', (text) => text),
     browser: {
-      path: read('GLEANER_BROWSER', null, executable) ?? findBrowser(environment.PATH ?? ''),
-      pages: read('GLEANER_BROWSER_PAGES', 4, (text) => integer(text, 1, 64)),
-      memoryBytes: read('GLEANER_BROWSER_MEMORY', 1_536, (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
+      path: browserPath,
+      pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
+      memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
     },
-    coreUrl: read('GLEANER_CORE_URL', 'http://127.0.0.1:9090', (text) => url(text, /^https?:$/)),
-    logLevel: read('GLEANER_LOG_LEVEL', 'info', (text) => {
+    coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
+    logLevel: read('GLEANER_LOG_LEVEL', (text) => {
       if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
       return text;
     }),
     client: {
-      url: read('GLEANER_URL', 'http://127.0.0.1:8080', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
-      operatorKey: read('GLEANER_OPERATOR_KEY', null, operatorKey),
-      apiKey: read('GLEANER_API_KEY', null, (text) => text),
+      url: read('GLEANER_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
+      operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
+      apiKey: read('GLEANER_API_KEY', (text) => text),
     },
   };
 }
