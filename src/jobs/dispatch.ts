@@ -1,7 +1,7 @@
 import { Fault } from '../base/fault.ts';
 import { isWithin } from '../base/working-hours.ts';
 import { refundUnqueued } from '../credits/job-credits.ts';
-import type { BatchReference, Job } from '../store/documents.ts';
+import type { BatchReference, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { settle } from './settle.ts';
 
@@ -66,11 +66,12 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
 export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
   const { store, clock } = context;
   const { kind } = context.offers.of(job);
-  const failed = await store.failBatches(job.id, ['waiting', 'queued'], {
+  const notQueued: Outcome = {
     status: 'FAILED',
     code: 'not_queued',
     message: 'The work could not be queued: the message broker did not answer.',
-  });
+  };
+  const failed = await store.failBatches(job.id, ['waiting', 'queued'], notQueued, clock.now());
   await refundUnqueued(store, job, failed * job.unitPrice, clock.now());
   const moved = await store.moveJob(job.id, ['processing'], 'processing', clock.now(), {
     refunded: failed * job.unitPrice,

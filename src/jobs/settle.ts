@@ -33,7 +33,9 @@ export async function settle(context: JobContext, jobId: string): Promise<void> 
 export async function finishEnding(context: JobContext, job: Job): Promise<void> {
   const { store, clock, log } = context;
   if (!isEnding(job.state)) return;
-  if (job.state === 'rejecting') await store.failBatches(job.id, ['waiting'], rejected(job.reason));
+  if (job.state === 'rejecting') {
+    await store.failBatches(job.id, ['waiting'], rejected(job.reason), clock.now());
+  }
   if (await store.hasPending(job.id)) return;
 
   const counts = await store.countJob(job.id);
@@ -45,6 +47,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
     file,
+    counts,
     finishedAt: now,
     noticeDue: end,
     noticeAt: now,

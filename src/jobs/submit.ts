@@ -159,6 +159,8 @@ async function makeJob(
     startedAt: null,
     finishedAt: null,
     file: null,
+    retryOf: null,
+    counts: null,
     noticeDue: null,
     noticeAt: null,
   };
@@ -185,6 +187,7 @@ function* makeBatches(context: JobContext, { kind, market }: Offer, plan: Plan, 
         leaseUntil: null,
         notBefore: null,
         file: null,
+        endedAt: null,
       };
     }
   }

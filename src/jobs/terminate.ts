@@ -38,6 +38,7 @@ export async function terminate(
 
 /** Takes a job from `terminating` to its end. The sweep calls this too. */
 export async function finishTerminating(context: JobContext, job: Job): Promise<void> {
-  await context.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated);
+  const { store, clock } = context;
+  await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated, clock.now());
   await finishEnding(context, job);
 }

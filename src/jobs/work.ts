@@ -75,7 +75,7 @@ async function finish(
   const earlier = success > fresh.size ? await store.readPayloads(batch) : [];
   const all = new Map([...earlier, ...fresh]);
   const file = success > 0 ? await compileBatch(context, job, batch, all) : null;
-  return store.finishBatch(batch.id, batch.attempt, outcomes, payloads, file);
+  return store.finishBatch(batch.id, batch.attempt, outcomes, payloads, file, context.clock.now());
 }
 
 /**

@@ -111,6 +111,11 @@ export interface Job {
   finishedAt: number | null;
   /** The merged file, once written. */
   file: StoredFile | null;
+  /** The job whose failed units this one tries again. */
+  retryOf: string | null;
+  /** Counts as they stood at its end, written with the terminal state; null before, and for jobs that
+   *  ended before they were kept. */
+  counts: Counts | null;
   /** Which message about the job is still to be made; written in one update with the state it tells of. */
   noticeDue: NoticeReason | null;
   /** From when on; null when none is. */
@@ -180,6 +185,8 @@ export interface Batch {
   notBefore: number | null;
   /** The batch's own result file, for kinds that have one. */
   file: StoredFile | null;
+  /** When the last of its units ended; null before, and for batches done before it was kept. */
+  endedAt: number | null;
 }
 
 /** A batch without what is large: how progress is shown. */

@@ -20,7 +20,7 @@ test('only units without an outcome get one, and a payload with a result', () =>
 });
 
 test('an end needs an outcome for every unit', () => {
-  const end = { file: null };
+  const end = { file: null, at: 5 };
   expect(() => addOutcomes('b', 3, { 0: good }, { outcomes: { 1: bad }, payloads: [], end })).toThrow(
     /1 units are/,
   );

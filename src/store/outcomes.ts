@@ -9,8 +9,8 @@ export type Outcomes = Record<number, Outcome>;
 export interface OutcomeWrite {
   outcomes: Outcomes;
   payloads: readonly Payload[];
-  /** Present when the write ends the batch, with the batch's own file or null. */
-  end?: { file: StoredFile | null };
+  /** Present when the write ends the batch: when, and with the batch's own file or null. */
+  end?: { file: StoredFile | null; at: number };
 }
 
 /** What a write adds to a batch: outcomes of units that had none, payloads of those with a result, counts after it. */

@@ -59,6 +59,8 @@ export interface AccountStore {
   /** Keeps a new user; false when the id is taken: nothing is changed then. */
   createUser(user: User): Promise<boolean>;
   getUser(id: string): Promise<User | null>;
+  /** Those of these users that there are, in any order. */
+  getUsers(ids: readonly string[]): Promise<User[]>;
   /** Users of a role, newest first. */
   listUsers(role: Role, page: PageRequest): Promise<Page<User>>;
   /** Keeps a new key; false when its hash is taken: nothing is changed then. */
@@ -104,6 +106,7 @@ export type JobPatch = Partial<
     | 'finishedAt'
     | 'file'
     | 'refunded'
+    | 'counts'
     | 'noticeDue'
     | 'noticeAt'
   >
@@ -112,9 +115,13 @@ export type JobPatch = Partial<
 /** Which jobs a list holds. */
 export interface JobFilter {
   userId?: string;
+  /** Owners of whom any will do. */
+  userIds?: readonly string[];
   kind?: string;
   market?: string;
   states?: readonly JobState[];
+  /** Jobs that try this one's failed units again. */
+  retryOf?: string;
 }
 
 /** Jobs. */
@@ -194,8 +201,9 @@ export interface BatchStore {
     payloads: readonly Payload[],
   ): Promise<boolean>;
   /**
-   * As recordOutcomes, and ends the batch: every unit must have an outcome by then. False when the
-   * claim is not this attempt's any more; true, and nothing changes, when this very attempt ended it.
+   * As recordOutcomes, and ends the batch as of `now`: every unit must have an outcome by then. False
+   * when the claim is not this attempt's any more; true, and nothing changes, when this very attempt
+   * ended it.
    */
   finishBatch(
     batchId: string,
@@ -203,22 +211,30 @@ export interface BatchStore {
     outcomes: Record<number, Outcome>,
     payloads: readonly Payload[],
     file: StoredFile | null,
+    now: number,
   ): Promise<boolean>;
   /** Gives a claimed batch back as `queued`, not to be published before `notBefore`. */
   releaseBatch(batchId: string, attempt: number, notBefore: number): Promise<boolean>;
   /**
-   * Ends every outstanding unit of the job's batches that are in one of `states` with `outcome`;
-   * gives the number of units ended. A worker's later write to such a batch matches nothing.
+   * Ends every outstanding unit of the job's batches that are in one of `states` with `outcome`, as of
+   * `now`; gives the number of units ended. A worker's later write to such a batch matches nothing.
    */
-  failBatches(jobId: string, states: readonly OutstandingState[], outcome: Outcome): Promise<number>;
+  failBatches(
+    jobId: string,
+    states: readonly OutstandingState[],
+    outcome: Outcome,
+    now: number,
+  ): Promise<number>;
   /** Whether any batch of the job is not done. */
   hasPending(jobId: string): Promise<boolean>;
   /** Counts derived from the batches. */
   countJob(jobId: string): Promise<Counts>;
+  /** The same for several jobs at once; one without batches is not among them. */
+  countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /** Every batch of a job by `seq`, without units. */
   listBatches(jobId: string): Promise<BatchSummary[]>;
-  /** Every batch of a job by `seq`, whole, read a few at a time. */
-  readBatches(jobId: string): AsyncIterable<Batch>;
+  /** Every batch of a job by `seq`, or those at the places `seqs`, which rise; whole, read a few at a time. */
+  readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
   /** The batch and index of the first unit of the job with this key. */
   findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
   /** Payloads of the batch's successful units, by index. */

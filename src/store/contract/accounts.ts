@@ -86,4 +86,14 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.listApiKeys(userId)).toEqual([keys[1], keys[2], keys[0]]);
     expect(await stores.store.listApiKeys(newId())).toEqual([]);
   });
+
+  test('several users are found at once, each once', async () => {
+    const [one, two] = [aUser(), aUser({ role: 'operator' })];
+    for (const user of [one, two]) await stores.store.createUser(user);
+    const found = await stores.store.getUsers([two.id, newId(), one.id, two.id]);
+    expect(found.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+      [one, two].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    );
+    expect(await stores.store.getUsers([])).toEqual([]);
+  });
 }

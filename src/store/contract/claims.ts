@@ -103,7 +103,7 @@ export function claimContract(open: OpenStores): void {
 
   test('a batch that is done is not claimed', async () => {
     const batch = await keepClaimed(stores.store, 1);
-    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, [], null);
+    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, [], null, aTime);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 

@@ -41,13 +41,31 @@ export function jobContract(open: OpenStores): void {
       all[4],
     ]);
     expect(await list({ states: [] }, 2)).toEqual([]);
+    expect(await list({ userIds: [newId(), userId] }, 3)).toEqual(newestFirst);
+    expect(await list({ userIds: [newId()] }, 3)).toEqual([]);
+    expect(await allPages(3, (page) => stores.store.listJobs({ userIds: [] }, page))).toEqual([]);
     const everyone = await allPages(3, (page) => stores.store.listJobs({}, page));
     expect(everyone).toEqual(expect.arrayContaining(all));
+  });
+
+  test('jobs that try another one again are listed by it', async () => {
+    const first = await keep({ state: 'failed' });
+    const second = await keep({ retryOf: first.id, createdAt: aTime + 1 });
+    const third = await keep({ retryOf: first.id, createdAt: aTime + 2 });
+    await keep({ retryOf: second.id });
+    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs(filter, page));
+    expect(await list({ retryOf: first.id })).toEqual([third, second]);
+    expect(await list({ retryOf: third.id })).toEqual([]);
+    expect(await stores.other.getJob(third.id)).toEqual(third);
   });
 
   test('a move writes state, time and patch', async () => {
     const job = await keep({ state: 'processing' });
     const file = { path: 'x/y', contentType: 'application/json', items: 3, bytes: 4, sha256: 'aa' };
+    const counts = {
+      units: { total: 4, success: 3, failed: 1 },
+      batches: { total: 2, success: 2, failed: 0 },
+    };
     const moved = await stores.store.moveJob(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
       file,
       refunded: 10,
@@ -56,6 +74,7 @@ export function jobContract(open: OpenStores): void {
       decideBy: 5,
       startedAt: 6,
       finishedAt: 7,
+      counts,
     });
     const expected: Job = {
       ...job,
@@ -68,6 +87,7 @@ export function jobContract(open: OpenStores): void {
       decideBy: 5,
       startedAt: 6,
       finishedAt: 7,
+      counts,
     };
     expect(moved).toEqual(expected);
     expect(await stores.other.getJob(job.id)).toEqual(expected);

@@ -61,7 +61,7 @@ export function outcomeContract(open: OpenStores): void {
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, [aPayload(0, 'zero')]);
     const finish = (outcome: Outcome) =>
-      stores.store.finishBatch(batch.id, 1, { 0: outcome, 1: outcome }, [aPayload(1, 'one')], file);
+      stores.store.finishBatch(batch.id, 1, { 0: outcome, 1: outcome }, [aPayload(1, 'one')], file, aTime);
     expect(await finish(aSuccess())).toBe(true);
     const done = {
       ...batch,
@@ -70,6 +70,7 @@ export function outcomeContract(open: OpenStores): void {
       state: 'done',
       leaseUntil: null,
       file,
+      endedAt: aTime,
     };
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);
@@ -83,7 +84,7 @@ export function outcomeContract(open: OpenStores): void {
 
   test('a batch with an outstanding unit does not end, and a unit that is not there has no outcome', async () => {
     const batch = await keepClaimed(stores.store, 3);
-    const short = stores.store.finishBatch(batch.id, 1, { 0: aSuccess(), 2: aFailure }, [], null);
+    const short = stores.store.finishBatch(batch.id, 1, { 0: aSuccess(), 2: aFailure }, [], null, aTime);
     await expect(short).rejects.toMatchObject({ code: 'internal' });
     const outside = stores.store.recordOutcomes(batch.id, 1, { 3: aSuccess() }, []);
     await expect(outside).rejects.toMatchObject({ code: 'internal' });
@@ -95,20 +96,20 @@ export function outcomeContract(open: OpenStores): void {
     await stores.other.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
     expect(await stores.store.recordOutcomes(batch.id, 1, late, [aPayload(0, 'late')])).toBe(false);
-    expect(await stores.store.finishBatch(batch.id, 1, late, [aPayload(0, 'late')], null)).toBe(false);
+    expect(await stores.store.finishBatch(batch.id, 1, late, [aPayload(0, 'late')], null, aTime)).toBe(false);
     expect(await stores.store.renewBatch(batch.id, 1, aTime + 999_999)).toBe(false);
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
-      await stores.other.finishBatch(batch.id, 2, { 0: aSuccess(2) }, [aPayload(0, 'right')], null),
+      await stores.other.finishBatch(batch.id, 2, { 0: aSuccess(2) }, [aPayload(0, 'right')], null, aTime),
     ).toBe(true);
-    expect(await stores.store.finishBatch(batch.id, 1, late, [aPayload(0, 'late')], null)).toBe(false);
+    expect(await stores.store.finishBatch(batch.id, 1, late, [aPayload(0, 'late')], null, aTime)).toBe(false);
     expect(await texts(batch)).toEqual([[0, 'right']]);
   });
 
   test('a worker is late as soon as its batch is queued again', async () => {
     const batch = await keepClaimed(stores.store, 1);
     await stores.store.releaseBatch(batch.id, 1, aTime);
-    expect(await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, [], null)).toBe(false);
+    expect(await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, [], null, aTime)).toBe(false);
     expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, [])).toBe(false);
   });
 
@@ -123,6 +124,7 @@ export function outcomeContract(open: OpenStores): void {
       second,
       [aPayload(0, 'no'), aPayload(1, 'of attempt 2')],
       null,
+      aTime,
     );
     expect(await texts(batch)).toEqual([
       [0, 'of attempt 1'],
@@ -132,7 +134,7 @@ export function outcomeContract(open: OpenStores): void {
 
   test('a batch that was read before an outcome was written knows no payload of it', async () => {
     const batch = await keepClaimed(stores.store, 1);
-    await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, [aPayload(0, 'x')], null);
+    await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, [aPayload(0, 'x')], null, aTime);
     expect((await stores.store.readPayloads(batch)).size).toBe(0);
     expect(await stores.store.readPayload(batch, 0)).toBeNull();
   });
@@ -142,7 +144,7 @@ export function outcomeContract(open: OpenStores): void {
     const bodies = [3_000_000, 1_500_000, 0, 1, 5_000_000].map((size, at) => Buffer.alloc(size, `é${at}`));
     const outcomes = Object.fromEntries(bodies.map((_, index) => [index, aSuccess()]));
     const payloads = bodies.map((body, index) => ({ index, body }));
-    expect(await stores.store.finishBatch(batch.id, 1, outcomes, payloads, null)).toBe(true);
+    expect(await stores.store.finishBatch(batch.id, 1, outcomes, payloads, null, aTime)).toBe(true);
     const read = await stores.other.readPayloads(await reread(batch));
     expect([...read.keys()]).toEqual([0, 1, 2, 3, 4]);
     for (const [index, body] of bodies.entries()) expect(Buffer.compare(read.get(index)!, body)).toBe(0);
@@ -153,15 +155,22 @@ export function outcomeContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const batch of batches.slice(0, 2)) await stores.store.claimBatch(batch.id, 0, aTime, aTime + 500);
     await stores.store.recordOutcomes(batches[0]!.id, 1, { 1: aSuccess() }, [aPayload(1, 'kept')]);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, [], null);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, [], null, aTime);
     const stop: Outcome = { status: 'FAILED', code: 'terminated', message: 'stopped by its user' };
-    const fail = (states: OutstandingState[]) => stores.store.failBatches(job.id, states, stop);
+    const fail = (states: OutstandingState[]) => stores.store.failBatches(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
     expect(await fail(['waiting'])).toBe(0);
     expect(await stores.store.hasPending(job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
     expect(await stores.store.hasPending(job.id)).toBe(false);
-    const late = stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess() }, [aPayload(0, 'late')], null);
+    const late = stores.store.finishBatch(
+      batches[0]!.id,
+      1,
+      { 0: aSuccess() },
+      [aPayload(0, 'late')],
+      null,
+      aTime,
+    );
     expect(await late).toBe(false);
     const ended = await collect(stores.store.readBatches(job.id));
     expect(ended.map(({ success, failed, state }) => [success, failed, state])).toEqual([
@@ -170,6 +179,7 @@ export function outcomeContract(open: OpenStores): void {
       [0, 2, 'done'],
       [0, 2, 'done'],
     ]);
+    expect(ended.map(({ endedAt }) => endedAt)).toEqual([aTime, aTime, aTime, aTime]);
     expect(ended[0]!.outcomes).toEqual({ 0: stop, 1: aSuccess() });
     expect(await texts(batches[0]!)).toEqual([[1, 'kept']]);
     expect(await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 1)).toBeNull();
@@ -180,11 +190,11 @@ export function outcomeContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 40, aTime);
     for (const { id } of batches) await stores.store.claimBatch(id, 0, aTime, aTime + 500);
     const failing = Promise.all([
-      stores.store.failBatches(job.id, ['claimed'], aFailure),
-      stores.other.failBatches(job.id, ['claimed'], aFailure),
+      stores.store.failBatches(job.id, ['claimed'], aFailure, aTime),
+      stores.other.failBatches(job.id, ['claimed'], aFailure, aTime),
     ]);
     const working = atOnce(40, stores, (store, turn) =>
-      store.finishBatch(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, [], null),
+      store.finishBatch(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, [], null, aTime),
     );
     const [failed, finished] = await Promise.all([failing, working]);
     const success = 2 * finished.filter((won) => won).length;

@@ -11,8 +11,8 @@ export function progressContract(open: OpenStores): void {
     const { job, batches } = await keepJob(stores.store, 4);
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const { id } of batches.slice(0, 3)) await stores.store.claimBatch(id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null);
+    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null, aTime);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null, aTime);
     await stores.store.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, []);
     expect(await stores.store.countJob(job.id)).toEqual({
       units: { total: 8, success: 2, failed: 3 },
@@ -20,6 +20,21 @@ export function progressContract(open: OpenStores): void {
     });
     expect(await stores.store.hasPending(job.id)).toBe(true);
     expect(await stores.store.countInFlight(job.id, aTime)).toEqual({ batches: 1, putOff: new Map() });
+  });
+
+  test('counts of several jobs come at once; jobs without batches are left out', async () => {
+    const { job: first, batches } = await keepJob(stores.store, 3);
+    const { job: second } = await keepJob(stores.store, 1);
+    await stores.store.queueBatches(first.id, 1, aTime);
+    await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
+    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null, aTime);
+    expect(await stores.store.countJobs([first.id, newId(), second.id])).toEqual(
+      new Map([
+        [first.id, await stores.store.countJob(first.id)],
+        [second.id, await stores.store.countJob(second.id)],
+      ]),
+    );
+    expect(await stores.store.countJobs([])).toEqual(new Map());
   });
 
   test('batches that are put off are counted apart, by region, for as long as they are', async () => {
@@ -78,6 +93,16 @@ export function progressContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
+  test('batches at some places are read alone, in their order', async () => {
+    const { job, batches } = await keepJob(stores.store, 60);
+    const read = (seqs: number[]) => collect(stores.store.readBatches(job.id, seqs));
+    const even = batches.filter(({ seq }) => seq % 2 === 0);
+    expect(await read(even.map(({ seq }) => seq))).toEqual(even);
+    expect(await read([7, 59, 60, 99])).toEqual([batches[7], batches[59]]);
+    expect(await read(Array.from({ length: 40 }, (_, at) => 100 + at))).toEqual([]);
+    expect(await read([])).toEqual([]);
+  });
+
   test('reading batches can be broken off', async () => {
     const { job } = await keepJob(stores.store, 45);
     for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
@@ -107,7 +132,7 @@ export function progressContract(open: OpenStores): void {
     await stores.store.queueBatches(single.id, 1, aTime);
     await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
     await stores.store.claimBatch(batches[1]!.id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null, aTime);
     const after = await stores.store.countBacklog();
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
       { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },

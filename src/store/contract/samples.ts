@@ -74,6 +74,8 @@ export function aJob(fields: Partial<Job> = {}): Job {
     startedAt: null,
     finishedAt: null,
     file: null,
+    retryOf: null,
+    counts: null,
     noticeDue: null,
     noticeAt: null,
     ...fields,
@@ -109,6 +111,7 @@ export function aBatch(
     leaseUntil: null,
     notBefore: null,
     file: null,
+    endedAt: null,
     ...fields,
   };
 }

@@ -20,7 +20,7 @@ export function stalledContract(open: OpenStores): void {
       ['queued', now - 50],
       ['waiting', null],
     ]);
-    await stores.store.failBatches(job.id, ['queued', 'waiting'], aFailure);
+    await stores.store.failBatches(job.id, ['queued', 'waiting'], aFailure, aTime);
   });
 
   test('a claim that ended is taken, and its worker is late', async () => {
@@ -34,9 +34,9 @@ export function stalledContract(open: OpenStores): void {
       { jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'bulk', attempt: 1 },
     ]);
     const late = { 0: aFailure, 1: aFailure };
-    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, [], null)).toBe(false);
+    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, [], null, aTime)).toBe(false);
     expect(await stores.store.claimBatch(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
-    await stores.store.failBatches(job.id, ['claimed'], aFailure);
+    await stores.store.failBatches(job.id, ['claimed'], aFailure, aTime);
   });
 
   test('a batch that was given back is left alone until it may go on', async () => {
@@ -47,7 +47,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
     expect(await stores.store.takeStalled(now + 499, now + 400, 10)).toEqual([]);
     expect(await stores.store.takeStalled(now + 500, now + 400, 10)).toHaveLength(1);
-    await stores.store.failBatches(job.id, ['queued'], aFailure);
+    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
   test('batches that were not published wait again, unless someone has them meanwhile', async () => {
@@ -69,7 +69,7 @@ export function stalledContract(open: OpenStores): void {
     // What was published after all, and reported as lost, is nobody's loss.
     await stores.store.unqueueBatches([queued[0]!]);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
-    await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure);
+    await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });
 
   test('callers at once never get the same batch, and the limit holds', async () => {

@@ -19,6 +19,9 @@ export function accountStore(engine: Engine): AccountStore {
         return document && readUser(document);
       }),
 
+    getUsers: (ids) =>
+      engine.run(async ({ users }) => (await users.find({ _id: { $in: [...ids] } }).toArray()).map(readUser)),
+
     listUsers: async (role, page) => {
       const after = readCursor(page);
       const documents = await engine.run(({ users }) =>

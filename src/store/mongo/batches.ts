@@ -59,9 +59,9 @@ export function batchStore(engine: Engine): BatchStore {
     recordOutcomes: (batchId, attempt, outcomes, payloads) =>
       engine.run((collections) => writeOutcomes(collections, batchId, attempt, { outcomes, payloads })),
 
-    finishBatch: (batchId, attempt, outcomes, payloads, file) =>
+    finishBatch: (batchId, attempt, outcomes, payloads, file, now) =>
       engine.run((collections) =>
-        writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file } }),
+        writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
       ),
 
     releaseBatch: (batchId, attempt, notBefore) =>
@@ -73,8 +73,8 @@ export function batchStore(engine: Engine): BatchStore {
         return released.matchedCount === 1;
       }),
 
-    failBatches: (jobId, states, outcome) =>
-      engine.run(({ batches }) => failBatches(batches, jobId, states, outcome)),
+    failBatches: (jobId, states, outcome, now) =>
+      engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
     takeStalled: (now, queuedBefore, limit) =>
       engine.run(({ batches }) => {

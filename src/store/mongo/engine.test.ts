@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
-import { aKey, aSuccess, aTime, aUser, keepClaimed } from '../contract/samples.ts';
+import { aKey, aSuccess, aTime, aUser, keepClaimed, keepJob } from '../contract/samples.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
@@ -30,9 +30,29 @@ describe.skipIf('missing' in mongo)(
       const store = openMongoStore({ uri: mongo.fresh() });
       const batch = await keepClaimed(store, 1);
       const payloads = [{ index: 0, body: Buffer.alloc(17_000_000) }];
-      const writing = store.finishBatch(batch.id, 1, { 0: aSuccess() }, payloads, null);
+      const writing = store.finishBatch(batch.id, 1, { 0: aSuccess() }, payloads, null, aTime);
       await expect(writing).rejects.toMatchObject({ code: 'too_large' });
       expect((await store.countJob(batch.jobId)).units.success).toBe(0);
+      await store.close();
+    });
+
+    test('jobs and batches of earlier versions lack what came later', async () => {
+      const uri = mongo.fresh();
+      const store = openMongoStore({ uri });
+      const { job, batches } = await keepJob(store, 1);
+      const client = new MongoClient(uri);
+      await client
+        .db()
+        .collection('jobs')
+        .updateMany({}, { $unset: { retryOf: '', counts: '' } });
+      await client
+        .db()
+        .collection('batches')
+        .updateMany({}, { $unset: { endedAt: '' } });
+      await client.close();
+      expect(await store.getJob(job.id)).toStrictEqual(job);
+      expect((await store.listBatches(job.id)).map(({ endedAt }) => endedAt)).toEqual([null]);
+      for await (const batch of store.readBatches(job.id)) expect(batch).toStrictEqual(batches[0]);
       await store.close();
     });
 
@@ -45,7 +65,7 @@ describe.skipIf('missing' in mongo)(
       await client.db().collection('payloads').insertMany(left);
       await client.close();
       const payloads = [0, 1].map((index) => ({ index, body: Buffer.from(`whole ${index}`) }));
-      await store.finishBatch(batch.id, 1, { 0: aSuccess(), 1: aSuccess() }, payloads, null);
+      await store.finishBatch(batch.id, 1, { 0: aSuccess(), 1: aSuccess() }, payloads, null, aTime);
       const found = await store.findUnit(batch.jobId, 'unit 0');
       const read = [...(await store.readPayloads(found!.batch)).values()];
       expect(read.map((body) => Buffer.from(body).toString())).toEqual(['whole 0', 'whole 1']);

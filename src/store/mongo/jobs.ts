@@ -31,12 +31,13 @@ export function jobStore(engine: Engine): JobStore {
     getJobByNumber: (number) =>
       engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: async ({ states, ...filter }, page) => {
+    listJobs: async ({ states, userIds, ...filter }, page) => {
       const after = readCursor(page);
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
+      const owners: Filter<JobDocument> = userIds ? { userId: { $in: [...userIds] } } : {};
       const documents = await engine.run(({ jobs }) =>
         jobs
-          .find({ ...filter, ...among, ...olderThan(after) })
+          .find({ ...owners, ...filter, ...among, ...olderThan(after) })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),

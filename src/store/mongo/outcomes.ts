@@ -55,7 +55,7 @@ export async function writeOutcomes(
     if (fresh.length === 0 && !write.end) return true;
     await writePayloads(payloads, batchId, attempt, addition.payloads);
     const ending: Partial<BatchDocument> = write.end
-      ? { state: 'done', leaseUntil: null, notBefore: null, file: write.end.file }
+      ? { state: 'done', leaseUntil: null, notBefore: null, file: write.end.file, endedAt: write.end.at }
       : {};
     const added = await batches.updateOne(unchanged(batch), {
       $set: {
@@ -99,6 +99,7 @@ export async function failBatches(
   jobId: string,
   states: readonly BatchState[],
   outcome: Outcome,
+  now: number,
 ): Promise<number> {
   let ended = 0;
   for (;;) {
@@ -120,6 +121,7 @@ export async function failBatches(
         state: 'done' as const,
         leaseUntil: null,
         notBefore: null,
+        endedAt: now,
       };
       return {
         updateOne: { filter: unchanged(batch), update: { $set: { ...fields, taker }, $inc: { attempt: 1 } } },

@@ -1,8 +1,10 @@
+import { type CountRow, countNothing, readCounts } from '../counts.ts';
 import type { BatchState, Counts, Lane } from '../documents.ts';
 import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { payloadId } from './outcomes.ts';
+import type { Collections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
 /** Batches with units and outcomes that are held in memory at once. */
@@ -14,6 +16,7 @@ export type ProgressStore = Pick<
   | 'countInFlight'
   | 'hasPending'
   | 'countJob'
+  | 'countJobs'
   | 'listBatches'
   | 'readBatches'
   | 'findUnit'
@@ -46,31 +49,10 @@ export function progressStore(engine: Engine): ProgressStore {
         return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
       }),
 
-    countJob: (jobId): Promise<Counts> =>
-      engine.run(async ({ batches }) => {
-        const done = { $eq: ['$state', 'done'] };
-        const counted = (condition: object) => ({ $sum: { $cond: [{ $and: [done, condition] }, 1, 0] } });
-        const [row] = await batches
-          .aggregate<Record<string, number>>([
-            { $match: { jobId } },
-            {
-              $group: {
-                _id: null,
-                units: { $sum: '$total' },
-                success: { $sum: '$success' },
-                failed: { $sum: '$failed' },
-                batches: { $sum: 1 },
-                good: counted({ $gt: ['$success', 0] }),
-                bad: counted({ $eq: ['$success', 0] }),
-              },
-            },
-          ])
-          .toArray();
-        return {
-          units: { total: row?.units ?? 0, success: row?.success ?? 0, failed: row?.failed ?? 0 },
-          batches: { total: row?.batches ?? 0, success: row?.good ?? 0, failed: row?.bad ?? 0 },
-        };
-      }),
+    countJob: async (jobId) =>
+      (await engine.run(({ batches }) => countJobs(batches, [jobId]))).get(jobId) ?? countNothing(),
+
+    countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 
     listBatches: (jobId) =>
       engine.run(async ({ batches }) => {
@@ -81,17 +63,21 @@ export function progressStore(engine: Engine): ProgressStore {
         return documents.map(readSummary);
       }),
 
-    readBatches: async function* (jobId) {
+    readBatches: async function* (jobId, seqs) {
+      const places = seqs?.values();
       let after = -1;
       for (;;) {
+        const wanted = places && [...places.take(readChunk)];
+        if (wanted?.length === 0) return;
         const chunk = await engine.run(({ batches }) =>
           batches
-            .find({ jobId, seq: { $gt: after } })
+            .find({ jobId, seq: wanted ? { $in: wanted } : { $gt: after } })
             .sort({ seq: 1 })
             .limit(readChunk)
             .toArray(),
         );
         yield* chunk.map(readBatch);
+        if (wanted) continue;
         const last = chunk.at(-1);
         if (!last) return;
         after = last.seq;
@@ -145,4 +131,29 @@ export function progressStore(engine: Engine): ProgressStore {
         return [...rows.values()];
       }),
   };
+}
+
+async function countJobs(
+  batches: Collections['batches'],
+  jobIds: readonly string[],
+): Promise<Map<string, Counts>> {
+  const done = { $eq: ['$state', 'done'] };
+  const counted = (condition: object) => ({ $sum: { $cond: [{ $and: [done, condition] }, 1, 0] } });
+  const rows = await batches
+    .aggregate<Omit<CountRow, 'jobId'> & { _id: string }>([
+      { $match: { jobId: { $in: [...jobIds] } } },
+      {
+        $group: {
+          _id: '$jobId',
+          units: { $sum: '$total' },
+          success: { $sum: '$success' },
+          failed: { $sum: '$failed' },
+          batches: { $sum: 1 },
+          good: counted({ $gt: ['$success', 0] }),
+          bad: counted({ $eq: ['$success', 0] }),
+        },
+      },
+    ])
+    .toArray();
+  return new Map(rows.map(({ _id: jobId, ...row }) => [jobId, readCounts({ jobId, ...row })]));
 }

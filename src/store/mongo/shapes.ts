@@ -49,6 +49,8 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     // Jobs of earlier versions have none of these.
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,
+    retryOf: rest.retryOf ?? null,
+    counts: rest.counts ?? null,
   };
 }
 
@@ -62,7 +64,7 @@ export function writeBatch(batch: Batch, draft: string): BatchDocument {
 /** A batch, whole. */
 export function readBatch(document: BatchDocument): Batch {
   const { _id, units, keys: _, draft: __, taker: ___, total: ____, ...rest } = document;
-  return { id: _id, ...rest, units: JSON.parse(units) as Unit[] };
+  return { id: _id, ...rest, units: JSON.parse(units) as Unit[], endedAt: rest.endedAt ?? null };
 }
 
 /** Leaves out what is large in a batch, and what is nobody's business. */
@@ -70,5 +72,5 @@ export const summaryFields = { units: 0, keys: 0, outcomes: 0, draft: 0, taker: 
 
 /** A batch without units, from a document that was read with `summaryFields`. */
 export function readSummary(document: Omit<BatchDocument, keyof typeof summaryFields>): BatchSummary {
-  return withId(document);
+  return { ...withId(document), endedAt: document.endedAt ?? null };
 }

@@ -17,6 +17,13 @@ export function accountStore(engine: Engine): AccountStore {
 
     getUser: async (id) => engine.document(users, `SELECT ${users.select} FROM users WHERE id = ?`, id),
 
+    getUsers: async (ids) =>
+      engine.documents(
+        users,
+        `SELECT ${users.select} FROM users WHERE id IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(ids),
+      ),
+
     listUsers: async (role, page) => {
       const after = readCursor(page);
       const rows = engine.documents(

@@ -68,8 +68,10 @@ export function batchStore(engine: Engine): BatchStore {
     recordOutcomes: async (batchId, attempt, outcomes, payloads) =>
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads })),
 
-    finishBatch: async (batchId, attempt, outcomes, payloads, file) =>
-      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads, end: { file } })),
+    finishBatch: async (batchId, attempt, outcomes, payloads, file, now) =>
+      engine.write(() =>
+        writeOutcomes(engine, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
+      ),
 
     releaseBatch: async (batchId, attempt, notBefore) =>
       engine.run(
@@ -80,8 +82,8 @@ export function batchStore(engine: Engine): BatchStore {
         attempt,
       ) === 1,
 
-    failBatches: async (jobId, states, outcome) =>
-      engine.write(() => failBatches(engine, jobId, states, outcome)),
+    failBatches: async (jobId, states, outcome, now) =>
+      engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
     takeStalled: async (now, queuedBefore, limit) =>
       toReferences(
@@ -133,8 +135,10 @@ function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: 
   );
   if (write.end) {
     engine.run(
-      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, file = ? WHERE id = ?`,
+      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, file = ?, ended_at = ?
+       WHERE id = ?`,
       write.end.file && JSON.stringify(write.end.file),
+      write.end.at,
       batchId,
     );
   }
@@ -142,7 +146,13 @@ function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: 
 }
 
 /** Ends the batches and raises their attempt, so that a worker that still has one is late. */
-function failBatches(engine: Engine, jobId: string, states: readonly BatchState[], outcome: Outcome): number {
+function failBatches(
+  engine: Engine,
+  jobId: string,
+  states: readonly BatchState[],
+  outcome: Outcome,
+  now: number,
+): number {
   const rows = engine.all<Condition & { id: string }>(
     `SELECT id, total, state, outcomes AS known FROM batches
      WHERE job_id = ? AND state <> 'done' AND state IN (SELECT value FROM json_each(?))`,
@@ -156,10 +166,11 @@ function failBatches(engine: Engine, jobId: string, states: readonly BatchState[
     const { success, failed } = countOutcomes(outcomes);
     engine.run(
       `UPDATE batches SET state = 'done', attempt = attempt + 1, outcomes = ?, success = ?, failed = ?,
-         lease_until = NULL, not_before = NULL WHERE id = ?`,
+         lease_until = NULL, not_before = NULL, ended_at = ? WHERE id = ?`,
       JSON.stringify(outcomes),
       success,
       failed,
+      now,
       id,
     );
     ended += total - Object.keys(before).length;

@@ -49,9 +49,11 @@ export function jobStore(engine: Engine): JobStore {
 
     listJobs: async (filter, page) => {
       const after = readCursor(page);
-      const { userId, kind, market, states } = filter;
+      const { userId, userIds, kind, market, states, retryOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
+        ['user_id IN (SELECT value FROM json_each(?))', userIds && JSON.stringify(userIds)],
+        ['retry_of = ?', retryOf],
         ['kind = ?', kind],
         ['market = ?', market],
         ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],

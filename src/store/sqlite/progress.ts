@@ -1,3 +1,4 @@
+import { type CountRow, countNothing, readCounts } from '../counts.ts';
 import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
 import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
@@ -13,6 +14,7 @@ export type ProgressStore = Pick<
   | 'countInFlight'
   | 'hasPending'
   | 'countJob'
+  | 'countJobs'
   | 'listBatches'
   | 'readBatches'
   | 'findUnit'
@@ -43,36 +45,35 @@ export function progressStore(engine: Engine): ProgressStore {
     hasPending: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
-    countJob: async (jobId): Promise<Counts> => {
-      const row = engine.get<Record<string, number>>(
-        `SELECT coalesce(sum(total), 0) AS units, coalesce(sum(success), 0) AS success,
-           coalesce(sum(failed), 0) AS failed, count(*) AS batches,
-           count(*) FILTER (WHERE state = 'done' AND success > 0) AS good,
-           count(*) FILTER (WHERE state = 'done' AND success = 0) AS bad
-         FROM batches WHERE job_id = ?`,
-        jobId,
-      )!;
-      return {
-        units: { total: row.units!, success: row.success!, failed: row.failed! },
-        batches: { total: row.batches!, success: row.good!, failed: row.bad! },
-      };
-    },
+    countJob: async (jobId) => countJobs(engine, [jobId]).get(jobId) ?? countNothing(),
+
+    countJobs: async (jobIds) => countJobs(engine, jobIds),
 
     listBatches: async (jobId): Promise<BatchSummary[]> => engine.documents(summaries, summariesOfJob, jobId),
 
-    readBatches: async function* (jobId) {
+    readBatches: async function* (jobId, seqs) {
+      const places = seqs?.values();
       let after = -1;
       for (;;) {
-        const chunk = engine
-          .documents(
-            batches,
-            `SELECT ${batches.select} FROM batches WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
-            jobId,
-            after,
-          )
-          .map((row) => wholeBatch(engine, row));
-        yield* chunk;
-        const last = chunk.at(-1);
+        const wanted = places && [...places.take(readChunk)];
+        if (wanted?.length === 0) return;
+        const rows = wanted
+          ? engine.documents(
+              batches,
+              `SELECT ${batches.select} FROM batches
+               WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+              jobId,
+              JSON.stringify(wanted),
+            )
+          : engine.documents(
+              batches,
+              `SELECT ${batches.select} FROM batches WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
+              jobId,
+              after,
+            );
+        yield* rows.map((row) => wholeBatch(engine, row));
+        if (wanted) continue;
+        const last = rows.at(-1);
         if (!last) return;
         after = last.seq;
       }
@@ -121,6 +122,17 @@ export function progressStore(engine: Engine): ProgressStore {
         )
         .map((row) => ({ ...row })),
   };
+}
+
+function countJobs(engine: Engine, jobIds: readonly string[]): Map<string, Counts> {
+  const rows = engine.all<CountRow>(
+    `SELECT job_id AS jobId, sum(total) AS units, sum(success) AS success, sum(failed) AS failed,
+       count(*) AS batches, count(*) FILTER (WHERE state = 'done' AND success > 0) AS good,
+       count(*) FILTER (WHERE state = 'done' AND success = 0) AS bad
+     FROM batches WHERE job_id IN (SELECT value FROM json_each(?)) GROUP BY job_id`,
+    JSON.stringify(jobIds),
+  );
+  return new Map(rows.map((row) => [row.jobId, readCounts(row)]));
 }
 
 /** A batch with its units. */

@@ -107,6 +107,10 @@ const steps = [
   CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
   CREATE INDEX deliveries_by_user ON deliveries (user_id, created_at, id);
   CREATE INDEX deliveries_by_time ON deliveries (created_at, id);`,
+  `ALTER TABLE jobs ADD COLUMN retry_of TEXT;
+  ALTER TABLE jobs ADD COLUMN counts TEXT;
+  CREATE INDEX jobs_by_retried ON jobs (retry_of) WHERE retry_of IS NOT NULL;
+  ALTER TABLE batches ADD COLUMN ended_at REAL;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

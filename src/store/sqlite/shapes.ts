@@ -89,10 +89,12 @@ export const jobs = shape<Job>(
     'finishedAt',
     'noticeDue',
     'noticeAt',
+    'retryOf',
     'file',
+    'counts',
     'params',
   ],
-  ['file', 'params'],
+  ['file', 'counts', 'params'],
 );
 
 /** A row of `batches`: all of a batch but its units, which stand in `batch_units`. */
@@ -116,6 +118,7 @@ export const batches = shape<BatchRow>(
     'leaseUntil',
     'notBefore',
     'file',
+    'endedAt',
     'outcomes',
   ],
   ['file', 'outcomes'],
@@ -139,6 +142,7 @@ export const summaries = shape<Omit<BatchRow, 'outcomes'>>(
     'leaseUntil',
     'notBefore',
     'file',
+    'endedAt',
   ],
   ['file'],
 );
