@@ -1,6 +1,14 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findBrowser } from './browser-path.ts';
+import {
+  type NoticeSettings,
+  parseAddresses,
+  parseSender,
+  parseSmtp,
+  parseWebhookSecret,
+  parseWebhookUrl,
+} from './notice-settings.ts';
 import { type Origins, parseOrigins } from './origins.ts';
 import {
   type SettingInForce,
@@ -47,6 +55,8 @@ export interface Config {
   userAgent: string;
   /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
   browser: { path: string | null; pages: number; memoryBytes: number };
+  /** How people are told of jobs. */
+  notices: NoticeSettings;
   /** Remote core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
@@ -113,6 +123,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
       memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
     },
+    notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', (text) => {
       if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
@@ -124,6 +135,34 @@ export function loadConfig(environment: Environment = process.env): Config {
       apiKey: read('GLEANER_API_KEY', (text) => text),
     },
   };
+}
+
+/** A value, or null where neither the environment nor the list of settings has one. */
+interface Read {
+  <T>(name: UsualName, parse: (text: string) => T): T;
+  <T>(name: SettingName, parse: (text: string) => T): T | null;
+}
+
+function readNotices(read: Read): NoticeSettings {
+  const url = read('GLEANER_OPERATOR_WEBHOOK_URL', parseWebhookUrl);
+  const secret = read('GLEANER_OPERATOR_WEBHOOK_SECRET', parseWebhookSecret);
+  goTogether({ GLEANER_OPERATOR_WEBHOOK_URL: url, GLEANER_OPERATOR_WEBHOOK_SECRET: secret });
+  const smtp = read('GLEANER_SMTP_URL', parseSmtp);
+  const from = read('GLEANER_EMAIL_FROM', parseSender);
+  const to = read('GLEANER_OPERATOR_EMAIL', parseAddresses);
+  goTogether({ GLEANER_SMTP_URL: smtp, GLEANER_EMAIL_FROM: from, GLEANER_OPERATOR_EMAIL: to });
+  return {
+    operatorWebhook: url === null || secret === null ? null : { url, secret },
+    email: smtp === null || from === null || to === null ? null : { smtp, from, to },
+    privateWebhooks: read('GLEANER_WEBHOOK_PRIVATE', onOff),
+  };
+}
+
+function goTogether(values: Partial<Record<SettingName, unknown>>): void {
+  const names = Object.keys(values) as SettingName[];
+  const missing = names.filter((name) => values[name] === null);
+  if (missing.length === 0 || missing.length === names.length) return;
+  throw new ConfigError(`${names.join(', ')} go together: ${missing.join(', ')} is missing.`);
 }
 
 function integer(text: string, least: number, most: number): number {

@@ -43,6 +43,10 @@ export const settings = {
     usual: '.gleaner',
     about: 'Folder of the embedded store, the result files and the link secrets.',
   },
+  GLEANER_EMAIL_FROM: {
+    usual: null,
+    about: 'Sender of e-mails to operators, with GLEANER_SMTP_URL and GLEANER_OPERATOR_EMAIL.',
+  },
   GLEANER_GRPC_PORT: {
     usual: '9090',
     about: 'Port for gRPC and Connect; 0 takes a free one.',
@@ -70,11 +74,25 @@ export const settings = {
     usual: 'info',
     about: 'What is logged: trace, debug, info, warn, error, fatal or silent.',
   },
+  GLEANER_OPERATOR_EMAIL: {
+    usual: null,
+    about: 'Addresses, separated by commas, that are told of jobs that wait for approval.',
+  },
   GLEANER_OPERATOR_KEY: {
     usual: null,
     secret: true,
     generated: true,
     about: 'Key of the first operator, 8 to 200 characters; else one is made at the first start.',
+  },
+  GLEANER_OPERATOR_WEBHOOK_SECRET: {
+    usual: null,
+    secret: true,
+    about: "Secret that operators' messages are signed with: whsec_ and 24 to 64 bytes as base64.",
+  },
+  GLEANER_OPERATOR_WEBHOOK_URL: {
+    usual: null,
+    secret: true,
+    about: 'Address, a private one too, that is told of jobs that wait for approval.',
   },
   GLEANER_ORIGINS: {
     usual: null,
@@ -105,6 +123,11 @@ export const settings = {
     secret: true,
     about: 'S3-compatible bucket for the result files, with its keys; else they are in the data folder.',
   },
+  GLEANER_SMTP_URL: {
+    usual: null,
+    secret: true,
+    about: 'Mail server: smtp://user:password@host:587 or smtps://user:password@host:465.',
+  },
   GLEANER_URL: {
     usual: 'http://127.0.0.1:8080',
     about: 'Where the command line finds a running service.',
@@ -112,6 +135,10 @@ export const settings = {
   GLEANER_USER_AGENT: {
     usual: 'Gleaner/0.1 (self-hosted product-data collector)',
     about: 'User-Agent of page requests; a browser adds it to its own.',
+  },
+  GLEANER_WEBHOOK_PRIVATE: {
+    usual: 'off',
+    about: "Whether users' webhooks may be of private networks: on or off.",
   },
   GLEANER_WORKING_HOURS: {
     usual: '08:00-18:00+08:00',

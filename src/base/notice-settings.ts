@@ -1,0 +1,85 @@
+/** How people are told of jobs. */
+export interface NoticeSettings {
+  /** Where operators' messages are posted to, and the secret that they are signed with. */
+  operatorWebhook: { url: string; secret: string } | null;
+  /** Where operators' messages are mailed to. */
+  email: { smtp: SmtpSettings; from: string; to: readonly string[] } | null;
+  /** Whether users' webhooks may be of private networks. */
+  privateWebhooks: boolean;
+}
+
+/** A mail server. */
+export interface SmtpSettings {
+  host: string;
+  port: number;
+  /** `always`: TLS from the first byte. `required`: by STARTTLS, else nothing is sent. `offered`: by STARTTLS
+   *  where the server offers it. `off`: never. */
+  tls: 'always' | 'required' | 'offered' | 'off';
+  login: { user: string; password: string } | null;
+}
+
+/**
+ * Reads `smtp://` or `smtps://`, user and password percent-encoded, with `?tls=required`, `offered` or `off`.
+ * A password is sent over TLS only, unless `tls` says otherwise. Throws an Error that says what is wrong.
+ */
+export function parseSmtp(text: string): SmtpSettings {
+  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new Error('expected smtp://user:password@host:587 or smtps://user:password@host:465');
+  }
+  const url = new URL(text);
+  const secure = url.protocol === 'smtps:';
+  if (url.hostname === '') throw new Error('expected the name of a host');
+  if (!/^\/?$/.test(url.pathname) || url.hash !== '') throw new Error('expected no path');
+  for (const name of url.searchParams.keys())
+    if (name !== 'tls') throw new Error(`'${name}' is not an option`);
+  const login =
+    url.username === ''
+      ? null
+      : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+  const wanted = url.searchParams.get('tls') ?? (login === null ? 'offered' : 'required');
+  if (wanted !== 'required' && wanted !== 'offered' && wanted !== 'off') {
+    throw new Error('tls: expected required, offered or off');
+  }
+  if (secure && url.searchParams.has('tls')) throw new Error('tls: smtps:// is TLS always');
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    tls: secure ? 'always' : wanted,
+    login,
+  };
+}
+
+/** Reads addresses separated by commas. Throws an Error that names the one that is none. */
+export function parseAddresses(text: string): string[] {
+  const addresses = text.split(',').map((address) => address.trim());
+  for (const address of addresses) {
+    if (!isAddress(address)) throw new Error(`'${address}' is not an e-mail address`);
+  }
+  return [...new Set(addresses)];
+}
+
+/** Reads one sender: an address, or a name with the address in angle brackets. */
+export function parseSender(text: string): string {
+  const address = /^[^<>\r\n]*<([^<>]+)>$/.exec(text)?.[1] ?? text;
+  if (!isAddress(address)) throw new Error('expected an e-mail address, or Name <address>');
+  return text;
+}
+
+const isAddress = (text: string) => text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text);
+
+/** Reads a signing secret of Standard Webhooks: `whsec_` and 24 to 64 bytes as base64. */
+export function parseWebhookSecret(text: string): string {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
+  const bytes = base64 === undefined ? 0 : Buffer.from(base64, 'base64').length;
+  if (bytes < 24 || bytes > 64) throw new Error('expected whsec_ and 24 to 64 bytes as base64');
+  return text;
+}
+
+/** Reads the address of a webhook that operators configure: any http or https address. */
+export function parseWebhookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('expected an http or https address');
+  if (url.username !== '' || url.password !== '') throw new Error('expected no user name or password in it');
+  url.hash = '';
+  return url.href;
+}
