@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
+import type { AnswerHeaders } from '../src/base/answer-headers.ts';
 
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;
@@ -17,6 +18,8 @@ export interface Caller {
 /** Calls in the name of one caller. */
 export interface Session {
   readonly userId: string;
+  /** Credits of the caller when the key was looked up; undefined where that is not known. */
+  readonly credits?: number | undefined;
   /** Calls a unary method with a message of its input type, validated by the core. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },
@@ -36,4 +39,10 @@ export interface CallContext {
   requestId: string;
   idempotencyKey: string | undefined;
   signal: AbortSignal;
+  /** How long to wait for the job that a read method shows, in milliseconds; 0: not at all. */
+  waitMs: number;
+  /** `If-None-Match`: with `waitMs`, another tag than these ends the wait. */
+  ifNoneMatch: string | undefined;
+  /** Filled by the call with headers of its answer, also where it fails: see src/base/answer-headers.ts. */
+  answerHeaders: AnswerHeaders;
 }

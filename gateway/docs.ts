@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Fault } from '../src/base/fault.ts';
-import type { Exchange } from './exchange.ts';
+import { isCompressible } from './content-encoding.ts';
+import { type Exchange, sendContent } from './exchange.ts';
 
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -54,12 +55,12 @@ export async function serveDocsFile(exchange: Exchange, name: string): Promise<v
   else throw new Fault('not_found', 'The documentation has no such file');
 }
 
-function answer({ response }: Exchange, type: string, content: Buffer, cacheControl: string): void {
+function answer(exchange: Exchange, type: string, content: Buffer, cacheControl: string): void {
+  const { response } = exchange;
   response.statusCode = 200;
   response.setHeader('content-type', type);
-  response.setHeader('content-length', content.length);
   response.setHeader('cache-control', cacheControl);
   response.setHeader('content-security-policy', policy);
   response.setHeader('referrer-policy', 'no-referrer');
-  response.end(content);
+  sendContent(exchange, content, isCompressible(type));
 }

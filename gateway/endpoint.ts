@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import { Access, access, rest as restOption } from '../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../gen/google/api/annotations_pb.ts';
+import { canWait } from '../src/base/wait.ts';
 import { parse, type Template } from './parse.ts';
 
 /** A method's REST form, derived from its descriptor. */
@@ -19,6 +20,8 @@ export interface Endpoint {
   /** Bytes; undefined: the gateway's default. */
   maxBodyBytes: number | undefined;
   cached: boolean;
+  /** Takes `wait`. */
+  waits: boolean;
   /** Error statuses that the interface documents. */
   errors: number[];
   workingHours: boolean;
@@ -69,6 +72,7 @@ function endpointOf(method: DescMethod): Endpoint {
     multipart: rest.multipart,
     maxBodyBytes: Number(rest.maxBodyBytes) || undefined,
     cached: rest.cached,
+    waits: canWait(method),
     errors: rest.errors,
     workingHours: rest.workingHours,
     streams,

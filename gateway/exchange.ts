@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
 import type { Clock } from '../src/base/clock.ts';
+import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
 import { contentLength, hasBody } from './body.ts';
+import { encode, leastBytes, preferredEncoding } from './content-encoding.ts';
 import { errorAnswer } from './errors.ts';
 
 /** One request and its answer. */
@@ -68,21 +71,89 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
 }
 
-/** Answers with a JSON text. */
+/** Notes who calls, and tells them their credits in the answer's headers. */
+export function admit(
+  exchange: Exchange,
+  { userId, credits }: { userId: string; credits?: number | undefined },
+): void {
+  exchange.userId = userId;
+  if (credits !== undefined) exchange.response.setHeader(creditsHeader, credits);
+}
+
+/** Adds headers to an answer whose headers are not out yet. */
+export function addHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) response.setHeader(name, headers[name]!);
+}
+
+/** Answers with a JSON text, in an encoding that the client takes. */
 export function answerJson(
   exchange: Exchange,
   status: number,
   text: string,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): void {
-  const { request, response } = exchange;
+  const { response } = exchange;
   response.statusCode = status;
   response.setHeader('content-type', 'application/json');
-  response.setHeader('content-length', Buffer.byteLength(text));
   response.setHeader('cache-control', 'no-store');
-  for (const name in headers) response.setHeader(name, headers[name]!);
-  if (hasBody(request) && !request.complete) endBeforeBody(request, response, text);
-  else response.end(text);
+  addHeaders(response, headers);
+  sendContent(exchange, text);
+}
+
+/** As answerJson, with the tag of the text; a client that has it already gets 304 without a body. */
+export function answerTagged(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  tag: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { request, response } = exchange;
+  if (tag !== undefined) response.setHeader(tagHeader, tag);
+  if (tag === undefined || !namesTag(request.headers['if-none-match'], tag)) {
+    answerJson(exchange, status, text, headers);
+    return;
+  }
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('vary', 'accept-encoding');
+  addHeaders(response, headers);
+  response.statusCode = 304;
+  response.end();
+}
+
+/**
+ * Ends an answer with its content, status and headers being set: in br or gzip where the client takes one
+ * and there is 1 KB of it that gets smaller by it, and with the length of what is sent.
+ */
+export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
+  const { request, response } = exchange;
+  const length = Buffer.byteLength(content);
+  response.setHeader('vary', 'accept-encoding');
+  if (hasBody(request) && !request.complete) {
+    response.setHeader('content-length', length);
+    endBeforeBody(request, response, content);
+    return;
+  }
+  const accepted = request.headers['accept-encoding'];
+  const encoding = compressible && length >= leastBytes ? preferredEncoding(accepted) : undefined;
+  if (encoding === undefined) {
+    response.setHeader('content-length', length);
+    response.end(content);
+    return;
+  }
+  response.setHeader('content-encoding', encoding);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  encode(Buffer.from(content as string), encoding).then(
+    (bytes) => {
+      if (response.destroyed) return;
+      response.setHeader('content-length', bytes.length);
+      response.end(bytes);
+    },
+    (error) => response.destroy(error),
+  );
 }
 
 /** Answers with an error; an `internal` one is logged with what it says. */
@@ -109,18 +180,18 @@ const smallBytes = 1024 * 1024;
  * Answers while the client may still be sending. A connection closed under it would be reset and the
  * answer lost, so the rest is read and dropped for a while first.
  */
-function endBeforeBody(request: IncomingMessage, response: ServerResponse, text: string): void {
+function endBeforeBody(request: IncomingMessage, response: ServerResponse, content: string | Buffer): void {
   const length = contentLength(request);
   if (length > 0 && length <= smallBytes && request.headers.expect === undefined) {
-    response.end(text);
+    response.end(content);
     return;
   }
   response.setHeader('connection', 'close');
   if (request.headers.expect !== undefined) {
-    response.end(text);
+    response.end(content);
     return;
   }
-  response.write(request.method === 'HEAD' ? '' : text);
+  response.write(request.method === 'HEAD' ? '' : content);
   const end = () => {
     clearTimeout(timer);
     response.end();

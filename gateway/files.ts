@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Caller, Headers } from './caller.ts';
-import { answerJson, type Exchange } from './exchange.ts';
+import { createEncoder, isCompressible, leastBytes, preferredEncoding } from './content-encoding.ts';
+import { admit, answerJson, type Exchange } from './exchange.ts';
 import { parseRange } from './range.ts';
 
 /** Where result files are read from: paths are `<job id>/<file name>`. */
@@ -49,7 +51,7 @@ export async function serveFile(
   const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
   if (bearer) {
     const session = await caller.authenticate(request.headers as Headers);
-    exchange.userId = session.userId;
+    admit(exchange, session);
     if (session.userId !== userId) throw notThere();
   }
   const elsewhere = await files.presign(path, fileName, redirectSeconds);
@@ -62,10 +64,17 @@ export async function serveFile(
 
   // Result files never change once written, so that path and size name their content.
   const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
-  response.setHeader('etag', tag);
+  const contentType = contentTypeOf(path);
+  // A range is one of the file's own bytes, and what resumes a download counts those.
+  const encoding =
+    request.headers.range === undefined && size >= leastBytes && isCompressible(contentType)
+      ? preferredEncoding(request.headers['accept-encoding'])
+      : undefined;
+  if (isCompressible(contentType)) response.setHeader('vary', 'accept-encoding');
+  response.setHeader('etag', encoding === undefined ? tag : `W/${tag}`);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('cache-control', 'private, max-age=3600');
-  if (matches(request.headers['if-none-match'], tag)) {
+  if (namesTag(request.headers['if-none-match'], tag)) {
     response.writeHead(304).end();
     return;
   }
@@ -82,24 +91,22 @@ export async function serveFile(
   const part = range.kind === 'part' ? range : undefined;
   response.statusCode = part === undefined ? 200 : 206;
   if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
-  response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
-  response.setHeader('content-type', contentTypeOf(path));
+  if (encoding === undefined)
+    response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
+  else response.setHeader('content-encoding', encoding);
+  response.setHeader('content-type', contentType);
   response.setHeader('content-disposition', attachment(fileName));
   if (request.method === 'HEAD' || size === 0) {
     response.end();
     return;
   }
   const bytes = await files.read(path, part && { start: part.start, end: part.end });
-  await pipeline(bytes, response);
+  if (encoding === undefined) await pipeline(bytes, response);
+  else await pipeline(bytes, createEncoder(encoding), response);
 }
 
 function notThere(): Fault {
   return new Fault('not_found', 'No such file');
-}
-
-function matches(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((given) => given.trim() === '*' || given.trim().replace(/^W\//, '') === tag);
 }
 
 /** Type of a result file by its name; gzip is the file's own form, not a transfer encoding. */

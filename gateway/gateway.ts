@@ -12,6 +12,7 @@ import { type Endpoint, endpointsOf, formsOf } from './endpoint.ts';
 import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { serveHealth, serveReady } from './health.ts';
+import { locatorOf } from './location.ts';
 import { openApiDocument } from './openapi.ts';
 import { parse, type Template } from './parse.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -123,12 +124,12 @@ function addEndpoints(
     cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
   };
   for (const endpoint of endpoints) {
-    const serveEndpoint = endpointServer(endpoint, serving);
-    for (const { template } of endpoint.forms) {
+    const serveEndpoint = endpointServer(endpoint, { ...serving, locate: locatorOf(endpoint, endpoints) });
+    for (const [form, { template }] of endpoint.forms.entries()) {
       insert(endpoint.verb, template, {
         name: endpoint.path,
         serve: (exchange, segments) =>
-          serveEndpoint(exchange, withoutVerb(segments, template), template.variables),
+          serveEndpoint(exchange, withoutVerb(segments, template), template.variables, form),
       });
     }
   }

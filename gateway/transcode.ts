@@ -1,82 +1,119 @@
 import type { DescMethod } from '@bufbuild/protobuf';
+import { type AnswerHeaders, tagHeader } from '../src/base/answer-headers.ts';
 import type { Problem } from '../src/base/fault.ts';
 import { quote } from '../src/base/problems.ts';
+import { readWait } from '../src/base/wait.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import { hasBody, readBody, streamBody } from './body.ts';
 import type { CallContext, Caller, Headers, Session } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
-import { answerJson, type Exchange } from './exchange.ts';
+import { addHeaders, admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
 import { readForm } from './form.ts';
 import { decodeText } from './json-body.ts';
+import type { Locate } from './location.ts';
 import { requireForm, requireJson } from './media-type.ts';
 import { messageWriter } from './message-writer.ts';
 import type { Variable } from './parse.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type RequestParts, requestReader } from './request-reader.ts';
 import { answerStream } from './stream.ts';
+import { isStable, textTag } from './tag.ts';
 
-/** What every endpoint is served with. */
+/** What an endpoint is served with. */
 export interface Serving {
   caller: Caller;
   /** Largest body of a method that names no limit itself, in bytes. */
   maxBodyBytes: number;
   rateLimit: RateLimit | undefined;
   cache: AnswerCache | undefined;
+  /** Where what an answer began is seen. */
+  locate: Locate | undefined;
 }
 
-/** Serves one request, given the segments of its path, percent-decoded. */
+/**
+ * Serves one request, given the segments of its path, percent-decoded, and the index of the address form that
+ * it came in.
+ */
 export type Serve = (
   exchange: Exchange,
   segments: readonly string[],
   variables: readonly Variable[],
+  form: number,
 ) => Promise<void>;
 
 /**
- * Derives how an endpoint is served: authenticate, before the body is read; media type; size; parse;
+ * Derives how an endpoint is served: authenticate, before the body is read; rate; media type; size; parse;
  * call; answer. Faults are thrown.
  */
 export function endpointServer(
   endpoint: Endpoint,
-  { caller, maxBodyBytes, rateLimit, cache }: Serving,
+  { caller, maxBodyBytes, rateLimit, cache, locate }: Serving,
 ): Serve {
-  const { method } = endpoint;
+  const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : messageWriter(method.output);
   const limit = endpoint.maxBodyBytes ?? maxBodyBytes;
   const writeRequest = messageWriter(method.input);
   const answers = endpoint.cached ? cache?.of(method.output) : undefined;
+  const gets = endpoint.verb === 'GET';
+  const stable = gets && isStable(method.output);
 
-  return async (exchange, segments, variables) => {
-    const { request } = exchange;
+  return async (exchange, segments, variables, form) => {
+    const { request, response, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const session = await caller.authenticate(headers);
-    exchange.userId = session.userId;
-    rateLimit?.(headers.authorization ?? '');
+    admit(exchange, session);
+    const rate = rateLimit?.(headers.authorization ?? '');
+    if (rate !== undefined) {
+      addHeaders(response, rate.headers);
+      if (rate.refused !== null) throw rate.refused;
+    }
 
-    const parts: RequestParts = { segments, query: queryOf(request.url ?? ''), problems: [] };
-    const idempotencyKey = endpoint.verb === 'GET' ? undefined : headers['idempotency-key'];
-    if (idempotencyKey !== undefined) parts.problems = problemsOfKey(idempotencyKey);
+    const query = queryOf(request.url ?? '');
+    const idempotencyKey = gets ? undefined : headers['idempotency-key'];
+    const problems = idempotencyKey === undefined ? [] : problemsOfKey(idempotencyKey);
+    const wait = endpoint.waits ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
+    if (typeof wait !== 'number') problems.push(wait);
+    const parts: RequestParts = { segments, query, problems };
     await readInto(parts, exchange, endpoint, limit);
     const message = readRequest(parts, variables);
-    const context: CallContext = { requestId: exchange.requestId, idempotencyKey, signal: exchange.signal };
+    const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
+    const waitMs = wait as number;
+    const answerHeaders: AnswerHeaders = {};
+    const context: CallContext = { requestId, idempotencyKey, signal, waitMs, ifNoneMatch, answerHeaders };
 
     if (write === undefined) {
-      await answerStream(exchange, endpoint.successStatus, session.stream(unary(method), message, context));
+      await answerStream(
+        exchange,
+        successStatus,
+        session.stream(unary(method), message, context),
+        answerHeaders,
+      );
       return;
     }
+    const call = async () => {
+      try {
+        return await session.call(unary(method), message, context);
+      } finally {
+        addHeaders(response, answerHeaders);
+      }
+    };
     if (answers !== undefined) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest(message)}`;
-      const { text, maxAgeSeconds } = await answers(
-        key,
-        () => session.call(unary(method), message, context),
-        write,
-      );
-      answerJson(exchange, endpoint.successStatus, text, {
-        'cache-control': `private, max-age=${maxAgeSeconds}`,
-      });
+      const make = async () => ({ message: await call(), tag: answerHeaders[tagHeader] });
+      const { text, tag, maxAgeSeconds } = await answers(key, waitMs > 0, make, write);
+      const cacheControl = `private, max-age=${maxAgeSeconds}`;
+      answerTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
       return;
     }
-    answerJson(exchange, endpoint.successStatus, write(await session.call(unary(method), message, context)));
+    const answer = await call();
+    const text = write(answer);
+    if (gets) {
+      const tag = answerHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
+      answerTagged(exchange, successStatus, text, tag);
+    } else {
+      answerJson(exchange, successStatus, text, locate && { location: locate(answer, form) });
+    }
   };
 }
 
