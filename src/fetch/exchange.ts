@@ -20,6 +20,9 @@ export interface Exchange {
   stop(reason: unknown): void;
 }
 
+/** Bytes of an answer's headers, names and values together. */
+export const mostHeaderBytes = 64 * 1024;
+
 type Request = Dispatcher.DispatchOptions & { origin: string };
 
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -33,8 +36,18 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
   return result;
 }
 
+/** Over HTTP/2 nothing below us counts them: each may be that long, and there may be 128. */
+function headerBytes(headers: Record<string, string | string[] | undefined>): number {
+  let bytes = 0;
+  for (const name in headers) {
+    const values = [headers[name] ?? []].flat();
+    bytes += values.reduce((sum, value) => sum + name.length + value.length, 0);
+  }
+  return bytes;
+}
+
 /**
- * Sends a request and gathers its answer, of at most `limit` bytes of body. Takes undici's events as they
+ * Sends a request and gathers its answer, of at most `limit` bytes of body and 64 KB of headers. Takes undici's events as they
  * come: a stream for every page, and a signal for every request, would cost more than all else here.
  */
 export function send(dispatcher: Dispatcher, request: Request, limit: number): Exchange {
@@ -61,6 +74,9 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
     onResponseStart(_controller, statusCode, received) {
       // 1xx: the answer is still to come.
       if (statusCode < 200) return;
+      if (headerBytes(received) > mostHeaderBytes) {
+        return stop(new Fault('page_too_large', "the answer's headers are too large"));
+      }
       status = statusCode;
       headers = joined(received);
       const set = received['set-cookie'];

@@ -1,33 +1,14 @@
 import http from 'node:http';
-import https from 'node:https';
+import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { certificate, trustCertificate } from '../../test/support/certificate.ts';
 import { type RunningProxy, startHttpProxy, startSocksProxy } from '../../test/support/proxy.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 
-/** Of "shop.example", made for these tests. */
-const key = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg13AVb7jrhmpmWhq5
-U/JcZfJlgzqIbjqxloqhut/j1GuhRANCAAQI5wbBRrTiPjnb+v+JMk8DMTkNhCPz
-L9XuGWKwGZMsUKpcoWP+eZIP9vcprpTXXHbUNkcU5OXOcz+wa/3J+PLQ
------END PRIVATE KEY-----
-`;
-const cert = `-----BEGIN CERTIFICATE-----
-MIIBnTCCAUSgAwIBAgIUaCiLQ6v7JDKRTXy4HdZ6hpDbNccwCgYIKoZIzj0EAwIw
-FzEVMBMGA1UEAwwMc2hvcC5leGFtcGxlMCAXDTI2MTEyMTEzMTIwNVoYDzIxMjYx
-MDI4MTMxMjA1WjAXMRUwEwYDVQQDDAxzaG9wLmV4YW1wbGUwWTATBgcqhkjOPQIB
-BggqhkjOPQMBBwNCAAQI5wbBRrTiPjnb+v+JMk8DMTkNhCPzL9XuGWKwGZMsUKpc
-oWP+eZIP9vcprpTXXHbUNkcU5OXOcz+wa/3J+PLQo2wwajAdBgNVHQ4EFgQUG8iE
-FComZpx9ME0QY0TerdvNRV0wHwYDVR0jBBgwFoAUG8iEFComZpx9ME0QY0TerdvN
-RV0wDwYDVR0TAQH/BAUwAwEB/zAXBgNVHREEEDAOggxzaG9wLmV4YW1wbGUwCgYI
-KoZIzj0EAwIDRwAwRAIgFw9EbnAN8q7RzhnuWrV/H1brvqyWSBnGNuxEVgMHUSwC
-IFxivwPMAqJG/5hMggGAZSmc50NQvSFzFR7VQ+4lH6vF
------END CERTIFICATE-----
-`;
-tls.setDefaultCACertificates([...tls.getCACertificates(), cert]);
+trustCertificate();
 
 const seen: http.IncomingHttpHeaders[] = [];
 const answer: http.RequestListener = (request, response) => {
@@ -35,7 +16,12 @@ const answer: http.RequestListener = (request, response) => {
   response.end(`${request.method} ${request.url}`);
 };
 /** Says under which name it was spoken to. */
-const servers = [http.createServer(answer), https.createServer({ key, cert }, answer)];
+const servers = [
+  http.createServer(answer),
+  http2.createSecureServer({ ...certificate, allowHTTP1: true }, answer as never),
+];
+const sessions = new Set<http2.ServerHttp2Session>();
+servers[1]!.on('session', (session) => sessions.add(session));
 
 const stops: (() => Promise<unknown>)[] = [];
 let plain: number;
@@ -56,8 +42,10 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
+  for (const session of sessions) session.destroy();
+  sessions.clear();
   for (const server of servers) {
-    server.closeAllConnections();
+    if ('closeAllConnections' in server) server.closeAllConnections();
     await new Promise((done) => server.close(done));
   }
 });
@@ -142,6 +130,9 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     const page = fetcher.for('mktf', '');
     expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe('GET /safe');
     expect(proxy.asked).toEqual([`${leadsTo}:443`]);
+    // By HTTP/2, since the site offers it.
+    expect(seen[0]).toMatchObject({ ':authority': 'shop.example', ':path': '/safe' });
+    expect(sessions.size).toBe(1);
     await expect(page({ origin: 'https://other.example', path: '/' })).rejects.toMatchObject({
       code: 'network',
       message: expect.stringContaining('TLS'),

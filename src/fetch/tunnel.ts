@@ -91,7 +91,7 @@ function addressOf(hostname: string, lookup: LookupFunction): Promise<string> {
  */
 export function tunnelConnector(proxy: ProxyAddress, options: TunnelOptions): buildConnector.connector {
   const { connectMs, lookup } = options;
-  const secure = buildConnector({ timeout: connectMs, allowH2: false });
+  const secure = buildConnector({ timeout: connectMs, allowH2: true, preferH2: true });
   const { label, protocol, credentials } = proxy;
 
   const tunnel = async (hostname: string, port: number): Promise<Socket> => {

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { FaultCode } from '../base/fault.ts';
 import type { Origins } from '../base/origins.ts';
 import { guardedLookup, type ResolveName } from './address.ts';
+import { mostHeaderBytes } from './exchange.ts';
 import { createProxyPool, type ProxyPool } from './proxies.ts';
 import { proxyAddress, tunnelConnector } from './tunnel.ts';
 
@@ -41,18 +42,21 @@ interface Proxied {
 
 const straight = () => {};
 
-/** Makes the ways out. Connections are pooled and kept, for each way by itself. */
+/**
+ * Makes the ways out. Connections are pooled and kept, for each way by itself; HTTP/2 where a secure site
+ * offers it.
+ */
 export function createWays({ origins, clock, connectMs, idleMs, resolve }: WayOptions): Ways {
   const pool = {
     connectTimeout: connectMs,
     headersTimeout: idleMs,
     bodyTimeout: idleMs,
-    maxHeaderSize: 64 * 1024,
-    allowH2: false,
+    maxHeaderSize: mostHeaderBytes,
+    allowH2: true,
   };
   const lookup = guardedLookup(resolve);
-  const open = new Agent(pool);
-  const guarded = new Agent({ ...pool, connect: { lookup, timeout: connectMs } });
+  const open = new Agent({ ...pool, connect: { preferH2: true } });
+  const guarded = new Agent({ ...pool, connect: { preferH2: true, lookup, timeout: connectMs } });
   const proxied = new Map<string, Proxied>();
   for (const [market, { proxies }] of origins) {
     if (proxies.length === 0) continue;

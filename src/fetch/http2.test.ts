@@ -1,0 +1,329 @@
+import http2 from 'node:http2';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+import zlib from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { certificate, trustCertificate } from '../../test/support/certificate.ts';
+import { systemClock } from '../base/clock.ts';
+import { createLog } from '../base/log.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
+import { createPolitePages } from './polite.ts';
+
+trustCertificate();
+
+const { constants } = http2;
+const text = 'x'.repeat(100_000);
+const clock = systemClock;
+const log = createLog('silent', 'test');
+
+/** A secure site that offers HTTP/2 and answers by the path alone. */
+let site: http2.Http2SecureServer;
+let address: string;
+let sessions: http2.ServerHttp2Session[];
+/** Requests that came, and how many were under way at once at most. */
+let asked: http2.IncomingHttpHeaders[];
+let open: number;
+let most: number;
+/** Answers that are held back until this is called. */
+let release: () => void;
+let stops: (() => Promise<unknown> | unknown)[];
+
+function answer(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): unknown {
+  const session = stream.session!;
+  const send = (body: Buffer | string, fields: http2.OutgoingHttpHeaders = {}) => {
+    stream.respond({ ':status': 200, ...fields });
+    stream.end(body);
+  };
+  switch (headers[':path']) {
+    case '/gzip':
+      return send(zlib.gzipSync(text), { 'content-encoding': 'gzip' });
+    case '/br':
+      return send(zlib.brotliCompressSync(text), { 'content-encoding': 'br' });
+    case '/zstd':
+      return send(zlib.zstdCompressSync(text), { 'content-encoding': 'zstd' });
+    case '/bomb':
+      return send(zlib.gzipSync(Buffer.alloc(5_000_000)), { 'content-encoding': 'gzip' });
+    case '/large':
+      return send(text);
+    case '/endless':
+      stream.respond({ ':status': 200 });
+      stream.on('drain', () => stream.write(text));
+      return stream.write(text);
+    case '/headers':
+      return send('x', { 'x-long': 'y'.repeat(30_000) });
+    case '/large-headers':
+      return send(
+        'x',
+        Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`x-${at}`, 'y'.repeat(2_000)])),
+      );
+    case '/many-headers':
+      return send('x', Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x-${at}`, 'y'])));
+    case '/held':
+      return held.promise.then(() => stream.destroyed || send('held'));
+    case '/silent':
+      return undefined;
+    case '/stall':
+      stream.respond({ ':status': 200 });
+      return stream.write('begin');
+    case '/cut':
+      stream.respond({ ':status': 200, 'content-length': '1000' });
+      return stream.write('short', () => stream.close(constants.NGHTTP2_NO_ERROR));
+    case '/drop':
+      stream.respond({ ':status': 200 });
+      return stream.write('short', () => session.destroy());
+    case '/refuse':
+      return stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    case '/refuse-once':
+      if (asked.filter(({ ':path': path }) => path === '/refuse-once').length > 1) return send('taken');
+      return stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    case '/leave':
+      session.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
+      return held.promise.then(() => send('before I go'));
+    case '/away':
+      return session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0);
+    default:
+      return send('hello', { 'set-cookie': ['visitor=7', 'step=1'], 'x-many': ['a', 'b'] });
+  }
+}
+
+let held: PromiseWithResolvers<void>;
+
+async function listening(server: tls.Server): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  stops.push(() => new Promise((done) => server.close(done)));
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+beforeEach(async () => {
+  [sessions, asked, stops, open, most] = [[], [], [], 0, 0];
+  held = Promise.withResolvers();
+  release = held.resolve;
+  const settings = { maxSendHeaderBlockLength: 1024 * 1024, peerMaxHeaderListSize: 1024 * 1024 };
+  site = http2.createSecureServer({ ...certificate, ...settings, allowHTTP1: true });
+  site.on('session', (session) => {
+    sessions.push(session);
+    session.on('error', () => {});
+  });
+  site.on('stream', (stream, headers) => {
+    asked.push(headers);
+    open += 1;
+    most = Math.max(most, open);
+    stream.on('error', () => {});
+    stream.on('close', () => {
+      open -= 1;
+    });
+    answer(stream, headers);
+  });
+  address = await listening(site);
+});
+
+afterEach(async () => {
+  release();
+  const [closeSite, ...others] = stops;
+  for (const stop of others) await stop();
+  for (const session of sessions) session.destroy();
+  await closeSite!();
+});
+
+function fetcher(limits: Partial<FetchLimits> = {}, to = address): Fetcher {
+  const made = createHttpFetcher({
+    origins: parseOrigins(JSON.stringify({ mkta: { sg: to } })),
+    clock,
+    log,
+    userAgent: 'Gleaner/test',
+    limits,
+    resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  stops.push(made.close);
+  return made;
+}
+
+const pages = (limits: Partial<FetchLimits> = {}) => {
+  const fetch = fetcher(limits).for('mkta', 'sg');
+  return (path: string) => fetch({ path });
+};
+
+describe('where a site offers HTTP/2', () => {
+  test('an answer comes whole, and the request says what it says over HTTP/1.1', async () => {
+    const fetch = fetcher().for('mkta', 'sg');
+    const headers = { accept: '*/*', 'accept-language': 'en' };
+    const { status, headers: received, body } = await fetch({ path: '/a?b=1', headers });
+    expect([status, body.toString(), received['x-many']]).toEqual([200, 'hello', 'a, b']);
+    expect(received['set-cookie']).toBeUndefined();
+    await fetch({ path: '/a', method: 'POST', body: '{}', headers });
+    const usual = { 'user-agent': 'Gleaner/test', 'accept-encoding': 'gzip, deflate, br, zstd', ...headers };
+    const common = { ':scheme': 'https', ':authority': new URL(address).host, ...usual };
+    expect(asked.map((request) => Object.fromEntries(Object.entries(request)))).toEqual([
+      { ...common, ':method': 'GET', ':path': '/a?b=1' },
+      { ...common, ':method': 'POST', ':path': '/a', cookie: 'visitor=7; step=1', 'content-length': '2' },
+    ]);
+  });
+
+  test.each(['gzip', 'br', 'zstd'])('%s is undone', async (encoding) => {
+    expect((await pages()(`/${encoding}`)).body.toString()).toBe(text);
+  });
+
+  test('many pages share one connection, as many at once as the origin may be asked for', async () => {
+    const store = openSqliteStore({ path: ':memory:' });
+    const settings = { sg: address, concurrency: 5, requests_per_second: 10_000 };
+    const origins = parseOrigins(JSON.stringify({ mkta: settings }));
+    const made = createHttpFetcher({ origins, clock, log, userAgent: 'Gleaner/test' });
+    const polite = createPolitePages({
+      fetcher: made,
+      origins,
+      store,
+      clock,
+      log,
+      userAgent: 'Gleaner/test',
+    });
+    const all = Array.from({ length: 40 }, (_, at) => polite.visit('mkta', 'sg').fetch({ path: `/${at}` }));
+    const bodies = (await Promise.all(all)).map(({ body }) => body.toString());
+    expect(bodies).toEqual(Array(40).fill('hello'));
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(5);
+    expect(sessions.length).toBe(1);
+    await polite.close();
+    await made.close();
+    await store.close();
+  });
+
+  test('one that is stopped leaves the others alone', async () => {
+    const fetch = fetcher();
+    const stop = new AbortController();
+    const stopped = fetch.for('mkta', 'sg', stop.signal)({ path: '/held' });
+    const other = fetch.for('mkta', 'sg')({ path: '/held' });
+    await expect.poll(() => open).toBe(2);
+    stop.abort(new Error('enough'));
+    await expect(stopped).rejects.toThrow('enough');
+    await expect.poll(() => open).toBe(1);
+    release();
+    expect((await other).body.toString()).toBe('held');
+    expect(sessions.length).toBe(1);
+  });
+});
+
+describe('limits over HTTP/2', () => {
+  test.each([
+    ['bytes as they come', '/large', { wireBytes: 50_000 }, 'larger than 50000'],
+    ['bytes without an end', '/endless', { wireBytes: 1_000_000 }, 'larger than 1000000'],
+    ['bytes once decompressed', '/bomb', { bytes: 1_000_000 }, 'larger than 1000000'],
+  ])('%s', async (_what, path, limits, words) => {
+    const page = pages(limits);
+    const other = page('/held');
+    await expect(page(path)).rejects.toMatchObject({
+      code: 'page_too_large',
+      message: expect.stringContaining(words),
+    });
+    release();
+    expect((await other).body.toString()).toBe('held');
+  });
+
+  test('64 KB of headers, and 128 of them', async () => {
+    const page = pages();
+    expect((await page('/headers')).headers['x-long']).toHaveLength(30_000);
+    await expect(page('/large-headers')).rejects.toMatchObject({
+      code: 'page_too_large',
+      message: "the answer's headers are too large",
+    });
+    await expect(page('/many-headers')).rejects.toMatchObject({ code: 'network' });
+    expect((await page('/')).status).toBe(200);
+  });
+
+  test.each([
+    ['an answer that does not begin', '/silent', 'did not begin to answer'],
+    ['an answer that stops in the middle', '/stall', 'stopped in the middle'],
+  ])('%s', async (_what, path, words) => {
+    await expect(pages({ idleMs: 50 })(path)).rejects.toMatchObject({
+      code: 'page_timeout',
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test('the time for all of it', async () => {
+    await expect(pages({ totalMs: 50 })('/silent')).rejects.toMatchObject({
+      code: 'page_timeout',
+      message: 'the page took longer than 50 ms',
+    });
+  });
+});
+
+describe('an HTTP/2 site that fails', () => {
+  test.each([
+    ['in the middle of a page', '/cut'],
+    ['by dropping the connection', '/drop'],
+    ['by refusing the request', '/refuse'],
+    ['by asking all to leave', '/away'],
+  ])('%s is a network fault, and the next page comes', async (_how, path) => {
+    const page = pages();
+    await expect(page(path)).rejects.toMatchObject({ code: 'network' });
+    expect((await page('/')).body.toString()).toBe('hello');
+  });
+
+  test('a request that was refused unseen is sent once more, and no more', async () => {
+    const page = pages();
+    expect((await page('/refuse-once')).body.toString()).toBe('taken');
+    await expect(page('/refuse')).rejects.toMatchObject({ code: 'network' });
+    expect(asked.map(({ ':path': path }) => path)).toEqual(
+      Array(2).fill('/refuse-once').concat(Array(2).fill('/refuse')),
+    );
+  });
+
+  test('one that leaves in the middle of a job finishes what it took, and the rest goes on anew', async () => {
+    const page = pages();
+    expect((await page('/')).status).toBe(200);
+    const taken = page('/leave');
+    await expect.poll(() => asked.length).toBe(2);
+    const rest = await Promise.all(Array.from({ length: 10 }, () => page('/')));
+    expect(rest.map(({ body }) => body.toString())).toEqual(Array(10).fill('hello'));
+    release();
+    expect((await taken).body.toString()).toBe('before I go');
+    expect(sessions.length).toBe(2);
+    expect(asked.length).toBe(12);
+  });
+
+  test.each([
+    ['speaks something else', Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi')],
+    // Each a header of nine bytes: length, type, flags, stream.
+    [
+      'pushes what nobody asked for',
+      Buffer.from('000000040000000000' + '000005050400000001' + '0000000288', 'hex'),
+    ],
+    ['sends a frame without end', Buffer.from('000000040000000000' + 'ffffff000000000001', 'hex')],
+    ['takes no requests', Buffer.from('000006040000000000' + '000300000000', 'hex')],
+  ])('one that %s is a fault in time', async (_what, says) => {
+    const odd = tls.createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(says));
+    });
+    const page = fetcher({ idleMs: 100, totalMs: 500 }, await listening(odd)).for('mkta', 'sg');
+    const faults = await Promise.all([1, 2, 3].map(() => page({ path: '/' }).catch(({ code }) => code)));
+    for (const code of faults) expect(['network', 'page_timeout']).toContain(code);
+  });
+});
+
+test('a site that speaks HTTP/1.1 only is spoken to so', async () => {
+  const versions: string[] = [];
+  const old = https.createServer(certificate, (request, response) => {
+    versions.push(request.httpVersion);
+    response.end('old');
+  });
+  stops.push(() => old.closeAllConnections());
+  const fetch = fetcher({}, await listening(old)).for('mkta', 'sg');
+  const all = await Promise.all(Array.from({ length: 6 }, () => fetch({ path: '/' })));
+  expect(all.map(({ body }) => body.toString())).toEqual(Array(6).fill('old'));
+  expect(versions).toEqual(Array(6).fill('1.1'));
+});
+
+test("a store's address is judged before a word is said", async () => {
+  const fetch = fetcher().for('mktf', '');
+  const port = new URL(address).port;
+  for (const host of ['shop.example', '127.0.0.1']) {
+    await expect(fetch({ path: '/', origin: `https://${host}:${port}` })).rejects.toMatchObject({
+      code: 'address_refused',
+    });
+  }
+  expect(sessions).toEqual([]);
+});
