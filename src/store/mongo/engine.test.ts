@@ -5,6 +5,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
 import { aKey, aSuccess, aTime, aUser, keepClaimed, keepJob } from '../contract/samples.ts';
+import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
@@ -70,6 +71,20 @@ describe.skipIf('missing' in mongo)(
       const read = [...(await store.readPayloads(found!.batch)).values()];
       expect(read.map((body) => Buffer.from(body).toString())).toEqual(['whole 0', 'whole 1']);
       await store.close();
+    });
+
+    test('a connection that ends while a command is being written is unavailable, a fault of ours is not', async () => {
+      const engine = openEngine(mongo.fresh());
+      const meets = (error: Error) => engine.run(() => Promise.reject(error));
+      const ended = Object.assign(new Error('This socket has been ended by the other party'), {
+        code: 'EPIPE',
+      });
+      await expect(meets(ended)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/^MongoDB at .* does not answer: This socket has been ended/),
+      });
+      await expect(meets(new TypeError('x is not a function'))).rejects.toMatchObject({ code: 'internal' });
+      await engine.close();
     });
 
     test('a closed store is unavailable', async () => {

@@ -35,6 +35,18 @@ const passing = new Set([
 ]);
 
 /**
+ * Codes of sockets on which the other side hung up: a command that meets one in that very moment is thrown
+ * Node's own error, not the driver's.
+ */
+const hungUp = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_SOCKET_CLOSED',
+]);
+
+/**
  * Prepares the connection; nothing is sent before the first call. The driver connects again by itself
  * after a loss. Indexes are made before the first step and tried again when MongoDB was away then.
  */
@@ -120,8 +132,16 @@ function isDuplicate(thrown: unknown): boolean {
 
 function toFault(place: string, thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
-  if (!(thrown instanceof MongoError)) return Fault.from(thrown);
-  const away =
+  const isHungUp = thrown instanceof Error && hungUp.has(String((thrown as NodeJS.ErrnoException).code));
+  if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
+  const away = isHungUp || isAway(thrown as MongoError);
+  const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
+  return new Fault(away ? 'unavailable' : 'internal', words, { cause: thrown });
+}
+
+/** Whether an error of the driver says that the server cannot be had now. */
+function isAway(thrown: MongoError): boolean {
+  return (
     thrown instanceof MongoNetworkError ||
     thrown instanceof MongoSystemError ||
     thrown instanceof MongoServerSelectionError ||
@@ -131,9 +151,8 @@ function toFault(place: string, thrown: unknown): Fault {
       thrown.name,
     ) ||
     passing.has(Number(thrown.code)) ||
-    thrown.hasErrorLabel('RetryableWriteError');
-  const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
-  return new Fault(away ? 'unavailable' : 'internal', words, { cause: thrown });
+    thrown.hasErrorLabel('RetryableWriteError')
+  );
 }
 
 function named<T>(name: string, call: () => T): T {
