@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { findEngine, type MissingEngine } from '../engines/missing.ts';
 import { findMongo, startMongo } from '../engines/mongo.ts';
 import { freePort, startNats } from '../engines/nats.ts';
+import { startS3 } from '../engines/s3.ts';
 
 /** An engine that a test can take away and bring back, with its data, at the same address. */
 export interface Engine {
@@ -18,6 +19,8 @@ export interface Engines {
   /** Null on the embedded stack, and for an engine that is not ours to stop. */
   mongo: Engine | null;
   nats: Engine | null;
+  /** Absent where results are files in a folder. */
+  files?: Engine;
   /** Ends them and removes their data. */
   stop(): Promise<void>;
 }
@@ -31,7 +34,7 @@ export interface Stack {
 }
 
 /** The embedded stack: it has no engines. */
-const embedded: Stack = {
+export const embedded: Stack = {
   name: 'embedded',
   distributed: false,
   open: async () => ({ settings: {}, mongo: null, nats: null, stop: async () => {} }),
@@ -52,6 +55,27 @@ export const stoppable: Stack = {
   name: 'distributed, on engines of its own',
   distributed: true,
   open: () => together(openMongoOfOurOwn),
+};
+
+/** As `stoppable`, with result files in an S3 storage that can be taken away too. */
+export const allStoppable: Stack = {
+  name: 'distributed, on engines of its own, files in S3',
+  distributed: true,
+  open: async () => {
+    const files = await ofOurOwn('s3', startS3);
+    if ('missing' in files) return files;
+    const engines = await stoppable.open();
+    if ('missing' in engines) {
+      await files.stop();
+      return engines;
+    }
+    return {
+      ...engines,
+      settings: { ...engines.settings, GLEANER_S3_URL: files.first.url },
+      files: files.engine,
+      stop: () => engines.stop().then(files.stop),
+    };
+  },
 };
 
 /** Where the distributed stack meets faults: on engines of its own and, where MONGODB_TEST_URI names one, on that. */
@@ -87,13 +111,13 @@ interface OpenMongo {
 async function together(mongoOf: () => Promise<OpenMongo | MissingEngine>): Promise<Engines | MissingEngine> {
   const mongo = await mongoOf();
   if ('missing' in mongo) return mongo;
-  const nats = await openNats();
+  const nats = await ofOurOwn('nats', startNats);
   if ('missing' in nats) {
     await mongo.stop();
     return nats;
   }
   return {
-    settings: { MONGODB_URI: mongo.uri, NATS_URL: nats.url },
+    settings: { MONGODB_URI: mongo.uri, NATS_URL: nats.first.url },
     mongo: mongo.engine,
     nats: nats.engine,
     stop: async () => {
@@ -109,29 +133,27 @@ async function openMongo(): Promise<OpenMongo | MissingEngine> {
 }
 
 async function openMongoOfOurOwn(): Promise<OpenMongo | MissingEngine> {
-  const directory = await mkdtemp(join(tmpdir(), 'gleaner-mongo-'));
-  const options = { dataFile: join(directory, 'data'), port: await freePort() };
-  const opened = await restartable(() => startMongo(options));
+  const opened = await ofOurOwn('mongo', ({ directory, port }) =>
+    startMongo({ dataFile: join(directory, 'data'), port }),
+  );
   if ('missing' in opened) return opened;
-  const { first, engine } = opened;
-  const stop = async () => {
-    await engine.stop();
-    await rm(directory, { recursive: true, force: true });
-  };
-  return { uri: first.uri, engine, stop };
+  return { uri: opened.first.uri, engine: opened.engine, stop: opened.stop };
 }
 
-async function openNats(): Promise<{ url: string; engine: Engine; stop(): Promise<void> } | MissingEngine> {
-  const directory = await mkdtemp(join(tmpdir(), 'gleaner-nats-'));
-  const options = { directory, port: await freePort() };
-  const opened = await restartable(() => startNats(options));
-  if ('missing' in opened) return opened;
-  const { first, engine } = opened;
-  const stop = async () => {
-    await engine.stop();
-    await rm(directory, { recursive: true, force: true });
-  };
-  return { url: first.url, engine, stop };
+/** Starts an engine with a folder and a port of its own; `stop` ends it and removes the folder. */
+async function ofOurOwn<T extends { stop(): Promise<void> }>(
+  name: string,
+  start: (place: { directory: string; port: number }) => Promise<T | MissingEngine>,
+): Promise<{ first: T; engine: Engine; stop(): Promise<void> } | MissingEngine> {
+  const directory = await mkdtemp(join(tmpdir(), `gleaner-${name}-`));
+  const place = { directory, port: await freePort() };
+  const remove = () => rm(directory, { recursive: true, force: true });
+  const opened = await restartable(() => start(place));
+  if ('missing' in opened) {
+    await remove();
+    return opened;
+  }
+  return { ...opened, stop: () => opened.engine.stop().then(remove) };
 }
 
 /** An engine that is started now, and can be stopped and started again. */

@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { type Answer, type Api, apiOf, call, watchJob } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { allStoppable, type Engine, openStacks } from '../support/engines.ts';
+import { checkLargeJob, endedItems, startLargeJob } from '../support/large-job.ts';
+import { until } from '../support/until.ts';
+
+const [opened] = await openStacks([allStoppable]);
+const engines = opened!.engines!;
+
+/** The job goes on for so long that each engine can be taken away while it runs. */
+const items = 1_000;
+const gentleness = { concurrency: 16, requests_per_second: 120 };
+const awayMs = 1_000;
+
+const item = { region: 'sg', item_id: String(plainIds(1)[0]), shop_id: '77' };
+const task = '/v1/mkta/get_pc/submit';
+
+describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.title}`, () => {
+  let origins: RunningOrigins;
+  let deployment: Deployment;
+  let api: Api;
+  let named: Record<'store' | 'queue' | 'files', Engine>;
+  beforeAll(async () => {
+    named = { store: engines.mongo!, queue: engines.nats!, files: engines.files! };
+    origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
+    deployment = await createDeployment({ stack: opened!, engines, origins, gentleness });
+    api = apiOf(deployment);
+  });
+  afterAll(async () => {
+    await deployment?.stop();
+    await engines?.stop();
+    await origins?.stop();
+  });
+
+  beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.story())));
+
+  const probe = (path: string): Promise<Answer> => call('GET', deployment.url + path, null);
+  const isReady = async () => (await probe('/ready')).status === 200 || undefined;
+  const ready = (when: string) => until(`the service is ready ${when}`, isReady, { withinMs: 40_000 });
+  /** /ready names exactly these engines as missing; gives its words. */
+  const misses = (...names: string[]) =>
+    until(
+      `/ready misses ${names.join(', ')} alone`,
+      async () => {
+        const { status, body } = await probe('/ready');
+        const told = Object.keys(named).filter((name) => new RegExp(`\\b${name}: `).test(body.detail));
+        return status === 503 && told.join() === names.join() ? String(body.detail) : undefined;
+      },
+      { withinMs: 30_000 },
+    );
+  const stopAll = () => Promise.all(Object.values(named).map((engine) => engine.stop()));
+
+  test('a start without engines lives, says what is missing, and works once they are there', async () => {
+    await stopAll();
+    for (const process of deployment.processes) process.launch();
+    const answers = async () => (await probe('/health')).status === 200 || undefined;
+    await until('the api answers', answers, { withinMs: 40_000 });
+    const words = await misses('store', 'queue', 'files');
+    expect(words).toMatch(/store: .*MongoDB.*queue: .*NATS.*files: .*file store/s);
+    // The store is away: the caller is not told that its key is at fault.
+    const refused = await call('GET', `${deployment.url}/v1/mkta/get_pc_bulk/tasks`, deployment.operatorKey);
+    expect([refused.status, refused.body]).toEqual([502, { detail: expect.stringContaining('MongoDB') }]);
+    for (const process of deployment.processes) {
+      const tells = () => /"level":40[^\n]*NATS is not reachable/.test(process.log()) || undefined;
+      await until(`the ${process.role} says that NATS is missing`, tells, { withinMs: 10_000 });
+    }
+
+    await Promise.all(Object.values(named).map((engine) => engine.start()));
+    await ready('with all engines');
+    expect(deployment.processes.every((process) => process.running())).toBe(true);
+    const user = await api.createUser(100);
+    const { status, body: accepted } = await api.post(user, task, item);
+    expect(status).toBe(202);
+    const path = `/v1/mkta/get_pc/retrieve/${accepted.task_id}`;
+    const isDone = async () => (await api.get(user, path)).body.status === 'completed' || undefined;
+    await until('the task is done', isDone, { withinMs: 30_000 });
+  });
+
+  test('engines that go away in the middle of a job cost it time and nothing else', {
+    timeout: 150_000,
+  }, async () => {
+    const job = await startLargeJob(api, items);
+    const watched = watchJob(api, job.user, job.jobId, 130_000);
+    watched.catch(() => {});
+    for (const name of ['queue', 'store', 'files'] as const) {
+      const before = await until('the job tells', async () => (await endedItems(api, job)) ?? undefined, {
+        withinMs: 30_000,
+      });
+      const goesOn = async () => ((await endedItems(api, job)) ?? 0) > before || undefined;
+      await until(`work goes on before the ${name} goes`, goesOn, { withinMs: 45_000 });
+      expect(await endedItems(api, job)).toBeLessThan(items);
+      await named[name].stop();
+      await misses(name);
+      expect((await probe('/health')).status).toBe(200);
+      await wait(awayMs);
+      await named[name].start();
+      await ready(`after the ${name} is back`);
+    }
+    await checkLargeJob({ api, deployment }, job, await watched);
+    expect(deployment.processes.every((process) => process.running())).toBe(true);
+  });
+
+  test('a submit without the broker is 502, charges nothing and leaves no task', async () => {
+    const user = await api.createUser(100);
+    await named.queue.stop();
+    const { status, body } = await api.post(user, task, item);
+    expect([status, body]).toEqual([502, { detail: expect.any(String) }]);
+    expect(await api.balance(user)).toBe(100);
+    expect(await api.ledger(user)).toHaveLength(1);
+    expect((await api.operator('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
+    await named.queue.start();
+    await ready('after the broker is back');
+  });
+
+  test('a submit that meets the store away is 502, and the same one afterwards is charged once', async () => {
+    const user = await api.createUser(100);
+    const key = { 'Idempotency-Key': 'once' };
+    await named.store.stop();
+    const refused = await api.post(user, task, item, key);
+    expect([refused.status, refused.body]).toEqual([502, { detail: expect.stringContaining('MongoDB') }]);
+    await named.store.start();
+    await ready('after the store is back');
+    const [first, again] = [await api.post(user, task, item, key), await api.post(user, task, item, key)];
+    expect(first.status).toBe(202);
+    expect(again.body).toEqual(first.body);
+    const charges = (await api.ledger(user)).filter(({ type }) => type === 'charge');
+    expect(charges.map(({ amount }) => amount)).toEqual([-8]);
+  });
+
+  test('a submit without the broker and without approval is accepted and paid back at once', async () => {
+    await deployment.restart({ GLEANER_APPROVAL: 'off' });
+    const user = await api.createUser(1_000);
+    await named.queue.stop();
+    const ids = plainIds(60).map((id) => ({ item_id: String(id), shop_id: '77' }));
+    const path = '/v1/mkta/variant_sold_v1';
+    const { status, body } = await api.post(user, `${path}/submit`, { country: 'my', items: ids });
+    expect([status, body]).toEqual([
+      202,
+      expect.objectContaining({ status: 'initializing', cost: 600, refunded: 600, total_batches: 2 }),
+    ]);
+    const { body: shown } = await api.get(user, `${path}/retrieve/${body.job_id}`);
+    expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
+    const one = await api.get(user, `${path}/download/${body.job_id}/item/${ids[0]!.item_id}`);
+    expect(one.body).toMatchObject({ status: 'FAILED', error_log: expect.stringContaining('queue') });
+    expect(await api.balance(user)).toBe(1_000);
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  });
+
+  test('a SIGTERM is heeded within seconds also while no engine answers', async () => {
+    await stopAll();
+    await misses('store', 'queue', 'files');
+    const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
+    expect(codes).toEqual(deployment.processes.map(() => 0));
+  });
+});
