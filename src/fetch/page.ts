@@ -15,6 +15,9 @@ export interface PageRequest {
   /** What a browser opens instead, for markets that are read with one. Absent: the document at `path`,
    *  after rendering. Plain HTTP does not look at it. */
   page?: BrowserPage;
+  /** Asked by a browser before it opens a further page on the origin, where a redirect or a script leads to
+   *  it; throws the fault where that must not be opened. Plain HTTP goes nowhere by itself. */
+  permits?: (path: string) => void;
 }
 
 /** A page whose own scripts ask for what is wanted. */

@@ -176,7 +176,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
           const delayMs = await robots.check(origin, path, read, signal);
           if (delayMs !== undefined) mannersOf(market, region, request).slowDown(delayMs);
         }
-        return fetch(request);
+        return fetch({ ...request, permits: (path) => robots.judge(origin, path) });
       };
       return { fetch: followingRedirects(allowed), ended };
     },

@@ -17,6 +17,8 @@ export interface Robots {
     read: () => Promise<PageAnswer>,
     signal?: AbortSignal,
   ): Promise<number | undefined>;
+  /** Judges a further path of an origin that was checked, by what is known of it. Fault `robots_disallowed`. */
+  judge(origin: string, path: string): void;
 }
 
 /** How long a robots.txt is good for (RFC 9309, 2.4). */
@@ -90,7 +92,16 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
     return site;
   };
 
+  const judge = (origin: string, path: string) => {
+    if (known.get(origin)?.rules?.allows(path) !== false) return;
+    throw new Fault(
+      'robots_disallowed',
+      `the robots.txt of ${origin} does not allow ${robot} to read ${path}`,
+    );
+  };
+
   return {
+    judge,
     check: async (origin, path, read, signal) => {
       const site = siteOf(origin);
       if (site.until <= clock.now() && site.failedUntil <= clock.now()) {
@@ -109,12 +120,7 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
       if (!site.rules) {
         throw new Fault('page_failed', site.failure, { retryAfterMs: site.failedUntil - clock.now() });
       }
-      if (!site.rules.allows(path)) {
-        throw new Fault(
-          'robots_disallowed',
-          `the robots.txt of ${origin} does not allow ${robot} to read ${path}`,
-        );
-      }
+      judge(origin, path);
       const { crawlDelayMs } = site.rules;
       return crawlDelayMs === undefined ? undefined : Math.min(crawlDelayMs, longestDelayMs);
     },

@@ -1,4 +1,5 @@
 import type { CDPSession, Protocol } from 'puppeteer-core';
+import { Fault } from '../../base/fault.ts';
 import { type Head, headOf } from './head.ts';
 import { createNavigations } from './navigations.ts';
 import { isSameSite, type Opening } from './opening.ts';
@@ -22,6 +23,8 @@ export interface Decisions {
   tooLarge(): void;
   /** The page stays where it is: its way on was refused. */
   stays(): void;
+  /** The page leads where it must not be followed. */
+  forbidden(fault: Fault): void;
 }
 
 /**
@@ -35,16 +38,24 @@ export function intercept(
   opening: Opening,
   mostBytes: number,
   decisions: Decisions,
-): (paused: Paused) => Promise<void> {
+): (paused: Paused) => Promise<unknown> {
   const navigations = createNavigations(opening.origin, opening.take === 'response');
 
   const goOn = ({ requestId }: Paused) => cdp.send('Fetch.continueRequest', { requestId });
   const refuse = ({ requestId }: Paused, errorReason: Protocol.Network.ErrorReason) =>
     cdp.send('Fetch.failRequest', { requestId, errorReason });
 
-  const asked = async (paused: Paused): Promise<void> => {
+  const asked = async (paused: Paused): Promise<unknown> => {
     const redirected = paused.redirectedRequestId !== undefined;
-    if (navigations.allows(paused.request.url, redirected)) return goOn(paused);
+    const { url } = paused.request;
+    const allowed = navigations.allows(url, redirected);
+    try {
+      if (allowed) opening.permits(url);
+    } catch (fault) {
+      decisions.forbidden(Fault.from(fault));
+      return refuse(paused, 'Aborted');
+    }
+    if (allowed) return goOn(paused);
     await refuse(paused, 'Aborted');
     decisions.stays();
   };

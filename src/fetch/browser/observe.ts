@@ -111,6 +111,7 @@ export function observe(
   const takeRequest = intercept(cdp, main, opening, limits.bytes, {
     redirect: (head) => resolve({ ...head, body: Buffer.alloc(0) }),
     tooLarge: () => tooLarge(`is larger than ${limits.bytes} bytes`),
+    forbidden: fail,
     stays: () => {
       // What is shown stays, and nobody says any more that it is loaded.
       loaded = shown !== null;

@@ -9,6 +9,8 @@ export interface Opening {
   take: 'response' | 'document';
   /** Languages for the page, the preferred first: "id-ID,id,en"; undefined: the browser's own. */
   languages: string | undefined;
+  /** Throws the fault where a further page of the origin must not be opened. */
+  permits(url: string): void;
   /** Whether the page's request for an address is the one whose answer is to be taken. */
   wants(url: string, method: string): boolean;
 }
@@ -39,6 +41,10 @@ export function openingOf(request: PageRequest, origin: string): Opening {
     origin,
     take,
     languages: languagesOf(request.headers?.['accept-language']),
+    permits: (url) => {
+      const { pathname, search } = new URL(url);
+      request.permits?.(pathname + search);
+    },
     wants: (url, method) => {
       const asked = URL.parse(url);
       if (take !== 'response' || method === 'OPTIONS' || asked?.pathname !== target.pathname) return false;

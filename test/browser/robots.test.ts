@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLog } from '../../src/base/log.ts';
+import { parseOrigins } from '../../src/base/origins.ts';
+import type { Fetcher } from '../../src/fetch/http.ts';
+import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { browserFetcher, skipped } from './chromium.ts';
+
+let seen: string[];
+
+/** A site with pages that lead on, some of them to where robots may not go. */
+const server = createServer((request, response) => {
+  seen.push(request.url!);
+  const to = (location: string) => response.writeHead(302, { location }).end();
+  const page = (head: string) =>
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><head>${head}</head><body>Welcome</body>`);
+  switch (request.url) {
+    case '/robots.txt':
+      return void response.end('User-agent: gleaner\nDisallow: /private\n');
+    case '/redirects':
+      return void to('/private/1?a=b');
+    case '/redirects-later':
+      return void to('/redirects');
+    case '/script-leads':
+      return void page(`<script>location.href = '/private/2'</script>`);
+    case '/refreshes':
+      return void page('<meta http-equiv="refresh" content="0; url=/private/3">');
+    case '/redirects-well':
+      return void to('/asks');
+    case '/asks':
+      return void page(`<script>fetch('/data')</script>`);
+    default:
+      return void response.end(request.url);
+  }
+});
+
+describe.skipIf(skipped)(`where robots.txt is respected, a page in the browser${skipped}`, () => {
+  let fetcher: Fetcher;
+  let store: Store;
+  let polite: PolitePages;
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const settings = { mktb: { id: site, fetch: 'browser', robots: true, requests_per_second: 1_000 } };
+    fetcher = browserFetcher(settings, { quietMs: 100 });
+    store = openSqliteStore({ path: ':memory:' });
+    polite = createPolitePages({
+      fetcher,
+      origins: parseOrigins(JSON.stringify(settings)),
+      store,
+      clock: systemClock,
+      log: createLog('silent', 'test'),
+      userAgent: 'Gleaner/test',
+    });
+  });
+
+  beforeEach(() => {
+    seen = [];
+  });
+
+  afterAll(async () => {
+    await polite.close();
+    await Promise.all([fetcher.close(), store.close()]);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const open = (path: string) =>
+    polite.visit('mktb', 'id').fetch({ path: '/data', page: { path, take: 'response' } });
+
+  test.each([
+    ['is redirected', '/redirects', '/private/1?a=b'],
+    ['is redirected in the end', '/redirects-later', '/private/1?a=b'],
+    ['is led by its script', '/script-leads', '/private/2'],
+    ['is led by its head', '/refreshes', '/private/3'],
+  ])(
+    'that %s to where robots may not go is dropped, and the other never asked for',
+    async (_, path, forbidden) => {
+      await expect(open(path)).rejects.toMatchObject({
+        code: 'robots_disallowed',
+        message: expect.stringContaining(`Gleaner to read ${forbidden}`),
+      });
+      expect(seen).toContain(path);
+      expect(seen.filter((url) => url.startsWith('/private'))).toEqual([]);
+    },
+  );
+
+  test('that is led elsewhere is read', async () => {
+    expect((await open('/redirects-well')).body.toString()).toBe('/data');
+  });
+});
