@@ -20,7 +20,14 @@ export async function createKey(
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
   const { secret = newApiKey(), ...rest } = request;
-  const key = { ...rest, id: newId(), hash: sha256(secret), prefix: secret.slice(0, 7), revokedAt: null };
+  const key = {
+    ...rest,
+    id: newId(),
+    hash: sha256(secret),
+    prefix: secret.slice(0, 7),
+    revokedAt: null,
+    lastUsedAt: null,
+  };
   await store.createApiKey(key);
   return { keyId: key.id, apiKey: secret };
 }

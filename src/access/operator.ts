@@ -22,6 +22,7 @@ export async function ensureOperator(
     role: 'operator' as const,
     balance: 0,
     createdAt: now,
+    suspendedAt: null,
   };
   const created = await store.createUser(user);
   const keys = created ? [] : await store.listApiKeys(firstOperator);

@@ -1,6 +1,6 @@
 import { type DescMethod, type DescService, getOption, type Message } from '@bufbuild/protobuf';
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { authenticate, demandRole, type Principal } from '../access/principal.ts';
+import { createAuthenticator, demandRole, type Principal } from '../access/principal.ts';
 import { Fault } from '../base/fault.ts';
 import { problemsOf } from '../base/problems.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -70,7 +70,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
   };
   const core: Core = {
     services,
-    authenticate: (authorization) => authenticate(context.store, context.clock, authorization),
+    authenticate: createAuthenticator(context),
     authorize(principal, service) {
       const access = accesses.get(service);
       if (access === Access.PUBLIC) return;

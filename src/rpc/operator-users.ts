@@ -28,6 +28,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         role: 'user' as const,
         balance: 0,
         createdAt: clock.now(),
+        suspendedAt: null,
       };
       await store.createUser(user);
       return { user: accountShape(user) };

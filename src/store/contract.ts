@@ -7,6 +7,7 @@ import { driftContract } from './contract/drift.ts';
 import { jobContract } from './contract/jobs.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { noticeContract } from './contract/notices.ts';
+import { operationsContract } from './contract/operations.ts';
 import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
@@ -32,6 +33,7 @@ export function storeContract(open: OpenStores): void {
   describe('origins', () => originContract(open));
   describe('waits', () => waitContract(open));
   describe('recent crawls', () => crawlContract(open));
+  describe('operations', () => operationsContract(open));
   describe('drift', () => driftContract(open));
   describe('notices', () => noticeContract(open));
 }

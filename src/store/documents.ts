@@ -17,6 +17,8 @@ export interface User {
   role: Role;
   balance: number;
   createdAt: number;
+  /** Since when its keys are refused. */
+  suspendedAt: number | null;
 }
 
 /** An API key, stored by its hash only. */
@@ -32,6 +34,8 @@ export interface ApiKey {
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
+  /** To within a minute. */
+  lastUsedAt: number | null;
 }
 
 /** One entry of the ledger. The key makes it happen once: `charge:<job>`, `refund:<job>`, `grant:<id>`. */

@@ -16,6 +16,7 @@ import type {
   User,
 } from './documents.ts';
 import type { NoticeStore } from './notices.ts';
+import type { OperationsStore } from './operations.ts';
 import type { OriginStore, WaitStore } from './politeness.ts';
 
 /**
@@ -33,6 +34,7 @@ export interface Store
     WaitStore,
     CrawlStore,
     DriftStore,
+    OperationsStore,
     NoticeStore {
   /** Name of the engine, for people: "SQLite", "MongoDB". */
   readonly engine: string;
@@ -61,12 +63,18 @@ export interface AccountStore {
   getUser(id: string): Promise<User | null>;
   /** Those of these users that there are, in any order. */
   getUsers(ids: readonly string[]): Promise<User[]>;
-  /** Users of a role, newest first. */
-  listUsers(role: Role, page: PageRequest): Promise<Page<User>>;
+  /** Users of a role, newest first; with `search` those whose name, address or id holds it as it is, in
+   *  whatever case. */
+  listUsers(role: Role, page: PageRequest, search?: string): Promise<Page<User>>;
+  /** Suspends a user as of `at`, or lets it in again with null, and gives it back; one that is suspended
+   *  stays so as of then. Null when there is none with this id. */
+  suspendUser(id: string, at: number | null): Promise<User | null>;
   /** Keeps a new key; false when its hash is taken: nothing is changed then. */
   createApiKey(key: ApiKey): Promise<boolean>;
-  /** The key with this hash, whatever its condition. */
-  findApiKey(hash: string): Promise<ApiKey | null>;
+  /** The key with this hash and its user, whatever their condition. */
+  findApiKey(hash: string): Promise<{ key: ApiKey; user: User } | null>;
+  /** Keeps that a key was used at `at`, unless it was used later. */
+  touchApiKey(id: string, at: number): Promise<void>;
   /** Marks a key revoked and gives it back; a revoked key stays as it was. Null when there is none
    *  with this id, or, with `userId`, none of this user. */
   revokeApiKey(id: string, at: number, userId?: string): Promise<ApiKey | null>;
@@ -76,6 +84,15 @@ export interface AccountStore {
 
 /** What posting an entry came to. `posted: false` when credits are short; nothing is changed then. */
 export type Posting = { posted: true; balance: number } | { posted: false; balance: number };
+
+/** Entries of one day and type, added up. */
+export interface LedgerSum {
+  /** Beginning of the UTC day: milliseconds since the epoch. */
+  day: number;
+  type: LedgerEntry['type'];
+  amount: number;
+  entries: number;
+}
 
 /** Balances and their ledger. */
 export interface LedgerStore {
@@ -87,8 +104,11 @@ export interface LedgerStore {
   postLedgerEntry(entry: LedgerEntry): Promise<Posting>;
   /** The entry with this key, if it counts in the balance. */
   getLedgerEntry(key: string): Promise<LedgerEntry | null>;
-  /** Entries of a user that count in the balance, newest first. */
-  listLedgerEntries(userId: string, page: PageRequest): Promise<Page<LedgerEntry>>;
+  /** Entries of a user, or of all with null, that count in balances; newest first. */
+  listLedgerEntries(userId: string | null, page: PageRequest): Promise<Page<LedgerEntry>>;
+  /** Sums of a user's entries that count in the balance, by UTC day and type; those made since `since`.
+   *  In no order. */
+  sumLedger(userId: string, since: number): Promise<LedgerSum[]>;
   /** Finishes or drops entries that a crash left half posted before `before`; gives their number. */
   repairLedger(before: number): Promise<number>;
   /** Every account with its balance and the sum of its entries: equal, or something is wrong. */

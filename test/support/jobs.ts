@@ -126,7 +126,15 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
     async createUser(credits) {
       const id = newId();
       const createdAt = clock.now();
-      await store.createUser({ id, name: 'Test', email: '', role: 'user', balance: 0, createdAt });
+      await store.createUser({
+        id,
+        name: 'Test',
+        email: '',
+        role: 'user',
+        balance: 0,
+        createdAt,
+        suspendedAt: null,
+      });
       if (credits > 0) await grant(context, id, credits);
       return id;
     },

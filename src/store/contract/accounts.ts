@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import type { User } from '../documents.ts';
 import { aKey, aTime, aUser } from './samples.ts';
 import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
 
@@ -47,18 +48,82 @@ export function accountContract(open: OpenStores): void {
     await expect(stores.store.listUsers('user', bad)).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('a key is found by its hash', async () => {
-    const key = aKey({ expiresAt: aTime + 5 });
+  test('users are found by a part of name, address or id in any case, and taken literally', async () => {
+    const operator = (fields: Partial<User>) => aUser({ role: 'operator', email: '', ...fields });
+    const zoe = operator({ name: 'Zoë Österling (50% $^.*[x])', createdAt: aTime + 100 });
+    const ann = operator({ email: 'Ann.Lee@Example.COM', createdAt: aTime + 101 });
+    for (const user of [zoe, ann, aUser({ name: 'Zoë' })]) await stores.store.createUser(user);
+    const found = async (search: string) =>
+      (await stores.store.listUsers('operator', { limit: 50 }, search)).items;
+    expect(await found('zoë ÖSTER')).toEqual([zoe]);
+    expect(await found('(50% $^.*[X])')).toEqual([zoe]);
+    expect(await found('ann.lee@example')).toEqual([ann]);
+    expect(await found(ann.id.slice(0, 18).toUpperCase())).toEqual([ann]);
+    for (const search of ['z.ë', 'ann%', '_nn', '.+', '$ne', 'zoe']) expect(await found(search)).toEqual([]);
+    expect(await found('')).toEqual(expect.arrayContaining([zoe, ann]));
+  });
+
+  test('found users are listed newest first, page after page', async () => {
+    const word = newId();
+    const users = [2, 1, 3, 3].map((turn) =>
+      aUser({
+        name: `who is ${word}?`,
+        createdAt: aTime + turn,
+        ...(turn === 1 ? { id: `0${newId()}` } : {}),
+      }),
+    );
+    for (const user of users) await stores.store.createUser(user);
+    const listed = await allPages(2, (page) => stores.store.listUsers('user', page, word.toUpperCase()));
+    expect(listed.map(({ createdAt }) => createdAt - aTime)).toEqual([3, 3, 2, 1]);
+    expect(new Set(listed)).toEqual(new Set(users));
+  });
+
+  test('a user is suspended as of the first time, and let in again', async () => {
+    const user = aUser();
+    await stores.store.createUser(user);
+    const suspended = { ...user, suspendedAt: aTime + 10 };
+    expect(await stores.store.suspendUser(user.id, aTime + 10)).toEqual(suspended);
+    expect(await stores.other.suspendUser(user.id, aTime + 20)).toEqual(suspended);
+    expect(await stores.store.getUser(user.id)).toEqual(suspended);
+    expect(await stores.store.suspendUser(user.id, null)).toEqual(user);
+    expect(await stores.store.suspendUser(user.id, null)).toEqual(user);
+    expect(await stores.store.suspendUser(newId(), aTime)).toBeNull();
+  });
+
+  test('a key is found by its hash, with its user as it is now', async () => {
+    const user = aUser();
+    const key = aKey({ userId: user.id, expiresAt: aTime + 5 });
+    await stores.store.createUser(user);
     expect(await stores.store.createApiKey(key)).toBe(true);
-    expect(await stores.other.findApiKey(key.hash)).toEqual(key);
+    expect(await stores.other.findApiKey(key.hash)).toEqual({ key, user });
+    await stores.store.suspendUser(user.id, aTime + 7);
+    expect(await stores.other.findApiKey(key.hash)).toEqual({
+      key,
+      user: { ...user, suspendedAt: aTime + 7 },
+    });
     expect(await stores.store.findApiKey('no such hash')).toBeNull();
+  });
+
+  test('the last use of a key is the latest, in whatever order uses are told of', async () => {
+    const key = aKey();
+    await stores.store.createApiKey(key);
+    const used = async () => (await stores.other.listApiKeys(key.userId))[0]?.lastUsedAt;
+    await stores.store.touchApiKey(key.id, aTime + 100);
+    expect(await used()).toBe(aTime + 100);
+    await stores.other.touchApiKey(key.id, aTime + 90);
+    expect(await used()).toBe(aTime + 100);
+    await atOnce(10, stores, (store, turn) => store.touchApiKey(key.id, aTime + 100 + turn));
+    expect(await used()).toBe(aTime + 109);
+    await stores.store.touchApiKey(newId(), aTime);
   });
 
   test('a second key with the same hash changes nothing', async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
-    expect(await stores.store.createApiKey(aKey({ hash: key.hash }))).toBe(false);
-    expect(await stores.store.findApiKey(key.hash)).toEqual(key);
+    const second = aKey({ hash: key.hash });
+    expect(await stores.store.createApiKey(second)).toBe(false);
+    expect(await stores.store.listApiKeys(key.userId)).toEqual([key]);
+    expect(await stores.store.listApiKeys(second.userId)).toEqual([]);
   });
 
   test('a revoked key says when, and stays as it was at a second revocation', async () => {
@@ -67,14 +132,14 @@ export function accountContract(open: OpenStores): void {
     const revoked = { ...key, revokedAt: aTime + 10 };
     expect(await stores.store.revokeApiKey(key.id, aTime + 10)).toEqual(revoked);
     expect(await stores.store.revokeApiKey(key.id, aTime + 20)).toEqual(revoked);
-    expect(await stores.other.findApiKey(key.hash)).toEqual(revoked);
+    expect(await stores.other.listApiKeys(key.userId)).toEqual([revoked]);
   });
 
   test("a user revokes no other user's key", async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
     expect(await stores.store.revokeApiKey(key.id, aTime, newId())).toBeNull();
-    expect(await stores.store.findApiKey(key.hash)).toEqual(key);
+    expect(await stores.store.listApiKeys(key.userId)).toEqual([key]);
     expect(await stores.store.revokeApiKey(key.id, aTime, key.userId)).toMatchObject({ revokedAt: aTime });
     expect(await stores.store.revokeApiKey(newId(), aTime)).toBeNull();
   });

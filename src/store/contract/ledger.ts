@@ -130,6 +130,49 @@ export function ledgerContract(open: OpenStores): void {
     expect(listed).toEqual(entries.toReversed());
   });
 
+  test('entries of all users are listed together, those that count', async () => {
+    const [one, other] = [await userWith(0), await userWith(0)];
+    const later = aTime + 1_000_000;
+    const entries = Array.from({ length: 7 }, (_, turn) =>
+      anEntry(turn % 2 === 0 ? one : other, turn + 1, {
+        key: `grant:all:${turn}`,
+        createdAt: later + Math.floor(turn / 3),
+      }),
+    );
+    for (const entry of entries) await stores.store.postLedgerEntry(entry);
+    await stores.store.postLedgerEntry(charge(one, 1_000, { createdAt: later }));
+    const all = await allPages(3, (page) => stores.other.listLedgerEntries(null, page));
+    expect(all.filter(({ createdAt }) => createdAt >= later)).toEqual(entries.toReversed());
+    expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
+    expect(all.map(({ createdAt }) => createdAt)).toEqual(
+      all.map(({ createdAt }) => createdAt).toSorted((first, second) => second - first),
+    );
+  });
+
+  test('entries add up by UTC day and type', async () => {
+    const userId = await userWith(0);
+    const day = Date.UTC(2030, 0, 7);
+    const dayMs = 86_400_000;
+    const post = (entry: LedgerEntry) => stores.store.postLedgerEntry(entry);
+    await post(anEntry(userId, 500, { createdAt: day - 1 }));
+    await post(anEntry(userId, 70, { createdAt: day }));
+    await post(anEntry(userId, -20, { createdAt: day + 1.5 }));
+    await post(charge(userId, 30, { createdAt: day + dayMs - 1 }));
+    await post(charge(userId, 10, { createdAt: day + dayMs - 1 }));
+    await post(anEntry(userId, 15, { type: 'refund', createdAt: day + dayMs }));
+    await post(charge(userId, 9_999, { createdAt: day + dayMs }));
+    await post(anEntry(await userWith(0), 12, { createdAt: day }));
+    const sums = (await stores.other.sumLedger(userId, day)).toSorted(
+      (one, other) => one.day - other.day || (one.type < other.type ? -1 : 1),
+    );
+    expect(sums).toEqual([
+      { day, type: 'charge', amount: -40, entries: 2 },
+      { day, type: 'grant', amount: 50, entries: 2 },
+      { day: day + dayMs, type: 'refund', amount: 15, entries: 1 },
+    ]);
+    expect(await stores.store.sumLedger(userId, day + dayMs + 1)).toEqual([]);
+  });
+
   test('the audit shows every account once, with entries and without', async () => {
     const userId = await userWith(0);
     const audited = await collect(stores.store.auditAccounts());

@@ -15,6 +15,7 @@ export function aUser(fields: Partial<User> = {}): User {
     role: 'user',
     balance: 0,
     createdAt: aTime,
+    suspendedAt: null,
     ...fields,
   };
 }
@@ -31,6 +32,7 @@ export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
     createdAt: aTime,
     expiresAt: null,
     revokedAt: null,
+    lastUsedAt: null,
     ...fields,
   };
 }

@@ -2,7 +2,8 @@ import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
 import { type Engine, unlessDuplicate } from './engine.ts';
 import { olderThan } from './paging.ts';
-import { readUser, withId, withUnderscore } from './shapes.ts';
+import { holdingText } from './search.ts';
+import { readKey, readUser, withUnderscore } from './shapes.ts';
 
 /** Users and keys in MongoDB. */
 export function accountStore(engine: Engine): AccountStore {
@@ -22,11 +23,13 @@ export function accountStore(engine: Engine): AccountStore {
     getUsers: (ids) =>
       engine.run(async ({ users }) => (await users.find({ _id: { $in: [...ids] } }).toArray()).map(readUser)),
 
-    listUsers: async (role, page) => {
+    listUsers: async (role, page, search = '') => {
       const after = readCursor(page);
+      const text = holdingText(search);
+      const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
       const documents = await engine.run(({ users }) =>
         users
-          .find({ role, ...olderThan(after) })
+          .find({ role, $and: [olderThan(after), ...(search === '' ? [] : [holds])] })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),
@@ -34,15 +37,30 @@ export function accountStore(engine: Engine): AccountStore {
       return toPage(documents.map(readUser), page, (user) => ({ at: user.createdAt, id: user.id }));
     },
 
+    suspendUser: (id, at) =>
+      engine.run(async ({ users }) => {
+        const which = at === null ? { _id: id } : { _id: id, suspendedAt: null };
+        await users.updateOne(which, { $set: { suspendedAt: at } });
+        const document = await users.findOne({ _id: id });
+        return document && readUser(document);
+      }),
+
     createApiKey: (key) =>
       engine.run(
         async ({ apiKeys }) => (await unlessDuplicate(apiKeys.insertOne(withUnderscore(key)))) !== null,
       ),
 
     findApiKey: (hash) =>
-      engine.run(async ({ apiKeys }) => {
+      engine.run(async ({ apiKeys, users }) => {
         const document = await apiKeys.findOne({ hash });
-        return document && withId(document);
+        const user = document && (await users.findOne({ _id: document.userId }));
+        return user && { key: readKey(document), user: readUser(user) };
+      }),
+
+    touchApiKey: (id, at) =>
+      engine.run(async ({ apiKeys }) => {
+        const earlier = { $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
+        await apiKeys.updateOne({ _id: id, ...earlier }, { $set: { lastUsedAt: at } });
       }),
 
     revokeApiKey: (id, at, userId) =>
@@ -50,13 +68,13 @@ export function accountStore(engine: Engine): AccountStore {
         const which = userId === undefined ? { _id: id } : { _id: id, userId };
         await apiKeys.updateOne({ ...which, revokedAt: null }, { $set: { revokedAt: at } });
         const document = await apiKeys.findOne(which);
-        return document && withId(document);
+        return document && readKey(document);
       }),
 
     listApiKeys: (userId) =>
       engine.run(async ({ apiKeys }) => {
         const documents = await apiKeys.find({ userId }).sort({ createdAt: -1, _id: -1 }).toArray();
-        return documents.map(withId);
+        return documents.map(readKey);
       }),
   };
 }

@@ -57,6 +57,31 @@ describe.skipIf('missing' in mongo)(
       await store.close();
     });
 
+    test('users and keys of earlier versions lack what came later', async () => {
+      const uri = mongo.fresh();
+      const store = openMongoStore({ uri });
+      const user = aUser();
+      const key = aKey({ userId: user.id });
+      await store.createUser(user);
+      await store.createApiKey(key);
+      const client = new MongoClient(uri);
+      await client
+        .db()
+        .collection('users')
+        .updateMany({}, { $unset: { suspendedAt: '' } });
+      await client
+        .db()
+        .collection('apiKeys')
+        .updateMany({}, { $unset: { lastUsedAt: '' } });
+      await client.close();
+      expect(await store.findApiKey(key.hash)).toStrictEqual({ key, user });
+      expect((await store.listUsers('user', { limit: 1 })).items).toStrictEqual([user]);
+      await store.touchApiKey(key.id, aTime);
+      expect(await store.listApiKeys(user.id)).toStrictEqual([{ ...key, lastUsedAt: aTime }]);
+      expect(await store.suspendUser(user.id, aTime)).toStrictEqual({ ...user, suspendedAt: aTime });
+      await store.close();
+    });
+
     test('payloads of a try that broke off before its outcomes were written are replaced by the next try', async () => {
       const uri = mongo.fresh();
       const store = openMongoStore({ uri });
@@ -131,7 +156,7 @@ describe.skipIf('missing' in local)(
       const first = await start();
       const user = aUser();
       expect(await store.createUser(user)).toBe(true);
-      const key = aKey({ createdAt: aTime });
+      const key = aKey({ userId: user.id, createdAt: aTime });
       await store.createApiKey(key);
       // The indexes, which could not be made at first, are there.
       expect(await store.createApiKey(aKey({ hash: key.hash }))).toBe(false);
@@ -140,7 +165,7 @@ describe.skipIf('missing' in local)(
       await expect(store.getUser(user.id)).rejects.toMatchObject({ code: 'unavailable' });
       const second = await start();
       expect(await store.getUser(user.id)).toEqual(user);
-      expect(await store.findApiKey(key.hash)).toEqual(key);
+      expect(await store.findApiKey(key.hash)).toEqual({ key, user });
       await store.close();
       await second.stop();
     });

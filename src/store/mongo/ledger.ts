@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { LedgerStore } from '../store.ts';
+import type { LedgerStore, LedgerSum } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { post, settlePending } from './posting.ts';
@@ -33,16 +33,40 @@ export function ledgerStore(engine: Engine): LedgerStore {
 
     listLedgerEntries: async (userId, page) => {
       const after = readCursor(page);
-      const entries = await engine.run(async ({ users, ledger }) => {
-        const account = await users.findOne({ _id: userId });
+      const entries = await engine.run(async (collections) => {
+        const { users, ledger } = collections;
+        const openKeys =
+          userId === null
+            ? await openKeysOfAll(collections)
+            : ((await users.findOne({ _id: userId }))?.openKeys ?? []);
         return ledger
-          .find({ userId, $and: [olderThan(after), counting(account?.openKeys ?? [])] })
+          .find({ ...(userId === null ? {} : { userId }), $and: [olderThan(after), counting(openKeys)] })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray();
       });
       return toPage(entries.map(readEntry), page, ({ createdAt, key }) => ({ at: createdAt, id: key }));
     },
+
+    sumLedger: (userId, since) =>
+      engine.run(async ({ users, ledger }) => {
+        const account = await users.findOne({ _id: userId });
+        const sums = ledger.aggregate<LedgerSum>([
+          { $match: { userId, createdAt: { $gte: since }, ...counting(account?.openKeys ?? []) } },
+          {
+            $group: {
+              _id: {
+                day: { $subtract: ['$createdAt', { $mod: ['$createdAt', 86_400_000] }] },
+                type: '$type',
+              },
+              amount: { $sum: '$amount' },
+              entries: { $sum: 1 },
+            },
+          },
+          { $project: { _id: 0, day: '$_id.day', type: '$_id.type', amount: 1, entries: 1 } },
+        ]);
+        return sums.toArray();
+      }),
 
     repairLedger: (before) =>
       engine.run(async (collections) => {
@@ -77,6 +101,20 @@ export function ledgerStore(engine: Engine): LedgerStore {
       }
     },
   };
+}
+
+/**
+ * Keys of pending entries that are in balances. One that was pending at the first reading and whose key is
+ * not open at the second was either never posted, or is marked applied by now.
+ */
+async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> {
+  const pending = await ledger
+    .find({ state: 'pending', createdAt: { $gte: 0 } }, { projection: { userId: 1 } })
+    .toArray();
+  const keys = new Set(pending.map(({ _id }) => _id));
+  const owners = [...new Set(pending.map(({ userId }) => userId))];
+  const accounts = await users.find({ _id: { $in: owners } }, { projection: { openKeys: 1 } }).toArray();
+  return accounts.flatMap(({ openKeys }) => openKeys.filter((key) => keys.has(key)));
 }
 
 /** Adds up an account between two readings of it that are the same: nothing was posted meanwhile. */

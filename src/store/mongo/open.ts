@@ -7,6 +7,7 @@ import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { noticeStore } from './notices.ts';
+import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { waitStore } from './waits.ts';
 
@@ -35,6 +36,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...waitStore(engine),
     ...crawlStore(engine),
     ...driftStore(engine),
+    ...operationsStore(engine),
     ...noticeStore(engine),
   };
 }

@@ -13,11 +13,12 @@ import type {
   User,
   Webhook,
 } from '../documents.ts';
+import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { Holding } from '../permits.ts';
 import type { BatchWait, OriginPause } from '../politeness.ts';
 
 /** A document under its own name for `id`. */
-type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
+export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
 
 /** A user with what the ledger protocol needs (ledger.ts). */
 export type UserDocument = Stored<User> & {
@@ -97,6 +98,9 @@ export type DriftDocument = DriftRecord & { _id: string };
 /** A webhook by its user's id. */
 export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
 
+/** What was asked of an origin in a minute, by minute, origin, market and region as a JSON array. */
+export type OriginMinuteDocument = OriginMinute & { _id: string };
+
 /** The database's collections. */
 export interface Collections {
   users: Collection<UserDocument>;
@@ -111,6 +115,8 @@ export interface Collections {
   waits: Collection<WaitDocument>;
   crawls: Collection<CrawlDocument>;
   drift: Collection<DriftDocument>;
+  processes: Collection<Stored<ProcessReport>>;
+  originMinutes: Collection<OriginMinuteDocument>;
   webhooks: Collection<WebhookDocument>;
   deliveries: Collection<Stored<Delivery>>;
 }
@@ -130,6 +136,8 @@ export function collectionsOf(database: Db): Collections {
     waits: database.collection('waits'),
     crawls: database.collection('crawls'),
     drift: database.collection('drift'),
+    processes: database.collection('processes'),
+    originMinutes: database.collection('originMinutes'),
     webhooks: database.collection('webhooks'),
     deliveries: database.collection('deliveries'),
   };
@@ -141,6 +149,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
   ledger: [
     { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { createdAt: -1, _id: -1 } },
     { key: { createdAt: 1 }, partialFilterExpression: { state: 'pending' } },
   ],
   jobs: [
@@ -159,6 +168,8 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { jobId: 1, keys: 1 } },
     { key: { state: 1, queuedAt: 1 } },
   ],
+  processes: [{ key: { seenAt: 1 } }],
+  originMinutes: [{ key: { minute: 1 } }],
   submissions: [{ key: { createdAt: 1 } }],
   deliveries: [
     { key: { key: 1 }, unique: true },

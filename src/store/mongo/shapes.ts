@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
-import type { Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
-import type { BatchDocument, JobDocument, LedgerDocument, UserDocument } from './schema.ts';
+import type { ApiKey, Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
+import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
 
 /** A document under `id` again. */
 export function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
@@ -17,7 +17,14 @@ export function withUnderscore<T extends { id: string }>({
 
 /** Fields that a user has for the ledger alone. */
 export function readUser({ openKeys: _, epoch: __, ...user }: WithId<UserDocument>): User {
-  return withId(user);
+  // Users of earlier versions have no such field.
+  return { ...withId(user), suspendedAt: user.suspendedAt ?? null };
+}
+
+/** A key. */
+export function readKey(key: WithId<Stored<ApiKey>>): ApiKey {
+  // Nor have keys.
+  return { ...withId(key), lastUsedAt: key.lastUsedAt ?? null };
 }
 
 /** An entry as it was posted. */

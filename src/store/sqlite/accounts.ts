@@ -1,10 +1,18 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Value } from './engine.ts';
 import { apiKeys, users } from './shapes.ts';
 
-/** Asked by every call. */
-const keyByHash = `SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?`;
+/** Asked by every call: a key, then its user. */
+const keyByHash = `SELECT k.*, u.* FROM (SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?) AS k
+  JOIN (SELECT ${users.select} FROM users) AS u ON u.id = k.userId`;
+const keyWidth = apiKeys.columns.split(',').length;
+const keysWithUser = {
+  read: (row: readonly Value[]) => ({
+    key: apiKeys.read(row.slice(0, keyWidth)),
+    user: users.read(row.slice(keyWidth)),
+  }),
+};
 
 /** Users and keys in SQLite. */
 export function accountStore(engine: Engine): AccountStore {
@@ -24,19 +32,30 @@ export function accountStore(engine: Engine): AccountStore {
         JSON.stringify(ids),
       ),
 
-    listUsers: async (role, page) => {
+    listUsers: async (role, page, search = '') => {
       const after = readCursor(page);
       const rows = engine.documents(
         users,
-        `SELECT ${users.select} FROM users WHERE role = ? AND (created_at, id) < (?, ?)
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
+        `SELECT ${users.select} FROM users WHERE role = ?1 AND (created_at, id) < (?2, ?3)
+           AND (?4 = '' OR instr(fold(name), ?4) OR instr(fold(email), ?4) OR instr(fold(id), ?4))
+         ORDER BY created_at DESC, id DESC LIMIT ?5`,
         role,
         after.at,
         after.id,
+        search.toLowerCase(),
         rowsToRead(page),
       );
       return toPage(rows, page, (user) => ({ at: user.createdAt, id: user.id }));
     },
+
+    suspendUser: async (id, at) =>
+      engine.document(
+        users,
+        `UPDATE users SET suspended_at = iif(?1 IS NULL, NULL, coalesce(suspended_at, ?1)) WHERE id = ?2
+           RETURNING ${users.select}`,
+        at,
+        id,
+      ),
 
     createApiKey: async (key) =>
       engine.run(
@@ -44,7 +63,15 @@ export function accountStore(engine: Engine): AccountStore {
         ...apiKeys.values(key),
       ) === 1,
 
-    findApiKey: async (hash) => engine.document(apiKeys, keyByHash, hash),
+    findApiKey: async (hash) => engine.document(keysWithUser, keyByHash, hash),
+
+    touchApiKey: async (id, at) => {
+      engine.run(
+        'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
+        at,
+        id,
+      );
+    },
 
     revokeApiKey: async (id, at, userId) =>
       engine.document(

@@ -8,6 +8,9 @@ import type { Shape } from './shapes.ts';
 /** A value that goes into a statement or comes out of a row. */
 export type Value = SQLInputValue;
 
+/** How a row becomes a document. */
+type Readable<T> = Pick<Shape<T>, 'read'>;
+
 /** One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. */
 export interface Engine {
   /** All rows of a statement, also of one that writes and returns. */
@@ -15,9 +18,9 @@ export interface Engine {
   /** The first row, or null. */
   get<T>(sql: string, ...values: Value[]): T | null;
   /** All documents of a statement that gives the columns of a shape's `select`, and nothing before them. */
-  documents<T>(shape: Shape<T>, sql: string, ...values: Value[]): T[];
+  documents<T>(shape: Readable<T>, sql: string, ...values: Value[]): T[];
   /** The first of them, or null. */
-  document<T>(shape: Shape<T>, sql: string, ...values: Value[]): T | null;
+  document<T>(shape: Readable<T>, sql: string, ...values: Value[]): T | null;
   /** Runs a statement; gives the number of rows it changed. */
   run(sql: string, ...values: Value[]): number;
   /** Runs a step as one transaction: all of it happens, or, when it throws, nothing. */
@@ -45,6 +48,8 @@ export function openEngine(path: string): Engine {
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
       );
       migrate(database);
+      // SQLite's own `lower` knows ASCII only.
+      database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
   } catch (thrown) {
     database.close();

@@ -1,8 +1,10 @@
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { LedgerStore } from '../store.ts';
+import type { LedgerStore, LedgerSum } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { ledger } from './shapes.ts';
+
+const dayMs = 86_400_000;
 
 /** Accounts that an audit reads at once. */
 const auditChunk = 200;
@@ -34,15 +36,26 @@ export function ledgerStore(engine: Engine): LedgerStore {
       const after = readCursor(page);
       const rows = engine.documents(
         ledger,
-        `SELECT ${ledger.select} FROM ledger WHERE user_id = ? AND (created_at, key) < (?, ?)
+        `SELECT ${ledger.select} FROM ledger WHERE ${userId === null ? '' : 'user_id = ? AND '}(created_at, key) < (?, ?)
          ORDER BY created_at DESC, key DESC LIMIT ?`,
-        userId,
+        ...(userId === null ? [] : [userId]),
         after.at,
         after.id,
         rowsToRead(page),
       );
       return toPage(rows, page, (entry) => ({ at: entry.createdAt, id: entry.key }));
     },
+
+    sumLedger: async (userId, since) =>
+      engine
+        .all<LedgerSum>(
+          `SELECT CAST(created_at / ${dayMs} AS INTEGER) * ${dayMs} AS day, type, sum(amount) AS amount,
+             count(*) AS entries
+           FROM ledger WHERE user_id = ? AND created_at >= ? GROUP BY 1, 2`,
+          userId,
+          since,
+        )
+        .map((sum) => ({ ...sum })),
 
     // A transaction leaves nothing half posted.
     repairLedger: async () => 0,

@@ -111,6 +111,19 @@ const steps = [
   ALTER TABLE jobs ADD COLUMN counts TEXT;
   CREATE INDEX jobs_by_retried ON jobs (retry_of) WHERE retry_of IS NOT NULL;
   ALTER TABLE batches ADD COLUMN ended_at REAL;`,
+  `ALTER TABLE users ADD COLUMN suspended_at REAL;
+  ALTER TABLE api_keys ADD COLUMN last_used_at REAL;
+  CREATE INDEX ledger_by_time ON ledger (created_at, key);
+  CREATE TABLE processes (
+    id TEXT PRIMARY KEY, role TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, version TEXT NOT NULL,
+    started_at REAL NOT NULL, seen_at REAL NOT NULL, memory_bytes INTEGER NOT NULL, batches INTEGER NOT NULL,
+    units_done INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE origin_minutes (
+    minute REAL NOT NULL, origin TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL,
+    requests INTEGER NOT NULL, refused INTEGER NOT NULL, failed INTEGER NOT NULL, milliseconds REAL NOT NULL,
+    PRIMARY KEY (minute, origin, market, region)
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

@@ -1,4 +1,5 @@
 import type { ApiKey, Batch, Delivery, Job, LedgerEntry, Submission, User } from '../documents.ts';
+import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { Value } from './engine.ts';
 
 /** How a table keeps a document: a column per field, in the order of `fields`. */
@@ -46,7 +47,7 @@ function shape<T extends object>(
 }
 
 /** Table `users`. */
-export const users = shape<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt']);
+export const users = shape<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt']);
 
 /** Table `api_keys`. */
 export const apiKeys = shape<ApiKey>([
@@ -59,6 +60,7 @@ export const apiKeys = shape<ApiKey>([
   'createdAt',
   'expiresAt',
   'revokedAt',
+  'lastUsedAt',
 ]);
 
 /** Table `ledger`. */
@@ -176,4 +178,30 @@ export const deliveries = shape<Delivery>([
   'responseStatus',
   'error',
   'body',
+]);
+
+/** Table `processes`. */
+export const processes = shape<ProcessReport>([
+  'id',
+  'role',
+  'host',
+  'pid',
+  'version',
+  'startedAt',
+  'seenAt',
+  'memoryBytes',
+  'batches',
+  'unitsDone',
+]);
+
+/** Table `origin_minutes`. */
+export const originMinutes = shape<OriginMinute>([
+  'minute',
+  'origin',
+  'market',
+  'region',
+  'requests',
+  'refused',
+  'failed',
+  'milliseconds',
 ]);

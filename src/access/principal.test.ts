@@ -1,0 +1,104 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import { type StandingClock, standingClock } from '../../test/support/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import { createLog } from '../base/log.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
+import { createKey } from './keys.ts';
+import { createAuthenticator } from './principal.ts';
+
+const minute = 60_000;
+const log = createLog('silent', 'test');
+const userId = newId();
+
+let store: Store;
+let clock: StandingClock;
+let bearer: string;
+let keyId: string;
+beforeEach(async () => {
+  store = openSqliteStore({ path: ':memory:' });
+  clock = standingClock(Date.UTC(2030, 0, 7));
+  const user = { id: userId, name: 'Ana', email: '', role: 'user' as const, balance: 7 };
+  await store.createUser({ ...user, createdAt: clock.now(), suspendedAt: null });
+  const request = { userId, role: 'user' as const, name: 'laptop', createdAt: clock.now() };
+  const made = await createKey(store, { ...request, expiresAt: clock.now() + 10 * minute });
+  bearer = `Bearer ${made.apiKey}`;
+  keyId = made.keyId;
+  return () => store.close();
+});
+
+const lastUsed = async () => {
+  await nextTurn();
+  return (await store.listApiKeys(userId))[0]?.lastUsedAt;
+};
+
+test('a key tells whose it is, and what the account has', async () => {
+  const authenticate = createAuthenticator({ store, clock, log });
+  expect(await authenticate(bearer)).toEqual({ userId, role: 'user', keyId, balance: 7 });
+});
+
+test('a key that is revoked, over or not known is refused, and so is everything else', async () => {
+  const authenticate = createAuthenticator({ store, clock, log });
+  for (const header of [undefined, null, '', 'Basic YQ==', 'Bearer', 'Bearer gl_unknown', `${bearer} x`]) {
+    await expect(authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' });
+  }
+  await clock.pass(10 * minute);
+  await expect(authenticate(bearer)).rejects.toThrow('The token has expired.');
+  await store.revokeApiKey(keyId, clock.now());
+  await expect(authenticate(bearer)).rejects.toThrow('The token has been revoked.');
+});
+
+test("a suspended user's keys are refused at once, and work again once the user is let in", async () => {
+  const authenticate = createAuthenticator({ store, clock, log });
+  await authenticate(bearer);
+  await store.suspendUser(userId, clock.now());
+  const refused = { code: 'unauthenticated', message: 'The account is suspended.' };
+  await expect(authenticate(bearer)).rejects.toMatchObject(refused);
+  await store.suspendUser(userId, null);
+  expect(await authenticate(bearer)).toMatchObject({ userId });
+});
+
+test('the last use of a key is kept once a minute by each process', async () => {
+  const touched: number[] = [];
+  const touchApiKey = (id: string, at: number) => {
+    touched.push(at);
+    return store.touchApiKey(id, at);
+  };
+  const [one, other] = [0, 1].map(() =>
+    createAuthenticator({ store: { ...store, touchApiKey }, clock, log }),
+  );
+  const begin = clock.now();
+  await Promise.all(Array.from({ length: 20 }, () => one!(bearer)));
+  expect(await lastUsed()).toBe(begin);
+  await clock.pass(minute - 1);
+  await one!(bearer);
+  await other!(bearer);
+  expect(await lastUsed()).toBe(begin);
+  await clock.pass(1);
+  await one!(bearer);
+  expect(await lastUsed()).toBe(begin + minute);
+  expect(touched).toEqual([begin, begin + minute]);
+});
+
+test('a key that is refused was not used', async () => {
+  const authenticate = createAuthenticator({ store, clock, log });
+  await store.suspendUser(userId, clock.now());
+  await expect(authenticate(bearer)).rejects.toThrow();
+  expect(await lastUsed()).toBeNull();
+});
+
+test('a call neither waits for the store to keep the use of its key, nor fails where it cannot', async () => {
+  const stuck = { ...store, touchApiKey: () => new Promise<void>(() => {}) };
+  await createAuthenticator({ store: stuck, clock, log })(bearer);
+  let tried = 0;
+  const away = async () => {
+    tried += 1;
+    throw new Fault('unavailable', 'The store is away.');
+  };
+  const authenticate = createAuthenticator({ store: { ...store, touchApiKey: away }, clock, log });
+  for (let turn = 0; turn < 3; turn++) await authenticate(bearer);
+  await nextTurn();
+  expect(tried).toBe(1);
+});

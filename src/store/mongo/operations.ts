@@ -1,0 +1,55 @@
+import type { OperationsStore } from '../operations.ts';
+import { type Engine, unlessDuplicate } from './engine.ts';
+import { withId, withUnderscore } from './shapes.ts';
+
+/** What operators see of the service at work, in MongoDB. */
+export function operationsStore(engine: Engine): OperationsStore {
+  return {
+    reportProcess: (report) =>
+      engine.run(async ({ processes }) => {
+        const document = withUnderscore(report);
+        // Null when a second report of the same process came between: it tells as much.
+        await unlessDuplicate(processes.replaceOne({ _id: document._id }, document, { upsert: true }));
+      }),
+
+    dropProcess: (id) =>
+      engine.run(async ({ processes }) => {
+        await processes.deleteOne({ _id: id });
+      }),
+
+    listProcesses: (since) =>
+      engine.run(async ({ processes }) => {
+        const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
+        return (await found.toArray()).map(withId);
+      }),
+
+    forgetProcesses: (before) =>
+      engine.run(
+        async ({ processes }) => (await processes.deleteMany({ seenAt: { $lt: before } })).deletedCount,
+      ),
+
+    countOrigins: (rows) =>
+      engine.run(async ({ originMinutes }) => {
+        for (const { origin, market, region, minute, ...counts } of rows) {
+          const _id = JSON.stringify([minute, origin, market, region]);
+          const change = { $inc: counts, $setOnInsert: { origin, market, region, minute } };
+          const add = () => unlessDuplicate(originMinutes.updateOne({ _id }, change, { upsert: true }));
+          // Null when another process was faster to begin the minute: now there is one to add to.
+          if ((await add()) === null) await originMinutes.updateOne({ _id }, { $inc: counts });
+        }
+      }),
+
+    listOriginMinutes: (since) =>
+      engine.run(async ({ originMinutes }) => {
+        const order = { minute: 1, origin: 1, market: 1, region: 1 } as const;
+        const found = originMinutes.find({ minute: { $gte: since } }, { projection: { _id: 0 } }).sort(order);
+        return found.toArray();
+      }),
+
+    forgetOriginMinutes: (before) =>
+      engine.run(
+        async ({ originMinutes }) =>
+          (await originMinutes.deleteMany({ minute: { $lt: before } })).deletedCount,
+      ),
+  };
+}

@@ -1,0 +1,51 @@
+import type { OperationsStore, OriginMinute, ProcessReport } from '../operations.ts';
+import type { Engine } from './engine.ts';
+import { originMinutes, processes } from './shapes.ts';
+
+/** What operators see of the service at work, in SQLite. */
+export function operationsStore(engine: Engine): OperationsStore {
+  return {
+    reportProcess: async (report: ProcessReport) => {
+      engine.run(
+        `INSERT OR REPLACE INTO processes (${processes.columns}) VALUES (${processes.marks})`,
+        ...processes.values(report),
+      );
+    },
+
+    dropProcess: async (id) => {
+      engine.run('DELETE FROM processes WHERE id = ?', id);
+    },
+
+    listProcesses: async (since) =>
+      engine.documents(
+        processes,
+        `SELECT ${processes.select} FROM processes WHERE seen_at >= ? ORDER BY started_at, id`,
+        since,
+      ),
+
+    forgetProcesses: async (before) => engine.run('DELETE FROM processes WHERE seen_at < ?', before),
+
+    countOrigins: async (rows: readonly OriginMinute[]) =>
+      engine.write(() => {
+        for (const row of rows) {
+          engine.run(
+            `INSERT INTO origin_minutes (${originMinutes.columns}) VALUES (${originMinutes.marks})
+             ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
+               refused = refused + excluded.refused, failed = failed + excluded.failed,
+               milliseconds = milliseconds + excluded.milliseconds`,
+            ...originMinutes.values(row),
+          );
+        }
+      }),
+
+    listOriginMinutes: async (since) =>
+      engine.documents(
+        originMinutes,
+        `SELECT ${originMinutes.select} FROM origin_minutes WHERE minute >= ?
+         ORDER BY minute, origin, market, region`,
+        since,
+      ),
+
+    forgetOriginMinutes: async (before) => engine.run('DELETE FROM origin_minutes WHERE minute < ?', before),
+  };
+}
