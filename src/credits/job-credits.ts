@@ -1,5 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import type { Job } from '../store/documents.ts';
+import type { Job, LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
 /**
@@ -73,4 +73,26 @@ async function refund(
     note: '',
     createdAt: now,
   });
+}
+
+/** What stands in the ledger of a job's credits. */
+export interface JobRefunds {
+  /** Whether its cost was taken. */
+  charged: boolean;
+  /** Key of the entry that gave a failed unit's credits back, by the unit's fault code; null before it is made. */
+  entryOf(code: string): string | null;
+}
+
+/** Looks up which entries gave back credits of a job. */
+export async function jobRefunds(ledger: LedgerStore, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
+  const [charge, refunded, unqueued] = await Promise.all(
+    [entryKeys.charge(id), entryKeys.refund(id), entryKeys.refundUnqueued(id)].map((key) =>
+      ledger.getLedgerEntry(key),
+    ),
+  );
+  const keyOf = (entry: LedgerEntry | null | undefined) => entry?.key ?? null;
+  return {
+    charged: charge != null,
+    entryOf: (code) => keyOf(code === 'not_queued' ? (unqueued ?? refunded) : refunded),
+  };
 }

@@ -8,7 +8,7 @@ import type { JobContext } from './context.ts';
 const ending = ['settling', 'rejecting', 'terminating'] as const;
 
 /** Outcome of the units of a rejected job. */
-const rejected = (reason: string): Outcome => ({
+export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
   status: 'FAILED',
   code: 'rejected',
   message: `The job was rejected. ${reason}`.trim(),
@@ -34,7 +34,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const { store, clock, log } = context;
   if (!isEnding(job.state)) return;
   if (job.state === 'rejecting') {
-    await store.failBatches(job.id, ['waiting'], rejected(job.reason), clock.now());
+    await store.failBatches(job.id, ['waiting'], rejectedOutcome(job), clock.now());
   }
   if (await store.hasPending(job.id)) return;
 

@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktbService } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { MktcService } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
@@ -19,4 +20,9 @@ const marketServices: readonly DescService[] = [
 ];
 
 /** Every service of the core, in the order of the documentation. */
-export const services: readonly DescService[] = [...marketServices, AccountService, OperatorService];
+export const services: readonly DescService[] = [
+  ...marketServices,
+  JobService,
+  AccountService,
+  OperatorService,
+];

@@ -43,7 +43,7 @@ export function jobContract(open: OpenStores): void {
     expect(await list({ states: [] }, 2)).toEqual([]);
     expect(await list({ userIds: [newId(), userId] }, 3)).toEqual(newestFirst);
     expect(await list({ userIds: [newId()] }, 3)).toEqual([]);
-    expect(await allPages(3, (page) => stores.store.listJobs({ userIds: [] }, page))).toEqual([]);
+    expect(await list({ userIds: [] }, 3)).toEqual([]);
     const everyone = await allPages(3, (page) => stores.store.listJobs({}, page));
     expect(everyone).toEqual(expect.arrayContaining(all));
   });

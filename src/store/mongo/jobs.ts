@@ -34,7 +34,7 @@ export function jobStore(engine: Engine): JobStore {
     listJobs: async ({ states, userIds, ...filter }, page) => {
       const after = readCursor(page);
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
-      const owners: Filter<JobDocument> = userIds ? { userId: { $in: [...userIds] } } : {};
+      const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
       const documents = await engine.run(({ jobs }) =>
         jobs
           .find({ ...owners, ...filter, ...among, ...olderThan(after) })

@@ -1,0 +1,65 @@
+import { jobRefunds } from '../credits/job-credits.ts';
+import type { Job } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
+
+/** How failed units are written. */
+export type FailureFormat = 'jsonl' | 'csv';
+
+/** Media type of a format. */
+export const failureTypes: Record<FailureFormat, string> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const columns = [
+  'index',
+  'batch_id',
+  'key',
+  'region',
+  'input',
+  'code',
+  'message',
+  'credits',
+  'refund_entry',
+] as const;
+
+/**
+ * A job's failed units in the order submitted, as JSON Lines or as CSV with a head. `credits`: what the unit
+ * gives back, 0 where the job was never charged; `refund_entry`: key of the ledger entry that did, null
+ * before it is made. Batches without a failure are passed over.
+ */
+export async function* failures(
+  { store }: JobContext,
+  job: Job,
+  format: FailureFormat,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield `${columns.join(',')}\r\n`;
+  const refunds = await jobRefunds(store, job);
+  for await (const placed of readPlaced(store, job.id, mayHoldFailed(job))) {
+    for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
+      if (outcome?.status !== 'FAILED') continue;
+      const { code, message } = outcome;
+      const row: Record<(typeof columns)[number], unknown> = {
+        index,
+        batch_id: batchId,
+        key: unit.key,
+        region,
+        input: unit.input,
+        code,
+        message,
+        credits: refunds.charged ? job.unitPrice : 0,
+        refund_entry: refunds.entryOf(code),
+      };
+      yield format === 'csv'
+        ? `${columns.map((column) => cell(row[column])).join(',')}\r\n`
+        : `${JSON.stringify(row)}\n`;
+    }
+  }
+}
+
+function cell(value: unknown): string {
+  if (value === null) return '';
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,88 @@
+import { Fault } from '../base/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
+import type { Offers } from '../jobs/offers.ts';
+import { kinds } from '../kinds/list.ts';
+import type { Job, JobState } from '../store/documents.ts';
+import type { JobFilter, Page } from '../store/store.ts';
+import { pageSize } from './account.ts';
+
+/** States behind a status that clients know. */
+const statesOf: Readonly<Record<string, readonly JobState[]>> = {
+  awaiting_approval: ['submitted', 'awaiting_approval', 'approving'],
+  initializing: ['approved'],
+  processing: ['approved', 'processing', 'settling', 'terminating'],
+  completed: ['completed'],
+  partial_complete: ['partial_complete'],
+  failed: ['failed'],
+  rejected: ['rejecting', 'rejected'],
+  terminated: ['terminated'],
+};
+
+/** What both services' requests for a list of jobs have. */
+export interface ListRequest {
+  status: string;
+  kind: string;
+  market: string;
+  pageSize: number;
+  pageToken: string;
+}
+
+/** Who asks: whose jobs are listed, and where in the request its fields stand. */
+export interface Asker {
+  place: 'query' | 'body';
+  owners: Pick<JobFilter, 'userId' | 'userIds'>;
+  /** Whether jobs are listed whose submit is not finished. */
+  unfinished: boolean;
+}
+
+/**
+ * A page of the jobs that a request asks for, newest first. Fault `invalid` for a status, kind or marketplace
+ * that there is not.
+ */
+export async function listJobs(
+  { store, offers }: JobContext,
+  request: ListRequest,
+  { place, owners, unfinished }: Asker,
+): Promise<Page<Job>> {
+  checkWords(offers, request, place);
+  const { status, kind, market } = request;
+  const states = (status === '' ? Object.values(statesOf).flat() : statesOf[status]!).filter(
+    (state) => unfinished || state !== 'submitted',
+  );
+  const filter: JobFilter = {
+    ...owners,
+    ...(status === '' && unfinished ? {} : { states }),
+    ...(kind === '' ? {} : { kind }),
+    ...(market === '' ? {} : { market }),
+  };
+  return store.listJobs(filter, { limit: request.pageSize || pageSize, after: request.pageToken || null });
+}
+
+/** Whether a list that a request asks for would hold a job. Faults as listJobs. */
+export function isListed(
+  { offers }: JobContext,
+  job: Job,
+  request: ListRequest & { userId: string },
+): boolean {
+  checkWords(offers, request, 'body');
+  const { status, kind, market, userId } = request;
+  return (
+    (status === '' || statesOf[status]!.includes(job.state)) &&
+    (kind === '' || kind === job.kind) &&
+    (market === '' || market === job.market) &&
+    (userId === '' || userId === job.userId)
+  );
+}
+
+function checkWords(offers: Offers, { status, kind, market }: ListRequest, place: Asker['place']): void {
+  const markets = new Set(offers.methods.values().map((method) => method.market.name));
+  const words = {
+    status: [status, Object.keys(statesOf)],
+    kind: [kind, kinds.map(({ name }) => name)],
+    market: [market, [...markets]],
+  } as const;
+  for (const [field, [value, known]] of Object.entries(words)) {
+    if (value !== '' && !known.includes(value))
+      throw Fault.invalid([place, field], `'${value}' is not one of ${known.join(', ')}`, 'enum');
+  }
+}

@@ -1,0 +1,53 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type {
+  GetProgressResponseSchema,
+  JobRequest,
+  ListFaultsResponseSchema,
+  ListUnitsRequest,
+  ListUnitsResponseSchema,
+  UnitSchema,
+} from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { groupFaults } from '../jobs/faults.ts';
+import type { PlacedUnit } from '../jobs/placed.ts';
+import { listProgress } from '../jobs/progress.ts';
+import { listUnits } from '../jobs/units.ts';
+import type { Job } from '../store/documents.ts';
+import { pageSize } from './account.ts';
+
+/** What users and operators read of a job in the same shape; they differ in which jobs they may see. */
+export interface JobReads {
+  listUnits(request: ListUnitsRequest, job: Job): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
+  listFaults(request: JobRequest, job: Job): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
+  getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
+}
+
+/** Makes the reads of a core. */
+export function jobReads(context: JobContext): JobReads {
+  return {
+    async listUnits(request, job) {
+      const filter = {
+        ...(request.status === '' ? {} : { status: request.status as PlacedUnit['status'] }),
+        ...(request.code === '' ? {} : { code: request.code }),
+      };
+      const page = { limit: request.pageSize || pageSize, after: request.pageToken };
+      const { items, next } = await listUnits(context, job, filter, page);
+      return { units: items.map(unitShape), nextPageToken: next ?? '' };
+    },
+    async listFaults(_request, job) {
+      const groups = await groupFaults(context, job);
+      return { faults: groups.map((group) => ({ ...group, examples: group.examples.map(unitShape) })) };
+    },
+    async getProgress(_request, job) {
+      const points = await listProgress(context, job);
+      return { points: points.map((point) => ({ ...point, at: timestampFromMs(point.at) })) };
+    },
+  };
+}
+
+function unitShape(placed: PlacedUnit): MessageInitShape<typeof UnitSchema> {
+  const { index, batchId, region, unit, status, outcome } = placed;
+  const shape = { index, batchId, region, status, key: unit.key, input: JSON.stringify(unit.input) };
+  return outcome?.status === 'FAILED' ? { ...shape, code: outcome.code, message: outcome.message } : shape;
+}

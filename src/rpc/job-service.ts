@@ -1,0 +1,80 @@
+import type { Message } from '@bufbuild/protobuf';
+import { JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { Fault } from '../base/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
+import { fullName } from '../jobs/offers.ts';
+import { fileName, listFiles } from '../jobs/result-files.ts';
+import { results } from '../jobs/results.ts';
+import type { Job } from '../store/documents.ts';
+import { handle } from './account.ts';
+import type { Call, Handlers, StreamHandler } from './core.ts';
+import { listJobs } from './job-list.ts';
+import { jobReads } from './job-reads.ts';
+import { createJobShapes } from './job-shape.ts';
+import { streamText } from './job-stream.ts';
+
+/**
+ * Handlers of gleaner.job.v1.JobService: the caller's own jobs, whatever their kind. A job of another owner,
+ * or one whose submit was not finished, is `not_found`.
+ */
+export function jobServiceHandlers(context: JobContext): Handlers {
+  const { store } = context;
+  const { method } = JobService;
+  const shapes = createJobShapes(context);
+  const reads = jobReads(context);
+
+  const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
+    const job = await store.getJob(jobId.toLowerCase());
+    if (job === null || job.userId !== principal.userId || job.state === 'submitted')
+      throw new Fault('not_found', `There is no job '${jobId}'.`);
+    return job;
+  };
+  const shape = async (job: Job) => (await shapes.forOwner([job]))[0]!;
+
+  const unary = new Map([
+    handle(method.listJobs, async (request, { principal }) => {
+      const asker = { place: 'query', owners: { userId: principal.userId }, unfinished: false } as const;
+      const { items, next } = await listJobs(context, request, asker);
+      return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
+    }),
+    handle(method.getJob, async (request, call) => shape(await find(request, call))),
+    handle(method.listUnits, async (request, call) => reads.listUnits(request, await find(request, call))),
+    handle(method.listFaults, async (request, call) => reads.listFaults(request, await find(request, call))),
+    handle(method.getProgress, async (request, call) =>
+      reads.getProgress(request, await find(request, call)),
+    ),
+    handle(method.listFiles, async (request, call) => {
+      const files = await listFiles(context, await find(request, call));
+      return {
+        files: files.map(({ file, link, ...place }) => ({
+          ...place,
+          name: fileName(file),
+          contentType: file.contentType,
+          items: file.items,
+          bytes: BigInt(file.bytes),
+          sha256: file.sha256,
+          downloadUrl: link,
+        })),
+      };
+    }),
+  ]);
+  const stream = new Map<string, StreamHandler>([
+    [
+      fullName(method.streamResults),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        yield* streamText('application/x-ndjson', results(context, job));
+      },
+    ],
+    [
+      fullName(method.streamFailures),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        const format = ((request as StreamFailuresRequest).format || 'jsonl') as FailureFormat;
+        yield* streamText(failureTypes[format], failures(context, job, format));
+      },
+    ],
+  ]);
+  return { unary, stream };
+}

@@ -1,0 +1,117 @@
+import { getOption, hasOption, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { http } from '../../gen/google/api/annotations_pb.ts';
+import type { JobContext } from '../jobs/context.ts';
+import type { Offers } from '../jobs/offers.ts';
+import { waitingFor } from '../jobs/waiting.ts';
+import { countNothing } from '../store/counts.ts';
+import type { Counts, Job, User } from '../store/documents.ts';
+
+/** The message `Job` as a plain object. */
+export type JobShape = MessageInitShape<typeof JobSchema>;
+
+/** Shows jobs as the message `Job`, several with as few questions to the store as one. */
+export interface JobShapes {
+  /** As their owner sees them, in the order given. */
+  forOwner(jobs: readonly Job[]): Promise<JobShape[]>;
+  /** As operators see them: with the owner's name and credits. */
+  forOperator(jobs: readonly Job[]): Promise<JobShape[]>;
+}
+
+/** Makes it for the jobs of a core. */
+export function createJobShapes(context: JobContext): JobShapes {
+  const { store } = context;
+  const pathOf = retrievePaths(context.offers);
+  const forOwner = async (jobs: readonly Job[]) => {
+    const unknown = jobs.filter(({ counts }) => counts === null).map(({ id }) => id);
+    const counted = unknown.length > 0 ? await store.countJobs(unknown) : new Map<string, Counts>();
+    return Promise.all(
+      jobs.map(async (job) => {
+        const counts = job.counts ?? counted.get(job.id) ?? countNothing();
+        return jobShape(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job));
+      }),
+    );
+  };
+  return {
+    forOwner,
+    async forOperator(jobs) {
+      const [shapes, users] = await Promise.all([
+        forOwner(jobs),
+        jobs.length > 0 ? store.getUsers([...new Set(jobs.map(({ userId }) => userId))]) : [],
+      ]);
+      const owners = new Map(users.map((user) => [user.id, user]));
+      return shapes.map((shape) => ({ ...shape, ...ownerOf(owners.get(shape.userId!)) }));
+    },
+  };
+}
+
+const ownerOf = (user: User | undefined) =>
+  user === undefined ? {} : { userName: user.name, userBalance: BigInt(user.balance) };
+
+function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: string): JobShape {
+  const { units, batches } = counts;
+  const { userId, kind, market, region, cost, refunded, reason } = job;
+  const { number, createdAt, decideBy, startedAt, finishedAt } = job;
+  return {
+    jobId: job.id,
+    userId,
+    kind,
+    market,
+    region,
+    cost,
+    refunded,
+    reason,
+    waitingFor,
+    retrievePath,
+    status: jobStatus(job),
+    total: job.totalUnits,
+    success: units.success,
+    failed: job.state === 'rejecting' || job.state === 'rejected' ? job.totalUnits : units.failed,
+    batches: job.totalBatches,
+    batchesDone: batches.success + batches.failed,
+    unitPrice: job.unitPrice,
+    retryOf: job.retryOf ?? '',
+    ended: finishedAt !== null,
+    createdAt: timestampFromMs(createdAt),
+    ...(number === null ? {} : { taskId: BigInt(number) }),
+    ...(decideBy === null ? {} : { decideBy: timestampFromMs(decideBy) }),
+    ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
+    ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
+  };
+}
+
+/** State of a job of any kind in the words of the contract. One that is being settled still changes. */
+function jobStatus(job: Job): string {
+  switch (job.state) {
+    case 'submitted':
+    case 'approving':
+      return 'awaiting_approval';
+    case 'approved':
+      return job.decidedBy === null ? 'initializing' : 'processing';
+    case 'rejecting':
+      return 'rejected';
+    case 'settling':
+    case 'terminating':
+      return 'processing';
+    default:
+      return job.state;
+  }
+}
+
+/** REST paths by which kinds show a job: those of the read steps that are named by nothing but the job. */
+function retrievePaths(offers: Offers): (job: Job) => string {
+  const templates = new Map<string, string>();
+  for (const { method, offer, step } of offers.methods.values()) {
+    if (step !== Step.READ || offer === null || !hasOption(method, http)) continue;
+    const { pattern } = getOption(method, http);
+    const template = pattern.case === 'get' ? pattern.value : '';
+    const key = `${offer.market.name}/${offer.kind.name}`;
+    if (/^[^{]*\{(?:job_id|task_id)\}$/.test(template) && !templates.has(key)) templates.set(key, template);
+  }
+  return (job) =>
+    (templates.get(`${job.market}/${job.kind}`) ?? '')
+      .replace('{job_id}', job.id)
+      .replace('{task_id}', String(job.number));
+}
