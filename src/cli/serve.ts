@@ -116,7 +116,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(() => worker.stop());
     }
     if (run.core || run.worker) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
-    log.info({ role, stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
+    log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
   } catch (error) {
     await service.stop();

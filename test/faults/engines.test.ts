@@ -68,6 +68,9 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     for (const process of deployment.processes) {
       const tells = () => /"level":40[^\n]*NATS is not reachable/.test(process.log()) || undefined;
       await until(`the ${process.role} says that NATS is missing`, tells, { withinMs: 10_000 });
+      const started = () => process.log().match(/^.*"msg":"started".*$/m)?.[0];
+      const line = await until(`the ${process.role} has started`, started, { withinMs: 10_000 });
+      expect(line.match(/"role":/g)).toHaveLength(1);
     }
 
     await Promise.all(Object.values(named).map((engine) => engine.start()));
