@@ -1,57 +1,49 @@
-import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
-import { waitingFor } from '../jobs/waiting.ts';
-import type { Job, JobState } from '../store/documents.ts';
-import { handle, pageSize } from './account.ts';
+import type { BatchSummary, Job } from '../store/documents.ts';
+import { handle } from './account.ts';
 import type { Handler } from './core.ts';
-import { jobShape } from './shapes.ts';
-
-/** States behind a status that clients know. */
-const statesOf: Record<string, readonly JobState[]> = {
-  awaiting_approval: ['submitted', 'awaiting_approval', 'approving'],
-  initializing: ['approved'],
-  processing: ['approved', 'processing', 'settling', 'terminating'],
-  completed: ['completed'],
-  partial_complete: ['partial_complete'],
-  failed: ['failed'],
-  rejected: ['rejecting', 'rejected'],
-  terminated: ['terminated'],
-};
+import { isListed, listJobs } from './job-list.ts';
+import { jobReads } from './job-reads.ts';
+import { jobNamed, ownersNamed } from './job-search.ts';
+import { createJobShapes } from './job-shape.ts';
 
 /** What operators see of jobs, and do with them. */
 export function operatorJobHandlers(context: JobContext): [string, Handler][] {
   const { store } = context;
   const { method } = OperatorService;
-  const shape = async (job: Job) => {
-    const counts = await store.countJob(job.id);
-    const { judgedBy } = context.offers.of(job).kind;
-    return jobShape(job, counts, judgedBy, (await waitingFor(context, job, counts)) ?? '');
+  const shapes = createJobShapes(context);
+  const reads = jobReads(context);
+  const find = async ({ jobId }: { jobId: string }): Promise<Job> => {
+    const job = await store.getJob(jobId.toLowerCase());
+    if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+    return job;
   };
+  const shape = async (job: Job) => (await shapes.forOperator([job]))[0]!;
 
   return [
     handle(method.listJobs, async (request) => {
-      const states = request.status === '' ? undefined : statesOf[request.status];
-      if (request.status !== '' && states === undefined) {
-        const words = Object.keys(statesOf).join(', ');
-        throw Fault.invalid(['body', 'status'], `'${request.status}' is not one of ${words}`, 'enum');
-      }
-      const filter = {
-        ...(states ? { states } : {}),
-        ...(request.userId === '' ? {} : { userId: request.userId }),
-        ...(request.kind === '' ? {} : { kind: request.kind }),
+      const { userId, search } = request;
+      const named = search === '' ? null : await jobNamed(store, search);
+      if (named !== null) return { jobs: isListed(context, named, request) ? [await shape(named)] : [] };
+      const owners = {
+        ...(userId === '' ? {} : { userId }),
+        ...(search === '' ? {} : { userIds: await ownersNamed(store, search) }),
       };
-      const { items, next } = await store.listJobs(filter, {
-        limit: request.pageSize || pageSize,
-        after: request.pageToken || null,
-      });
-      return { jobs: await Promise.all(items.map(shape)), nextPageToken: next ?? '' };
+      const { items, next } = await listJobs(context, request, { place: 'body', owners, unfinished: true });
+      return { jobs: await shapes.forOperator(items), nextPageToken: next ?? '' };
     }),
-    handle(method.getJob, async ({ jobId }) => {
-      const job = await store.getJob(jobId);
-      if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
-      return { job: await shape(job) };
+    handle(method.getJob, async (request) => ({ job: await shape(await find(request)) })),
+    handle(method.listUnits, async (request) => reads.listUnits(request, await find(request))),
+    handle(method.listFaults, async (request) => reads.listFaults(request, await find(request))),
+    handle(method.getProgress, async (request) => reads.getProgress(request, await find(request))),
+    handle(method.listBatches, async (request) => {
+      const { id } = await find(request);
+      return { batches: (await store.listBatches(id)).map(batchShape) };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),
@@ -60,4 +52,20 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
       job: await shape(await reject(context, jobId, principal.userId, reason)),
     })),
   ];
+}
+
+function batchShape(batch: BatchSummary): MessageInitShape<typeof BatchSchema> {
+  const { id, seq, region, state, attempt, total, success, failed, endedAt, notBefore } = batch;
+  return {
+    batchId: id,
+    seq,
+    region,
+    state,
+    attempt,
+    total,
+    success,
+    failed,
+    ...(endedAt === null ? {} : { endedAt: timestampFromMs(endedAt) }),
+    ...(notBefore === null ? {} : { notBefore: timestampFromMs(notBefore) }),
+  };
 }

@@ -5,10 +5,8 @@ import type {
   ApiKeySchema,
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import type { OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { aggregate } from '../kinds/states.ts';
-import type { ApiKey, Counts, Job, LedgerEntry, User } from '../store/documents.ts';
+import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
 import type { OriginPause } from '../store/politeness.ts';
 
 /** A user as the account and operator services show it. */
@@ -34,53 +32,6 @@ export function entryShape(entry: LedgerEntry): MessageInitShape<typeof LedgerEn
   const { key, type, note } = entry;
   const createdAt = timestampFromMs(entry.createdAt);
   return { key, type, note, amount: BigInt(entry.amount), jobId: entry.jobId ?? '', createdAt };
-}
-
-/** A job as operators see it. `judgedBy`: what its kind is judged by at its end. */
-export function jobShape(
-  job: Job,
-  counts: Counts,
-  judgedBy: keyof Counts,
-  waitingFor: string,
-): MessageInitShape<typeof JobSchema> {
-  const { units } = counts;
-  const { userId, kind, market, region, cost, refunded, reason } = job;
-  return {
-    jobId: job.id,
-    userId,
-    kind,
-    market,
-    region,
-    cost,
-    refunded,
-    reason,
-    waitingFor,
-    status: jobStatus(job, counts[judgedBy]),
-    total: job.totalUnits,
-    success: units.success,
-    failed: job.state === 'rejected' ? job.totalUnits : units.failed,
-    createdAt: timestampFromMs(job.createdAt),
-    ...(job.decideBy === null ? {} : { decideBy: timestampFromMs(job.decideBy) }),
-    ...(job.finishedAt === null ? {} : { finishedAt: timestampFromMs(job.finishedAt) }),
-  };
-}
-
-function jobStatus(job: Job, parts: Counts['units' | 'batches']): string {
-  switch (job.state) {
-    case 'submitted':
-    case 'approving':
-      return 'awaiting_approval';
-    case 'approved':
-      return job.decidedBy === null ? 'initializing' : 'processing';
-    case 'rejecting':
-      return 'rejected';
-    case 'settling':
-      return aggregate(parts.success, parts.failed);
-    case 'terminating':
-      return 'processing';
-    default:
-      return job.state;
-  }
 }
 
 /** An origin that is left alone. */

@@ -1,0 +1,412 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import { approve, reject } from '../jobs/decide.ts';
+import { fullName } from '../jobs/offers.ts';
+import type { Call, Handlers } from './core.ts';
+import { jobServiceHandlers } from './job-service.ts';
+import { operatorHandlers } from './operator.ts';
+
+const jobs = JobService.method;
+const operators = OperatorService.method;
+const operatorId = newId();
+/** Ids of this form are not to be found. */
+const gone = ['30000000801', '30000001801'];
+
+let bench: JobsBench;
+let handlers: Handlers;
+let operatorCalls: Handlers;
+let userId: string;
+beforeEach(async () => {
+  bench = await openJobs();
+  handlers = jobServiceHandlers(bench.context);
+  operatorCalls = operatorHandlers(bench.context);
+  userId = await bench.createUser(10_000);
+});
+afterEach(() => bench.close());
+
+const callOf = (id: string) =>
+  ({ principal: { userId: id, role: 'user', keyId: '' }, waitMs: 0, answerHeaders: {} }) as unknown as Call;
+
+async function call<M extends DescMethod>(
+  method: M,
+  request: MessageInitShape<M['input']>,
+  as = method.parent === OperatorService ? operatorId : userId,
+) {
+  const known = method.parent === OperatorService ? operatorCalls : handlers;
+  const answer = await known.unary.get(fullName(method))!(create(method.input, request), callOf(as));
+  return answer as MessageShape<M['output']>;
+}
+
+async function textOf<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>) {
+  const messages: HttpBody[] = [];
+  for await (const message of handlers.stream.get(fullName(method))!(
+    create(method.input, request),
+    callOf(userId),
+  ))
+    messages.push(message as HttpBody);
+  return {
+    type: messages[0]!.contentType,
+    text: Buffer.concat(messages.map(({ data }) => data)).toString(),
+    messages,
+  };
+}
+
+const linesOf = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+/** A variant-sold job of so many items that are there, then two that are not. */
+async function submitted(plain: number): Promise<string> {
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...gone));
+  return jobId;
+}
+
+async function ended(plain: number): Promise<string> {
+  const jobId = await submitted(plain);
+  await approve(bench.context, jobId, operatorId);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed', 'partial_complete');
+  return jobId;
+}
+
+test('a job says what it is, how far it is, and where its kind shows it', async () => {
+  const jobId = await submitted(60);
+  const waiting = await call(jobs.getJob, { jobId: jobId.toUpperCase() });
+  expect(waiting).toMatchObject({
+    jobId,
+    userId,
+    kind: 'variant_sold',
+    market: 'mkta',
+    region: 'sg',
+    status: 'awaiting_approval',
+    ended: false,
+    cost: 620,
+    unitPrice: 10,
+    total: 62,
+    batches: 2,
+    batchesDone: 0,
+    retrievePath: `/v1/mkta/variant_sold_v1/retrieve/${jobId}`,
+    retryOf: '',
+    userName: '',
+  });
+  expect([waiting.taskId, waiting.userBalance, waiting.startedAt, waiting.finishedAt]).toEqual(
+    Array(4).fill(undefined),
+  );
+  await approve(bench.context, jobId, operatorId);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  const shown = await call(jobs.getJob, { jobId });
+  expect(shown).toMatchObject({ status: 'completed', ended: true, success: 60, failed: 2, refunded: 20 });
+  expect([shown.batchesDone, shown.startedAt, shown.finishedAt]).toEqual([
+    2,
+    expect.anything(),
+    expect.anything(),
+  ]);
+  const task = await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: gone[0]!, shopId: '77' });
+  const { jobs: listed } = await call(jobs.listJobs, { kind: 'get_pc' });
+  expect(listed.map((job) => [job.taskId, job.retrievePath])).toEqual([
+    [BigInt(task.taskId), `/v1/mkta/get_pc/retrieve/${task.taskId}`],
+  ]);
+});
+
+test('users list their own jobs, page after page, by status, kind and marketplace', async () => {
+  const ids: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    ids.unshift(await submitted(1));
+    await bench.clock.pass(1);
+  }
+  await reject(bench.context, ids[1]!, operatorId, 'No.');
+  const stranger = await bench.createUser(0);
+  const list = async (request: object, as = userId) =>
+    (await call(jobs.listJobs, request, as)).jobs.map(({ jobId }) => jobId);
+  expect(await list({})).toEqual(ids);
+  expect(await list({}, stranger)).toEqual([]);
+  const first = await call(jobs.listJobs, { pageSize: 2 });
+  expect(first.jobs).toHaveLength(2);
+  expect(await list({ pageSize: 2, pageToken: first.nextPageToken })).toEqual([ids[2]]);
+  expect(await list({ status: 'rejected' })).toEqual([ids[1]]);
+  expect(await list({ status: 'awaiting_approval', market: 'mkta' })).toEqual([ids[0], ids[2]]);
+  expect(await list({ kind: 'get_pc' })).toEqual([]);
+  for (const [field, value] of [
+    ['status', 'done'],
+    ['kind', 'guess'],
+    ['market', 'mktz'],
+  ] as const) {
+    await expect(call(jobs.listJobs, { [field]: value })).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['query', field], msg: expect.stringContaining(value) }],
+    });
+  }
+});
+
+test("another user's job, and one whose submit is not finished, are not to be found", async () => {
+  const jobId = await submitted(1);
+  const stranger = await bench.createUser(0);
+  for (const method of [jobs.getJob, jobs.listUnits, jobs.listFaults, jobs.getProgress, jobs.listFiles]) {
+    await expect(call(method, { jobId }, stranger)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(call(method, { jobId: newId() })).rejects.toMatchObject({ code: 'not_found' });
+  }
+  const written = await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'submitted', 0);
+  expect(written?.state).toBe('submitted');
+  await expect(call(jobs.getJob, { jobId })).rejects.toMatchObject({ code: 'not_found' });
+  expect((await call(jobs.listJobs, {})).jobs).toEqual([]);
+});
+
+describe('units', () => {
+  test('are listed in the order submitted, whatever the page', async () => {
+    const jobId = await ended(103);
+    const all: unknown[] = [];
+    let pageToken = '';
+    do {
+      const page = await call(jobs.listUnits, { jobId, pageSize: 7, pageToken });
+      all.push(...page.units.map(({ index, key, status }) => [index, key, status]));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== '');
+    const { items } = variantSoldRequest(103, ...gone);
+    expect(all).toEqual(
+      items.map(({ itemId }, index) => [index, itemId, index < 103 ? 'SUCCESS' : 'FAILED']),
+    );
+    const failed = await call(jobs.listUnits, { jobId, status: 'FAILED' });
+    expect(failed.units).toMatchObject([
+      {
+        index: 103,
+        key: gone[0],
+        region: 'sg',
+        code: 'page_not_found',
+        message: expect.stringMatching(/\S/),
+      },
+      { index: 104, key: gone[1] },
+    ]);
+    expect(JSON.parse(failed.units[0]!.input)).toEqual({ item_id: gone[0], shop_id: '77' });
+    const one = await call(jobs.listUnits, { jobId, code: 'page_not_found', pageSize: 1 });
+    expect([one.units.length, one.nextPageToken]).toEqual([1, '104']);
+    const rest = await call(jobs.listUnits, { jobId, code: 'page_not_found', pageSize: 1, pageToken: '104' });
+    expect([rest.units.map(({ index }) => index), rest.nextPageToken]).toEqual([[104], '']);
+    expect((await call(jobs.listUnits, { jobId, code: 'page_blocked' })).units).toEqual([]);
+    expect((await call(jobs.listUnits, { jobId, status: 'PENDING' })).units).toEqual([]);
+    await expect(call(jobs.listUnits, { jobId, pageToken: 'x' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('of a waiting job are pending, of a rejected one failed for that', async () => {
+    const jobId = await submitted(1);
+    const statuses = async (request: object) =>
+      (await call(jobs.listUnits, { jobId, ...request })).units.map(({ status, code }) => [status, code]);
+    expect(await statuses({ status: 'PENDING' })).toEqual(Array(3).fill(['PENDING', '']));
+    await reject(bench.context, jobId, operatorId, 'No.');
+    expect(await statuses({ status: 'FAILED' })).toEqual(Array(3).fill(['FAILED', 'rejected']));
+  });
+});
+
+test('failures are grouped by fault, the most frequent first, with at most five examples', async () => {
+  const jobId = await submitted(60);
+  await approve(bench.context, jobId, operatorId);
+  const { store } = bench.context;
+  const [first, second] = await store.listBatches(jobId);
+  const failed = (code: 'page_blocked' | 'page_empty') =>
+    ({ status: 'FAILED', code, message: code }) as const;
+  for (const [batch, upTo] of [
+    [first!, 7],
+    [second!, 3],
+  ] as const) {
+    await store.claimBatch(batch.id, 0, 0, bench.clock.now());
+    const outcomes = Array.from({ length: batch.total }, (_, at) =>
+      at < upTo ? failed('page_blocked') : failed('page_empty'),
+    );
+    await store.finishBatch(batch.id, 1, { ...outcomes }, [], null, bench.clock.now());
+  }
+  const { faults } = await call(jobs.listFaults, { jobId });
+  expect(
+    faults.map(({ code, units, examples }) => [code, units, examples.map(({ index }) => index)]),
+  ).toEqual([
+    ['page_empty', 52, [7, 8, 9, 10, 11]],
+    ['page_blocked', 10, [0, 1, 2, 3, 4]],
+  ]);
+});
+
+test('files come with links: the merged one, then those of batches', async () => {
+  const jobId = await submitted(60);
+  expect((await call(jobs.listFiles, { jobId })).files).toEqual([]);
+  await approve(bench.context, jobId, operatorId);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  const { files } = await call(jobs.listFiles, { jobId });
+  expect(files.map(({ scope, index, items }) => [scope, index, items])).toEqual([
+    ['job', 0, 62],
+    ['batch', 0, 50],
+    ['batch', 1, expect.any(Number)],
+  ]);
+  expect(files[0]).toMatchObject({
+    name: `full_${jobId}.json`,
+    contentType: 'application/json',
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    downloadUrl: expect.stringContaining(`full_${jobId}.json`),
+  });
+});
+
+describe('what a job has so far', () => {
+  test('is one line per result, its record the bytes that were stored', async () => {
+    const jobId = await ended(60);
+    const { type, text, messages } = await textOf(jobs.streamResults, { jobId });
+    expect(type).toBe('application/x-ndjson');
+    expect(messages[0]!.data).toHaveLength(0);
+    const lines = linesOf(text);
+    expect(lines.map(({ index }) => index)).toEqual(Array.from({ length: 60 }, (_, index) => index));
+    expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
+    const { store } = bench.context;
+    for await (const batch of store.readBatches(jobId)) {
+      for (const body of (await store.readPayloads(batch)).values())
+        expect(text).toContain(`,"record":${Buffer.from(body).toString()}}\n`);
+    }
+  });
+
+  test('is there while the job runs, and nothing is an answer, too', async () => {
+    const jobId = await submitted(3);
+    expect((await textOf(jobs.streamResults, { jobId })).text).toBe('');
+    await approve(bench.context, jobId, operatorId);
+    const { store } = bench.context;
+    const [batch] = await store.listBatches(jobId);
+    await store.claimBatch(batch!.id, 0, 0, bench.clock.now());
+    const body = Buffer.from('{"a": 1.0,  "b":"é"}');
+    const outcome = { status: 'SUCCESS', attempt: 1 } as const;
+    await store.recordOutcomes(batch!.id, 1, { 1: outcome }, [{ index: 1, body }]);
+    const { text } = await textOf(jobs.streamResults, { jobId });
+    expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
+  });
+
+  test('waits for its reader: what comes later is not read before', async () => {
+    const jobId = await ended(160);
+    const { store } = bench.context;
+    let read = 0;
+    const context = {
+      ...bench.context,
+      store: {
+        ...store,
+        readPayloads: (batch: never) => {
+          read += 1;
+          return store.readPayloads(batch);
+        },
+      },
+    };
+    const stream = jobServiceHandlers(context).stream.get(fullName(jobs.streamResults))!;
+    const messages = stream(create(jobs.streamResults.input, { jobId }), callOf(userId))[
+      Symbol.asyncIterator
+    ]();
+    await messages.next();
+    expect(read).toBe(0);
+    await messages.next();
+    expect(read).toBe(1);
+    await messages.return?.();
+    expect(read).toBe(1);
+  });
+});
+
+describe('failures', () => {
+  test('tell of the unit, the fault and the entry that gave the credits back', async () => {
+    const jobId = await ended(60);
+    const { type, text } = await textOf(jobs.streamFailures, { jobId });
+    expect(type).toBe('application/x-ndjson');
+    expect(linesOf(text)).toEqual(
+      gone.map((key, at) => ({
+        index: 60 + at,
+        batch_id: expect.any(String),
+        key,
+        region: 'sg',
+        input: { item_id: key, shop_id: '77' },
+        code: 'page_not_found',
+        message: expect.stringMatching(/\S/),
+        credits: 10,
+        refund_entry: `refund:${jobId}`,
+      })),
+    );
+    const csv = await textOf(jobs.streamFailures, { jobId, format: 'csv' });
+    expect(csv.type).toBe('text/csv; charset=utf-8');
+    const [head, first] = csv.text.split('\r\n');
+    expect(head).toBe('index,batch_id,key,region,input,code,message,credits,refund_entry');
+    expect(first).toContain(
+      `,${gone[0]},sg,"{""item_id"":""${gone[0]}"",""shop_id"":""77""}",page_not_found,`,
+    );
+    expect(first).toMatch(new RegExp(`,10,refund:${jobId}$`));
+  });
+
+  test('of a job that was never charged give nothing back', async () => {
+    const jobId = await submitted(1);
+    await reject(bench.context, jobId, operatorId, 'Not "now".');
+    const lines = linesOf((await textOf(jobs.streamFailures, { jobId })).text);
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatchObject({
+      code: 'rejected',
+      message: 'The job was rejected. Not "now".',
+      credits: 0,
+      refund_entry: null,
+    });
+  });
+});
+
+describe('operators', () => {
+  test("see every job with its owner's name and credits", async () => {
+    const jobId = await submitted(1);
+    const { job } = await call(operators.getJob, { jobId });
+    expect(job).toMatchObject({ jobId, userName: 'Test', userBalance: 10_000n });
+    const { jobs: listed } = await call(operators.listJobs, { market: 'mkta' });
+    expect(listed).toEqual([job]);
+    expect((await call(operators.listUnits, { jobId })).units).toHaveLength(3);
+    expect((await call(operators.listBatches, { jobId })).batches).toMatchObject([
+      { seq: 0, state: 'waiting', total: 3, attempt: 0 },
+    ]);
+  });
+
+  test('find jobs by id, task id, and the name or address of their owner', async () => {
+    const jobId = await submitted(1);
+    const { taskId } = await bench.submit(userId, 'SubmitGetPc', {
+      region: 'sg',
+      itemId: gone[0]!,
+      shopId: '77',
+    });
+    const search = async (text: string, request: object = {}) =>
+      (await call(operators.listJobs, { search: text, ...request })).jobs.map((job) => job.kind);
+    expect(await search(jobId.toUpperCase())).toEqual(['variant_sold']);
+    expect(await search(String(taskId))).toEqual(['get_pc']);
+    expect(await search(jobId, { kind: 'get_pc' })).toEqual([]);
+    expect((await search('tEs')).toSorted()).toEqual(['get_pc', 'variant_sold']);
+    expect(await search('nobody is called that')).toEqual([]);
+    expect(await search(newId())).toEqual([]);
+  });
+
+  test('ask for the owners of a page once, and for counts of jobs that have not ended only', async () => {
+    await ended(1);
+    await submitted(1);
+    await submitted(1);
+    const asked: unknown[] = [];
+    const { store } = bench.context;
+    const counting = {
+      ...store,
+      getUsers: (ids: readonly string[]) => {
+        asked.push(['getUsers', ids]);
+        return store.getUsers(ids);
+      },
+      countJobs: (ids: readonly string[]) => {
+        asked.push(['countJobs', ids.length]);
+        return store.countJobs(ids);
+      },
+      countJob: () => Promise.reject(new Error('asked for one job alone')),
+    };
+    const known = operatorHandlers({ ...bench.context, store: counting });
+    const request = create(operators.listJobs.input, {});
+    await known.unary.get(fullName(operators.listJobs))!(request, callOf(operatorId));
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        ['countJobs', 2],
+        ['getUsers', [userId]],
+      ]),
+    );
+    expect(asked).toHaveLength(2);
+  });
+});
