@@ -1,3 +1,4 @@
+import { callerHeaders, requestIdHeader } from './answer-headers.ts';
 import type { Schema } from './schemas.ts';
 
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
@@ -29,16 +30,13 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   502: { description: 'What the service needs is not available now.', schema: 'ErrorResponse' },
 };
 
-/** Header that every answer has. */
-export const requestIdHeader: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
-
 /** Components of every error answer, by name: see errorResponses. */
 export const errorComponents: Record<string, Schema> = Object.fromEntries(
   Object.entries(errors).map(([status, { description, schema, headers }]) => [
     `Error${status}`,
     {
       description,
-      headers: { ...requestIdHeader, ...headers },
+      headers: { ...(status === '401' ? requestIdHeader : callerHeaders), ...headers },
       content: { 'application/json': { schema: reference(schema) } },
     },
   ]),

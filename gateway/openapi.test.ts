@@ -129,9 +129,12 @@ test('carries comments, statuses, bodies and errors of the contract', () => {
       description: 'The job.',
       schema: { type: 'string', format: 'uuid', pattern: expect.any(String) },
     },
+    expect.objectContaining({ name: 'wait', in: 'query' }),
+    expect.objectContaining({ name: 'If-None-Match', in: 'header' }),
   ]);
   expect(Object.keys(retrieve.responses)).toEqual([
     '200',
+    '304',
     '400',
     '401',
     '403',
@@ -168,6 +171,7 @@ test('carries forms, queries, defaults and streams', () => {
     'query shipping',
     'query below',
     'query since',
+    'header If-None-Match',
   ]);
   expect(parameters[0]!.schema).toEqual({
     type: 'integer',
@@ -227,4 +231,30 @@ test('the page that shows it loads nothing from elsewhere and runs no inline scr
     }
   }
   expect((await gateway.ask('/docs/package.json')).status).toBe(404);
+});
+
+test('declares the headers of every answer to a known caller, of tags and of 202', () => {
+  const headersOf = (path: string, verb: string, status: string) => {
+    const response = document.paths[path]![verb]!.responses[status] as { headers?: object };
+    return Object.keys(response.headers ?? {});
+  };
+  const caller = [
+    'X-Request-Id',
+    'X-Credits-Remaining',
+    'RateLimit',
+    'RateLimit-Policy',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+  ];
+  const submit = '/v1/mkta/variant_sold_v1/submit';
+  const retrieve = '/v1/mkta/variant_sold_v1/retrieve/{job_id}';
+  expect(headersOf(submit, 'post', '202')).toEqual([...caller, 'Location']);
+  expect(headersOf(retrieve, 'get', '200')).toEqual([...caller, 'ETag']);
+  expect(headersOf(retrieve, 'get', '304')).toEqual([...caller, 'ETag']);
+  expect(headersOf('/v1/shop/progress/{job_id}', 'get', '200')).toEqual([...caller, 'ETag', 'Cache-Control']);
+  expect(headersOf('/v1/shop/data/{name}', 'get', '200')).toEqual(caller);
+  const responses = document.components.responses as Record<string, { headers: object }>;
+  expect(Object.keys(responses.Error402!.headers)).toEqual(caller);
+  expect(Object.keys(responses.Error401!.headers)).toEqual(['X-Request-Id', 'WWW-Authenticate']);
 });

@@ -1,10 +1,21 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
 import { bindingOf, placeOf, restName } from '../src/base/problems.ts';
+import {
+  cacheHeaders,
+  callerHeaders,
+  headerComponents,
+  ifNoneMatch,
+  locationHeaders,
+  tagHeaders,
+  waitParameter,
+} from './answer-headers.ts';
 import { type Endpoint, formsOf } from './endpoint.ts';
-import { errorComponents, errorResponses, errorSchemas, requestIdHeader } from './error-responses.ts';
+import { errorComponents, errorResponses, errorSchemas } from './error-responses.ts';
+import { locatorOf } from './location.ts';
 import { createSchemaBook, type Schema, type SchemaBook } from './schemas.ts';
 import { systemPaths } from './system-paths.ts';
+import { isStable } from './tag.ts';
 
 /** What the OpenAPI document is made of. */
 export interface OpenApiOptions {
@@ -22,8 +33,9 @@ const description = `Collects public product data from online marketplaces: subm
 Every path answers with its \`/v1\` prefix and without it, with the same behaviour. Calls need an API key as
 \`Authorization: Bearer <key>\`. Members of a request that are not described are ignored; \`null\` for an optional one
 stands for its absence. Identifiers may be written as JSON integers up to 2^53-1. Bodies may be sent with
-\`Content-Encoding: gzip\`; limits hold for what comes out. Every answer carries \`X-Request-Id\`: the request's own where it
-has one of up to 128 plain characters.`;
+\`Content-Encoding: gzip\`; limits hold for what comes out. Answers of 1 KB and more come in br or gzip to clients that ask
+for it with \`Accept-Encoding\`. Every answer carries \`X-Request-Id\`: the request's own where it has one of up to 128 plain
+characters.`;
 
 /** The OpenAPI 3.1 document of the endpoints, derived from the descriptors. */
 export function openApiDocument({
@@ -52,7 +64,7 @@ export function openApiDocument({
     add(
       plainPath(endpoint.path),
       endpoint.verb.toLowerCase(),
-      operationOf(endpoint, book, describe, maxBodyBytes),
+      operationOf(endpoint, endpoints, book, describe, maxBodyBytes),
     );
   }
   for (const [path, operation] of Object.entries(systemPaths)) add(path, 'get', operation);
@@ -83,12 +95,7 @@ export function openApiDocument({
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
-      headers: {
-        RequestId: {
-          description: 'Id of the request, which the logs carry, too.',
-          schema: { type: 'string' },
-        },
-      },
+      headers: headerComponents,
       responses: errorComponents,
       schemas: { ...errorSchemas, ...book.components() },
     },
@@ -102,6 +109,7 @@ function plainPath(path: string): string {
 
 function operationOf(
   endpoint: Endpoint,
+  endpoints: readonly Endpoint[],
   book: SchemaBook,
   describe: (name: string) => string | undefined,
   maxBodyBytes: number,
@@ -114,6 +122,7 @@ function operationOf(
   const parameters = [
     ...inPath.map((field) => ({ ...parameter(field, 'path', book), required: true })),
     ...inQuery.map((field) => parameter(field, 'query', book)),
+    ...(endpoint.waits ? [waitParameter] : []),
     ...(verb === 'GET' ? [] : [idempotencyKey]),
   ];
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
@@ -123,17 +132,22 @@ function operationOf(
       ? ['Worked on during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
       : []),
     ...(inBody.length > 0 ? [`Bodies of up to ${limit} bytes.`] : []),
-    ...(endpoint.cached ? ['Answers may come from a cache: `Cache-Control` says for how long.'] : []),
+    ...(endpoint.cached
+      ? [
+          'Answers may come from a cache: `Cache-Control` says for how long. With `wait`, that of a running job is passed over.',
+        ]
+      : []),
   ];
   return {
     operationId: `${method.parent.name}_${method.name}`,
     tags: [method.parent.name],
     summary: text.split(/(?<=\.)\s/)[0],
     description: [text, ...notes].join('\n\n'),
-    parameters,
+    parameters: [...parameters, ...(isTagged(endpoint) ? [ifNoneMatch] : [])],
     ...(inBody.length > 0 ? { requestBody: requestBody(endpoint, inBody, book) } : {}),
     responses: {
-      [endpoint.successStatus]: successOf(endpoint, book),
+      [endpoint.successStatus]: successOf(endpoint, endpoints, book),
+      ...(isTagged(endpoint) ? { 304: notModified } : {}),
       ...errorResponses([
         ...[400, 401, 403, 429, 500, 502],
         ...(inPath.length > 0 ? [404] : []),
@@ -206,13 +220,25 @@ function formSchema(fields: readonly DescField[], book: SchemaBook): Schema {
   };
 }
 
-function successOf(endpoint: Endpoint, book: SchemaBook): Schema {
-  const cacheControl = {
-    'Cache-Control': { description: 'How long the answer may be kept.', schema: { type: 'string' } },
-  };
+/** Whether answers have a tag: the core's for a job, else one of a text that stays the same. */
+function isTagged({ verb, streams, waits, method }: Endpoint): boolean {
+  return verb === 'GET' && !streams && (waits || isStable(method.output));
+}
+
+const notModified: Schema = {
+  description: 'As it was: the answer is the one that `If-None-Match` names.',
+  headers: { ...callerHeaders, ...tagHeaders },
+};
+
+function successOf(endpoint: Endpoint, endpoints: readonly Endpoint[], book: SchemaBook): Schema {
   return {
     description: endpoint.successStatus === 202 ? 'Accepted.' : 'As it is now.',
-    headers: { ...requestIdHeader, ...(endpoint.cached ? cacheControl : {}) },
+    headers: {
+      ...callerHeaders,
+      ...(isTagged(endpoint) ? tagHeaders : {}),
+      ...(locatorOf(endpoint, endpoints) ? locationHeaders : {}),
+      ...(endpoint.cached ? cacheHeaders : {}),
+    },
     content: endpoint.streams
       ? { '*/*': { schema: {} } }
       : { 'application/json': { schema: book.response(endpoint.method.output) } },

@@ -1,4 +1,5 @@
-import { errorResponses, requestIdHeader } from './error-responses.ts';
+import { requestIdHeader } from './answer-headers.ts';
+import { errorResponses } from './error-responses.ts';
 import type { Schema } from './schemas.ts';
 
 const json = (description: string, properties: Record<string, Schema>): Schema => ({
@@ -47,7 +48,7 @@ export const systemPaths: Record<string, Schema> = {
     tags: ['Service'],
     summary: 'A result file, by a signed link.',
     description:
-      'Links come from retrieve endpoints and are good for 7 days. Some need the API key of their owner, too. Ranges of bytes can be asked for; a gzip file is sent as it is, as application/gzip.',
+      'Links come from retrieve endpoints and are good for 7 days. Some need the API key of their owner, too. Ranges of bytes can be asked for; a gzip file is sent as it is, as application/gzip. Other whole files come in br or gzip to clients that ask for it with `Accept-Encoding`.',
     security: [{}, { bearer: [] }],
     parameters: [
       ...['job_id', 'name'].map((name) => ({

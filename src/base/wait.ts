@@ -20,7 +20,7 @@ export function canWait(method: DescMethod): boolean {
  */
 export function readWait(text: string | undefined | null, loc: Problem['loc']): number | Problem {
   if (text == null) return 0;
-  const seconds = /^([0-9]{1,9})s?$/.exec(text)?.[1];
+  const seconds = /^(0|[1-9][0-9]{0,8})s?$/.exec(text)?.[1];
   if (seconds === undefined) {
     const msg = `Input should be a number of seconds such as 30 or 30s, not ${quote(text)}`;
     return { loc: [...loc], type: 'string_pattern_mismatch', msg };
