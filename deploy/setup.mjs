@@ -3,14 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './console.mjs';
+import { node, root } from './place.mjs';
 
-/** The project's folder. */
-export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/** The Node that runs the service and its tools. */
-export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+export { node, root };
 
 const stamp = join(root, 'node_modules', '.gleaner-setup');
 
@@ -56,4 +54,7 @@ export function setUp() {
   writeFileSync(stamp, wanted);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) setUp();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  setUp();
+  buildConsole();
+}

@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
+import { buildConsole } from './console.mjs';
 import { root, setUp } from './setup.mjs';
 
 setUp();
+buildConsole();
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
 const report = join(folder, 'report.json');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');

@@ -1,0 +1,44 @@
+import { TransportProvider } from '@connectrpc/connect-query';
+import { MantineProvider } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { RouterProvider } from 'react-router/dom';
+import { SignIn } from '../session/SignIn.tsx';
+import { useSessionState } from '../session/session.ts';
+import { transport } from '../session/transport.ts';
+import { styleNonce } from './nonce.ts';
+import { queryClient } from './queries.ts';
+import { routerOf } from './routes.tsx';
+import { cssVariables, theme } from './theme.ts';
+
+/** The console: the sign-in page, or the pages of whoever is signed in. */
+export function App() {
+  const { session, message } = useSessionState();
+  const key = session?.key;
+  const role = session?.role;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another session.
+  const router = useMemo(() => (role ? routerOf(role) : null), [role, key]);
+  useEffect(() => {
+    // What one key was shown is not for the next.
+    if (key === undefined) queryClient.clear();
+  }, [key]);
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => styleNonce}
+    >
+      <TransportProvider transport={transport}>
+        <QueryClientProvider client={queryClient}>
+          <Notifications position="top-right" />
+          <ModalsProvider>
+            {router ? <RouterProvider router={router} /> : <SignIn message={message} />}
+          </ModalsProvider>
+        </QueryClientProvider>
+      </TransportProvider>
+    </MantineProvider>
+  );
+}

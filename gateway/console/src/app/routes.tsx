@@ -1,0 +1,67 @@
+import type { ComponentType } from 'react';
+import { createBrowserRouter, type RouteObject } from 'react-router';
+import { Failed } from '../layout/Failed.tsx';
+import { Loading } from '../layout/Loading.tsx';
+import { NotFound } from '../layout/NotFound.tsx';
+import { Shell } from '../layout/Shell.tsx';
+import type { Role } from '../session/session.ts';
+
+/** A page that is loaded when it is first opened. */
+const page = (load: () => Promise<ComponentType>) => async () => ({ Component: await load() });
+
+const approvals = page(async () => (await import('../approvals/ApprovalsPage.tsx')).ApprovalsPage);
+const jobs = page(async () => (await import('../jobs/JobsPage.tsx')).JobsPage);
+const job = page(async () => (await import('../jobs/JobPage.tsx')).JobPage);
+
+const pages: Record<Role, RouteObject[]> = {
+  operator: [
+    { index: true, lazy: approvals },
+    { path: 'approvals', lazy: approvals },
+    { path: 'jobs', lazy: jobs },
+    { path: 'jobs/:jobId', lazy: job },
+    { path: 'users', lazy: page(async () => (await import('../users/UsersPage.tsx')).UsersPage) },
+    { path: 'users/:userId', lazy: page(async () => (await import('../users/UserPage.tsx')).UserPage) },
+    { path: 'ledger', lazy: page(async () => (await import('../ledger/AllLedgersPage.tsx')).AllLedgersPage) },
+    { path: 'origins', lazy: page(async () => (await import('../origins/OriginsPage.tsx')).OriginsPage) },
+    { path: 'work', lazy: page(async () => (await import('../work/WorkPage.tsx')).WorkPage) },
+    { path: 'settings', lazy: page(async () => (await import('../settings/SettingsPage.tsx')).SettingsPage) },
+    {
+      path: 'deliveries',
+      lazy: page(async () => (await import('../deliveries/DeliveriesPage.tsx')).DeliveriesPage),
+    },
+  ],
+  user: [
+    { index: true, lazy: page(async () => (await import('../account/AccountPage.tsx')).AccountPage) },
+    { path: 'jobs', lazy: jobs },
+    { path: 'jobs/:jobId', lazy: job },
+    { path: 'submit', lazy: page(async () => (await import('../submit/OffersPage.tsx')).OffersPage) },
+    {
+      path: 'submit/:market/:kind',
+      lazy: page(async () => (await import('../submit/SubmitPage.tsx')).SubmitPage),
+    },
+    { path: 'ledger', lazy: page(async () => (await import('../ledger/LedgerPage.tsx')).LedgerPage) },
+    { path: 'keys', lazy: page(async () => (await import('../keys/KeysPage.tsx')).KeysPage) },
+    { path: 'webhook', lazy: page(async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage) },
+  ],
+};
+
+/** Addresses of the console for a role; below /console. */
+export function routerOf(role: Role) {
+  return createBrowserRouter(
+    [
+      {
+        element: <Shell />,
+        hydrateFallbackElement: <Loading />,
+        errorElement: <Failed />,
+        children: [
+          {
+            errorElement: <Failed />,
+            hydrateFallbackElement: <Loading />,
+            children: [...pages[role], { path: '*', element: <NotFound /> }],
+          },
+        ],
+      },
+    ],
+    { basename: '/console' },
+  );
+}

@@ -1,0 +1,55 @@
+import { AppShell, Burger, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlant } from '@tabler/icons-react';
+import { useEffect } from 'react';
+import { Outlet, ScrollRestoration, useLocation } from 'react-router';
+import { ColorSchemeSwitch } from './ColorSchemeSwitch.tsx';
+import { Navigation } from './Navigation.tsx';
+import { SessionMenu } from './SessionMenu.tsx';
+import classes from './skip-link.module.css';
+
+/** What is around every page: the head with who is signed in, and the way to the other pages. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure();
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page was chosen.
+  useEffect(close, [pathname]);
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <a className={classes.link} href="#content">
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? 'Close the menu' : 'Open the menu'}
+              aria-expanded={opened}
+            />
+            <IconPlant aria-hidden size={24} />
+            <Text fw={600}>Gleaner</Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ColorSchemeSwitch />
+            <SessionMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Outlet />
+        <ScrollRestoration />
+      </AppShell.Main>
+    </AppShell>
+  );
+}

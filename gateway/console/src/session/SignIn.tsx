@@ -1,0 +1,80 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  Center,
+  Group,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
+import { useState } from 'react';
+import { describeFault } from '../fault/describe.ts';
+import { openSession } from './role.ts';
+import { beginSession } from './session.ts';
+
+/** Signs in with an API key; `message` says why the session before ended. */
+export function SignIn({ message }: { message: string }) {
+  const [busy, setBusy] = useState(false);
+  const form = useForm({
+    initialValues: { key: '' },
+    validate: {
+      key: (value) =>
+        /^[\x21-\x7e]+$/.test(value.trim()) ? null : 'Enter your API key: printable characters, no spaces.',
+    },
+  });
+  const submit = form.onSubmit(async ({ key }) => {
+    setBusy(true);
+    try {
+      beginSession(await openSession(key.trim()));
+    } catch (error) {
+      form.setFieldError('key', describeFault(error).detail);
+    } finally {
+      setBusy(false);
+    }
+  });
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <title>Sign in · Gleaner</title>
+      <Paper withBorder p="xl" radius="md" w="100%" maw={420}>
+        <form onSubmit={submit} noValidate>
+          <Stack>
+            <Group gap="xs">
+              <IconPlant aria-hidden size={28} />
+              <Title order={1} size="h3">
+                Gleaner
+              </Title>
+            </Group>
+            {message !== '' && (
+              <Alert role="alert" color="yellow" icon={<IconInfoCircle />} title="You have been signed out">
+                {message}
+              </Alert>
+            )}
+            <PasswordInput
+              label="API key"
+              description="Kept in this tab alone, until it is closed."
+              autoComplete="current-password"
+              leftSection={<IconKey size={16} aria-hidden />}
+              data-autofocus
+              {...form.getInputProps('key')}
+            />
+            <Button type="submit" loading={busy}>
+              Sign in
+            </Button>
+            <Text size="sm" c="dimmed">
+              Operators give out keys. What can be done with one is in the{' '}
+              <Anchor href="/docs" underline="always">
+                documentation of the API
+              </Anchor>
+              .
+            </Text>
+          </Stack>
+        </form>
+      </Paper>
+    </Center>
+  );
+}

@@ -1,0 +1,67 @@
+import { Anchor, Tabs } from '@mantine/core';
+import { useMemo } from 'react';
+import { Link, useParams } from 'react-router';
+import { describeFault } from '../fault/describe.ts';
+import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { NotFound } from '../layout/NotFound.tsx';
+import { Page } from '../layout/Page.tsx';
+import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
+import { FileMode } from './FileMode.tsx';
+import { FormMode } from './FormMode.tsx';
+import { shapeOf } from './fields.ts';
+import { JsonMode } from './JsonMode.tsx';
+import { aboutOffer } from './OffersPage.tsx';
+import { UploadMode } from './UploadMode.tsx';
+import { useSubmit } from './useSubmit.ts';
+
+/** Submits one kind of work: by form, with a CSV file, or as JSON. */
+export function SubmitPage() {
+  const { market, kind } = useParams();
+  const offer = offers.find((each) => each.market === market && each.kind === kind);
+  return offer ? <Loaded offer={offer} key={offer.path} /> : <NotFound />;
+}
+
+function Loaded({ offer }: { offer: Offer }) {
+  const shape = useMemo(() => shapeOf(offer.method.input), [offer]);
+  const { busy, error, submit } = useSubmit(offer);
+  const problems = error
+    ? Object.fromEntries(describeFault(error).problems.map(({ where, message }) => [where, message]))
+    : {};
+  return (
+    <Page
+      title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
+      about={
+        <>
+          {aboutOffer(offer)}{' '}
+          <Anchor component={Link} to="/submit" size="sm" underline="always">
+            Something else
+          </Anchor>
+        </>
+      }
+    >
+      {error ? <FaultAlert error={error} title="Not accepted" /> : null}
+      {offer.multipart ? (
+        <UploadMode shape={shape} busy={busy} submit={submit} />
+      ) : (
+        <Tabs defaultValue="form">
+          <Tabs.List mb="md">
+            <Tabs.Tab value="form">Form</Tabs.Tab>
+            {shape.list && <Tabs.Tab value="file">CSV file</Tabs.Tab>}
+            <Tabs.Tab value="json">JSON</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="form">
+            <FormMode shape={shape} busy={busy} submit={submit} problems={problems} />
+          </Tabs.Panel>
+          {shape.list && (
+            <Tabs.Panel value="file">
+              <FileMode shape={shape} list={shape.list} busy={busy} submit={submit} />
+            </Tabs.Panel>
+          )}
+          <Tabs.Panel value="json">
+            <JsonMode shape={shape} path={offer.path} busy={busy} submit={submit} />
+          </Tabs.Panel>
+        </Tabs>
+      )}
+    </Page>
+  );
+}
