@@ -3,7 +3,6 @@ import {
   type DescMessage,
   type DescMethod,
   getOption,
-  hasOption,
   isFieldSet,
   type Message,
 } from '@bufbuild/protobuf';
@@ -14,34 +13,14 @@ import {
   Int64RulesSchema,
   field as rulesOption,
 } from '../../gen/buf/validate/validate_pb.ts';
-import {
-  default_json as defaultOption,
-  rest_name as restNameOption,
-} from '../../gen/gleaner/options/v1/options_pb.ts';
-import { http } from '../../gen/google/api/annotations_pb.ts';
+import { default_json as defaultOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from './fault.ts';
+import { type Binding, bindingOf, restName } from './rest-form.ts';
+
+export { type Binding, bindingOf, restName } from './rest-form.ts';
 
 /** Problems listed in one answer at most (decisions, "422 body"). */
 export const maxProblems = 100;
-
-/** Where the fields of a request message stand in its REST form. */
-export interface Binding {
-  /** Proto names of the fields that the path carries. */
-  path: ReadonlySet<string>;
-  /** `*`: every other field is in the body; a proto name: that field is the body; empty: no body. */
-  body: string;
-}
-
-/** The REST form of a method by its google.api.http option; without one, all fields are in the body. */
-export function bindingOf(method: DescMethod): Binding {
-  if (!hasOption(method, http)) return { path: new Set(), body: '*' };
-  const rule = getOption(method, http);
-  const template = typeof rule.pattern.value === 'string' ? rule.pattern.value : '';
-  return {
-    path: new Set(Array.from(template.matchAll(/\{([a-z0-9_]+)/g), (match) => match[1]!)),
-    body: rule.body,
-  };
-}
 
 /** Where a field of a request stands, first step of the `loc` of its problems. */
 export function placeOf(binding: Binding, field: DescField): Problem['loc'] {
@@ -49,11 +28,6 @@ export function placeOf(binding: Binding, field: DescField): Problem['loc'] {
   if (binding.path.has(field.name)) return ['path', name];
   if (binding.body === '*') return ['body', name];
   return binding.body === field.name ? ['body'] : ['query', name];
-}
-
-/** Name of a field in REST bodies: `rest_name`, else the proto name. */
-export function restName(field: DescField): string {
-  return getOption(field, restNameOption) || field.name;
 }
 
 /** The rules that the contract puts on a field. */

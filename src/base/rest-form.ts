@@ -1,0 +1,27 @@
+import { type DescField, type DescMethod, getOption, hasOption } from '@bufbuild/protobuf';
+import { rest_name as restNameOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { http } from '../../gen/google/api/annotations_pb.ts';
+
+/** Where the fields of a request message stand in its REST form. */
+export interface Binding {
+  /** Proto names of the fields that the path carries. */
+  path: ReadonlySet<string>;
+  /** `*`: every other field is in the body; a proto name: that field is the body; empty: no body. */
+  body: string;
+}
+
+/** The REST form of a method by its google.api.http option; without one, all fields are in the body. */
+export function bindingOf(method: DescMethod): Binding {
+  if (!hasOption(method, http)) return { path: new Set(), body: '*' };
+  const rule = getOption(method, http);
+  const template = typeof rule.pattern.value === 'string' ? rule.pattern.value : '';
+  return {
+    path: new Set(Array.from(template.matchAll(/\{([a-z0-9_]+)/g), (match) => match[1]!)),
+    body: rule.body,
+  };
+}
+
+/** Name of a field in REST bodies: `rest_name`, else the proto name. */
+export function restName(field: DescField): string {
+  return getOption(field, restNameOption) || field.name;
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ResultFileSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { createGleanerClient } from './client.ts';
+import { namesOf } from './download.ts';
+import { type Script, scriptedServer } from './fixture/server.ts';
+
+const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 251));
+const sha256 = createHash('sha256').update(content).digest('hex');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-client-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const resultFile = (url: string, parts: { sha256?: string } = {}) =>
+  create(ResultFileSchema, {
+    name: 'full.json',
+    bytes: BigInt(content.length),
+    sha256,
+    downloadUrl: `${url}/files/full.json`,
+    ...parts,
+  });
+
+const open = (url: string) =>
+  createGleanerClient({ url, apiKey: 'k', clock: { now: () => 0, sleep: async () => {} }, random: () => 1 });
+
+/** Serves the file, by range where that is asked for; `cut`: bytes after which the connection breaks. */
+const serving =
+  (
+    cut: (number: number) => number = () => Number.POSITIVE_INFINITY,
+    tag = (_number: number) => '"t1"',
+  ): Script =>
+  ({ headers }, number, response) => {
+    const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+    const goesOn = headers.range !== undefined && headers['if-range'] === tag(number);
+    const body = content.subarray(goesOn ? start : 0);
+    response.writeHead(goesOn ? 206 : 200, {
+      etag: tag(number),
+      'content-length': body.length,
+      ...(goesOn ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
+    });
+    if (cut(number) >= body.length) response.end(body);
+    else response.write(body.subarray(0, cut(number)), () => setTimeout(() => response.destroy(), 20));
+  };
+
+test('a file is saved whole, and not fetched again', async () => {
+  await using server = await scriptedServer(serving());
+  const target = join(folder, 'deep', 'full.json');
+  const bytes: number[] = [];
+  const first = await open(server.url).download(resultFile(server.url), target, {
+    onBytes: (_, count) => bytes.push(count),
+  });
+  expect([first.path, first.fetched]).toEqual([target, content.length]);
+  expect(content.equals(await readFile(target))).toBe(true);
+  expect(await readdir(join(folder, 'deep'))).toEqual(['full.json']);
+  expect([bytes[0], bytes.at(-1)]).toEqual([0, content.length]);
+  expect((await open(server.url).download(resultFile(server.url), target)).fetched).toBe(0);
+  expect(server.got).toHaveLength(1);
+});
+
+test('after a break it goes on where it was', async () => {
+  await using server = await scriptedServer(
+    serving((number) => (number < 2 ? 100_000 : Number.POSITIVE_INFINITY)),
+  );
+  const target = join(folder, 'full.json');
+  const { fetched } = await open(server.url).download(resultFile(server.url), target);
+  expect(fetched).toBe(content.length);
+  expect(content.equals(await readFile(target))).toBe(true);
+  expect(server.got.map(({ headers }) => headers.range)).toEqual([
+    undefined,
+    'bytes=100000-',
+    'bytes=200000-',
+  ]);
+});
+
+test('what an ended program left is gone on with', async () => {
+  const stop = new AbortController();
+  const target = join(folder, 'full.json');
+  await using server = await scriptedServer((got, number, response) => {
+    if (number > 0) return serving()(got, number, response);
+    response.writeHead(200, { etag: '"t1"', 'content-length': content.length });
+    response.write(content.subarray(0, 50_000));
+  });
+  const broken = open(server.url).download(resultFile(server.url), target, {
+    signal: stop.signal,
+    onBytes: (_, bytes) => bytes === 50_000 && stop.abort(new Error('enough')),
+  });
+  await expect(broken).rejects.toThrow();
+  expect((await readdir(folder)).toSorted()).toEqual(['full.json.part', 'full.json.part.json']);
+  const { fetched } = await open(server.url).download(resultFile(server.url), target);
+  expect(fetched).toBe(content.length - 50_000);
+  expect(content.equals(await readFile(target))).toBe(true);
+  expect(await readdir(folder)).toEqual(['full.json']);
+});
+
+test('a part of another version is thrown away', async () => {
+  await using server = await scriptedServer(
+    serving(
+      (number) => (number === 0 ? 100_000 : Number.POSITIVE_INFINITY),
+      (number) => `"t${number}"`,
+    ),
+  );
+  const target = join(folder, 'full.json');
+  await open(server.url).download(resultFile(server.url), target);
+  expect(content.equals(await readFile(target))).toBe(true);
+  expect(server.got[1]!.headers['if-range']).toBe('"t0"');
+});
+
+test('another content than promised is an error and leaves nothing', async () => {
+  await using server = await scriptedServer(serving());
+  const target = join(folder, 'full.json');
+  await writeFile(target, 'an older one');
+  const wrong = resultFile(server.url, { sha256: 'a'.repeat(64) });
+  await expect(open(server.url).download(wrong, target)).rejects.toMatchObject({
+    status: -1,
+    detail: `full.json: its SHA-256 is ${sha256}, not ${'a'.repeat(64)}`,
+  });
+  expect(await readdir(folder)).toEqual(['full.json']);
+  expect(await readFile(target, 'utf8')).toBe('an older one');
+});
+
+test('more bytes than promised are not written', async () => {
+  await using server = await scriptedServer((_, _number, response) => response.end(Buffer.alloc(400_000)));
+  await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
+    status: -1,
+    detail: 'full.json: it has more than 300000 bytes',
+  });
+});
+
+test('it is given up when nothing comes any more', async () => {
+  await using server = await scriptedServer((_, _number, response) => {
+    response.writeHead(200, { 'content-length': content.length });
+    response.flushHeaders();
+    setTimeout(() => response.destroy(), 5);
+  });
+  await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
+    status: 0,
+  });
+  expect(server.got).toHaveLength(5);
+});
+
+test('names stay in their folder and apart from each other', () => {
+  const names = ['../../etc/passwd', 'a.json', 'A.json', '..', '', 'C:\\x', 'b\n.csv'].map((name) => ({
+    name,
+  }));
+  expect(namesOf(names)).toEqual(['__.._etc_passwd', 'a.json', '2-A.json', '_', 'file', 'C__x', 'b_.csv']);
+});

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { Clock } from '../base/clock.ts';
+import type { CallOptions, GleanerClient } from './client.ts';
+import { GleanerError } from './error.ts';
+import { byteStream } from './stream.ts';
+import { backOffMs, isPassing } from './transport.ts';
+
+/** How files are saved. */
+export interface DownloadOptions extends CallOptions {
+  /** Told how many bytes of a file are there; at its beginning, after every piece, and at its end. */
+  onBytes?: (file: ResultFile, bytes: number) => void;
+}
+
+/** A file that was saved, and is what the service says that it is. */
+export interface Downloaded {
+  file: ResultFile;
+  path: string;
+  /** Bytes that were fetched now: fewer than it has where an earlier try had begun, 0 where it was there. */
+  fetched: number;
+}
+
+/** What downloads are made with. */
+export interface DownloadContext {
+  open: GleanerClient['open'];
+  clock: Clock;
+  random: () => number;
+}
+
+/** Tries in a row that bring not one byte. */
+const tries = 5;
+
+/** What is kept beside a part, to go on with it. */
+interface PartNote {
+  sha256: string;
+  etag: string;
+}
+
+/**
+ * Saves a file under a path: into `<path>.part` first, which an interrupted download leaves and the next one goes
+ * on with, and under its name once size and SHA-256 are right. Errors of the GleanerError's `status` -1: another
+ * content than the service says.
+ */
+export async function downloadFile(
+  context: DownloadContext,
+  file: ResultFile,
+  path: string,
+  { signal, onBytes }: DownloadOptions = {},
+): Promise<Downloaded> {
+  const size = Number(file.bytes);
+  const there = await stat(path).catch(() => null);
+  if (there?.isFile() && there.size === size && (await digestOf(path)) === file.sha256) {
+    onBytes?.(file, size);
+    return { file, path, fetched: 0 };
+  }
+  await mkdir(dirname(path), { recursive: true });
+  const part = `${path}.part`;
+  let fetched = 0;
+  let idle = 0;
+  for (let before = 0; ; before = fetched) {
+    try {
+      await fetchRest(context, file, part, signal, (bytes, more) => {
+        fetched += more;
+        onBytes?.(file, bytes);
+      });
+      if ((await stat(part)).size === size) break;
+      throw new GleanerError({ status: 0, detail: `${file.name}: the connection broke` });
+    } catch (error) {
+      if (!(error instanceof GleanerError) || !isPassing(error)) throw error;
+      idle = fetched > before ? 0 : idle + 1;
+      if (idle === tries) throw error;
+      await context.clock.sleep(backOffMs(idle + 1, context.random), signal);
+    }
+  }
+  const digest = await digestOf(part);
+  if (digest !== file.sha256) {
+    await Promise.all([rm(part, { force: true }), rm(noteOf(part), { force: true })]);
+    const detail = `${file.name}: its SHA-256 is ${digest}, not ${file.sha256}`;
+    throw new GleanerError({ status: -1, detail });
+  }
+  await rename(part, path);
+  await rm(noteOf(part), { force: true });
+  return { file, path, fetched };
+}
+
+/** Saves files in a folder, one after the other, under names that stay inside of it. */
+export async function downloadFiles(
+  context: DownloadContext,
+  files: readonly ResultFile[],
+  folder: string,
+  options: DownloadOptions = {},
+): Promise<Downloaded[]> {
+  const names = namesOf(files);
+  const done: Downloaded[] = [];
+  for (const [index, file] of files.entries())
+    done.push(await downloadFile(context, file, join(folder, names[index]!), options));
+  return done;
+}
+
+/** Names to save files under: without folders, and different from each other whatever the letters' case. */
+export function namesOf(files: readonly Pick<ResultFile, 'name'>[]): string[] {
+  const taken = new Set<string>();
+  return files.map(({ name }, index) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
+    const plain = name.replace(/[/\\:*?"<>|\u0000-\u001f]/g, '_').replace(/^\.+/, '_') || 'file';
+    const free = taken.has(plain.toLowerCase()) ? `${index}-${plain}` : plain;
+    taken.add(free.toLowerCase());
+    return free;
+  });
+}
+
+const noteOf = (part: string) => `${part}.json`;
+
+/** Appends what is missing of a part, or writes it anew. */
+async function fetchRest(
+  { open: openLink }: DownloadContext,
+  file: ResultFile,
+  part: string,
+  signal: AbortSignal | undefined,
+  onBytes: (bytes: number, more: number) => void,
+): Promise<void> {
+  const size = Number(file.bytes);
+  const have = await usable(part, file);
+  if (have === size && size > 0) return;
+  const response = await openLink(
+    file.downloadUrl,
+    have === 0 ? {} : { range: `bytes=${have}-`, 'if-range': (await readNote(part))!.etag },
+    signal === undefined ? {} : { signal },
+  );
+  const goesOn =
+    response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${have}-`);
+  if (response.status !== 200 && !goesOn) {
+    await response.body?.cancel();
+    await rm(part, { force: true });
+    throw new GleanerError({ status: 0, detail: `${file.name}: the service has no such range` });
+  }
+  const etag = response.headers.get('etag');
+  // A weak tag does not name bytes: such a file begins anew after a break.
+  if (etag !== null && !etag.startsWith('W/'))
+    await writeFile(noteOf(part), JSON.stringify({ sha256: file.sha256, etag } satisfies PartNote));
+  else await rm(noteOf(part), { force: true });
+
+  const handle = await open(part, goesOn ? 'a' : 'w');
+  let bytes = goesOn ? have : 0;
+  try {
+    onBytes(bytes, 0);
+    for await (const chunk of byteStream(response)) {
+      bytes += chunk.length;
+      if (bytes > size)
+        throw new GleanerError({ status: -1, detail: `${file.name}: it has more than ${size} bytes` });
+      await handle.writeFile(chunk);
+      onBytes(bytes, chunk.length);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Bytes of a part that can be gone on with; 0 after another file's, or one whose beginning has no name. */
+async function usable(part: string, file: ResultFile): Promise<number> {
+  const note = await readNote(part);
+  const there = await stat(part).catch(() => null);
+  if (there === null || note?.sha256 !== file.sha256 || there.size > Number(file.bytes)) return 0;
+  return there.size;
+}
+
+async function readNote(part: string): Promise<PartNote | undefined> {
+  try {
+    const { sha256, etag } = JSON.parse(await readFile(noteOf(part), 'utf8')) as PartNote;
+    return typeof sha256 === 'string' && typeof etag === 'string' ? { sha256, etag } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

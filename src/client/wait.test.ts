@@ -1,0 +1,93 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { settled, standingClock } from '../../test/support/clock.ts';
+import { waitForJob } from './wait.ts';
+
+const job = (parts: MessageInitShape<typeof JobSchema>) =>
+  create(JobSchema, { status: 'processing', ...parts });
+const done = job({ status: 'completed', ended: true });
+
+/** A service that gives one job after the other, and asks that took so long. */
+function service(
+  clock: ReturnType<typeof standingClock>,
+  jobs: readonly Job[],
+  takesMs: (waitMs: number) => number,
+) {
+  const asked: { at: number; waitMs: number }[] = [];
+  const ask = async (waitMs: number, signal: AbortSignal | undefined) => {
+    asked.push({ at: clock.now(), waitMs });
+    const answer = jobs[Math.min(asked.length, jobs.length) - 1]!;
+    const ms = answer.ended ? 0 : takesMs(waitMs);
+    if (ms > 0) await clock.sleep(ms, signal);
+    return answer;
+  };
+  return { ask, asked };
+}
+
+test('a service that holds its answers back is asked again at once', async () => {
+  const clock = standingClock(0);
+  const { ask, asked } = service(clock, [job({}), job({}), job({}), done], (ms) => ms);
+  const ended = waitForJob(ask, clock, {});
+  await settled();
+  await clock.pass(120_000);
+  expect(await ended).toBe(done);
+  expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 30_000, 30_000]);
+  expect(asked.map(({ at }) => at)).toEqual([0, 500, 30_500, 60_500]);
+});
+
+test('one that does not is asked less and less often while nothing changes', async () => {
+  const clock = standingClock(0);
+  const jobs = [...Array(6).fill(job({})), job({ success: 1 }), done];
+  const { ask, asked } = service(clock, jobs, () => 0);
+  const ended = waitForJob(ask, clock, {});
+  await settled();
+  await clock.pass(120_000);
+  expect(await ended).toBe(done);
+  expect(asked.map(({ at }) => at)).toEqual([0, 500, 1500, 3500, 7500, 12_500, 17_500, 18_000]);
+});
+
+test('who looks on is told of the first state and of every change, once', async () => {
+  const clock = standingClock(0);
+  const { ask, asked } = service(
+    clock,
+    [job({}), job({ success: 1 }), job({ success: 1 }), job({ success: 1, waitingFor: 'mkta/id' }), done],
+    (ms) => ms,
+  );
+  const seen: [number, string, string][] = [];
+  const ended = waitForJob(ask, clock, {
+    onProgress: ({ success, waitingFor, status }) => seen.push([success, waitingFor, status]),
+  });
+  await settled();
+  await clock.pass(60_000);
+  await ended;
+  expect(seen).toEqual([
+    [0, '', 'processing'],
+    [1, '', 'processing'],
+    [1, 'mkta/id', 'processing'],
+    [0, '', 'completed'],
+  ]);
+  expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 2000, 2000, 2000, 2000]);
+});
+
+test('who waits no longer gets the job as it is', async () => {
+  const clock = standingClock(0);
+  const { ask, asked } = service(clock, [job({ success: 3 })], (ms) => ms);
+  const waited = waitForJob(ask, clock, { timeoutMs: 40_000 });
+  await settled();
+  await clock.pass(60_000);
+  expect(await waited).toMatchObject({ success: 3, ended: false });
+  expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 9_500]);
+});
+
+test('a signal ends it', async () => {
+  const clock = standingClock(0);
+  const stop = new AbortController();
+  const { ask } = service(clock, [job({})], () => 0);
+  const waited = waitForJob(ask, clock, { signal: stop.signal });
+  const failed = expect(waited).rejects.toThrow('enough');
+  await settled();
+  await clock.pass(1_000);
+  stop.abort(new Error('enough'));
+  await failed;
+});
