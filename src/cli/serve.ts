@@ -1,4 +1,5 @@
 import type { Caller } from '../../gateway/caller.ts';
+import { serveConsole } from '../../gateway/console.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { startGateway } from '../../gateway/server.ts';
 import manifest from '../../package.json' with { type: 'json' };
@@ -100,7 +101,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       service.httpPort = await openGateway(program, caller as Caller, core, publicUrl, closers);
     }
     for (const [name, port] of [
-      ['REST, OpenAPI (/docs), files', service.httpPort],
+      ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
       ['gRPC, Connect', service.grpcPort],
     ] as const) {
       if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
@@ -140,7 +141,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: core ? [connectMiddleware(core, log)] : [],
+    mounts: [serveConsole(), ...(core ? [connectMiddleware(core, log)] : [])],
     retrieveCache: config.retrieveCache,
     requestsPerSecond: config.requestsPerSecond,
   });
