@@ -10,7 +10,7 @@ export interface Principal {
   role: Role;
   keyId: string;
   /** Credits of the account, from the same read as the key. */
-  balance?: number;
+  balance: number;
 }
 
 /** Finds out who calls from an `Authorization: Bearer <key>` header. Fault `unauthenticated`. */

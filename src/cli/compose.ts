@@ -4,6 +4,7 @@ import type { Config } from '../base/config.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createDriftWatch } from '../drift/watch.ts';
+import { createJobChanges, tellMoves } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -40,7 +41,9 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     ? fixedLinkSecrets(config.linkSecrets)
     : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
-  const { store, queue, blobs } = stack;
+  const { queue, blobs } = stack;
+  const changes = createJobChanges(clock);
+  const store = tellMoves(stack.store, changes);
   const fetching = openFetching({ config, store, clock, log });
   const context: JobContext = {
     store,
@@ -51,6 +54,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     newId,
     pages: fetching.pages,
     drift: createDriftWatch({ store, clock, log }),
+    changes,
     offers: resolveOffers(
       services,
       kinds,

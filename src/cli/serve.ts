@@ -1,5 +1,5 @@
+import type { ConnectRouter } from '@connectrpc/connect';
 import type { Caller } from '../../gateway/caller.ts';
-import { serveConsole } from '../../gateway/console.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { startGateway } from '../../gateway/server.ts';
 import manifest from '../../package.json' with { type: 'json' };
@@ -7,11 +7,12 @@ import { ensureOperator } from '../access/operator.ts';
 import type { Config } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { markets } from '../markets/list.ts';
-import { type Core, createCore } from '../rpc/core.ts';
+import { createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
+import { routeForward } from '../rpc/forward.ts';
 import { routeHealth } from '../rpc/health.ts';
 import { routeReflection } from '../rpc/reflection.ts';
-import { createRemoteCaller } from '../rpc/remote.ts';
+import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { listen } from '../rpc/server.ts';
 import { services } from '../rpc/services.ts';
@@ -68,6 +69,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     grpcPort: null,
     async stop() {
       stopping.abort(new Error('the service is stopping'));
+      context.changes.stop();
       for (const close of closers.reverse()) await close();
       await program.close();
     },
@@ -95,13 +97,15 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(() => server.close());
     }
     if (run.gateway) {
+      const remote = openRemoteCore(config.coreUrl, stopping.signal);
       const caller = core
         ? whenOperable(createDirectCaller(core), () => operable)
-        : createRemoteCaller(config.coreUrl);
-      service.httpPort = await openGateway(program, caller as Caller, core, publicUrl, closers);
+        : createRemoteCaller(remote);
+      const rpc = core ? routeCore(core, log) : routeForward(services, remote);
+      service.httpPort = await openGateway(program, caller as Caller, rpc, publicUrl, closers);
     }
     for (const [name, port] of [
-      ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
+      ['REST, OpenAPI (/docs), files', service.httpPort],
       ['gRPC, Connect', service.grpcPort],
     ] as const) {
       if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
@@ -128,7 +132,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
 async function openGateway(
   { config, stack, links, log, clock }: Program,
   caller: Caller,
-  core: Core | null,
+  rpc: (router: ConnectRouter) => void,
   publicUrl: () => string,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
@@ -141,7 +145,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: [serveConsole(), ...(core ? [connectMiddleware(core, log)] : [])],
+    mounts: [connectMiddleware(rpc)],
     retrieveCache: config.retrieveCache,
     requestsPerSecond: config.requestsPerSecond,
   });

@@ -2,6 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Fault } from '../base/fault.ts';
 import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
+import type { Origins } from '../base/origins.ts';
+import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { DriftWatch } from '../drift/watch.ts';
@@ -9,6 +11,7 @@ import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
+import type { JobChanges } from './changes.ts';
 import type { Offers } from './offers.ts';
 
 /** What every step of a job's life is handed. */
@@ -24,6 +27,7 @@ export interface JobContext {
   links: JobLinks;
   pages: Pages;
   drift: DriftWatch;
+  changes: JobChanges;
 }
 
 /** Configuration that the steps look at. */
@@ -37,6 +41,10 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** How old a page may be that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
+  /** Where the marketplaces are and how gently they are asked. */
+  origins: Origins;
+  /** Every setting, for operators to look at. */
+  inForce: readonly SettingInForce[];
 }
 
 /** How results are pointed at. */

@@ -1,9 +1,13 @@
 import { create, type Message } from '@bufbuild/protobuf';
+import { type AnswerHeaders, tagHeader } from '../base/answer-headers.ts';
+import { namesTag } from '../base/etag.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
+import { tagOf } from './tag.ts';
+import { goesOn, type Patience, progressOf, waitForChange, waitForEnd } from './wait.ts';
 import { waitingFor } from './waiting.ts';
 
 /** Failed units told of at most. */
@@ -42,28 +46,69 @@ function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boole
   return job.kind === offer.kind.name;
 }
 
-/** Shows one job through one of its kind's views. Fault `not_found`. */
+/** Who asks to see a job, how long they wait for it, and where the answer's headers go. */
+export interface Looker extends Patience {
+  userId: string;
+  answerHeaders: AnswerHeaders;
+}
+
+/**
+ * Shows one job through one of its kind's views, with its tag. With patience it answers once the job has
+ * ended, or with a tag at hand once another one holds, at the latest when the time is over. Fault `not_found`.
+ */
 export async function read(
   context: JobContext,
   method: JobMethod,
   request: Message,
-  userId: string,
+  looker: Looker,
 ): Promise<Message> {
-  return show(context, method, await findJob(context, method, request, userId), request);
+  const { ifNoneMatch, signal, waitMs, answerHeaders } = looker;
+  const until = context.clock.now() + waitMs;
+  let job = await findJob(context, method, request, looker.userId);
+  if (waitMs > 0 && ifNoneMatch === undefined) job = await waitForEnd(context, job, until, signal);
+  for (;;) {
+    const waits = waitMs > 0 && ifNoneMatch !== undefined && goesOn(context, job, until, signal);
+    const known = waits ? await progressOf(context, job) : '';
+    const { tag, render } = await look(context, method, job, request);
+    if (!waits || !namesTag(ifNoneMatch, tag)) {
+      answerHeaders[tagHeader] = tag;
+      return render();
+    }
+    job = await waitForChange(context, job, known, until, signal);
+  }
 }
 
 /** Shows a job that is at hand through the method's view. */
 export async function show(
   context: JobContext,
-  { method, offer, view: name }: JobMethod,
+  method: JobMethod,
   job: Job,
   request: Message,
 ): Promise<Message> {
+  return (await look(context, method, job, request)).render();
+}
+
+/** Reads what the method's view shows of a job; the tag is known before anything is signed or rendered. */
+async function look(
+  context: JobContext,
+  { method, offer, view: name }: JobMethod,
+  job: Job,
+  request: Message,
+): Promise<{ tag: string; render(): Promise<Message> }> {
   const view = offer!.kind.views[name]!;
-  const shown = await view.show(await snapshotOf(context, job, view.needs, request));
+  const snapshot = await snapshotOf(context, job, view.needs, request);
   // Not a matter of the kind: every answer that has the field says what holds the job up.
   const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
-  return create(method.output, waiting === null ? shown : { ...shown, waitingFor: `waiting for ${waiting}` });
+  return {
+    tag: tagOf(context.clock, snapshot, waiting),
+    render: async () => {
+      const shown = await view.show(snapshot);
+      return create(
+        method.output,
+        waiting === null ? shown : { ...shown, waitingFor: `waiting for ${waiting}` },
+      );
+    },
+  };
 }
 
 /** Every job of the caller that is of the method's kind and market, newest first, as the kind lists them. */

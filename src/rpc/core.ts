@@ -1,11 +1,15 @@
-import { type DescMethod, type DescService, getOption, type Message } from '@bufbuild/protobuf';
+import { type DescMethod, type DescService, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, type Principal } from '../access/principal.ts';
+import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import { problemsOf } from '../base/problems.ts';
+import { canWait } from '../base/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import { accountHandlers } from './account.ts';
+import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
 
@@ -14,6 +18,12 @@ export interface Call {
   principal: Principal;
   idempotencyKey: string | undefined;
   signal: AbortSignal;
+  /** How long the caller waits for a job to end, in milliseconds; 0: not at all. */
+  waitMs: number;
+  /** Tag of what the caller knows: see Patience. */
+  ifNoneMatch: string | undefined;
+  /** Headers of the answer, filled while the call is worked on, also where it fails. */
+  answerHeaders: AnswerHeaders;
 }
 
 /** Answers a unary method. Throws a Fault. */
@@ -42,6 +52,11 @@ export interface Core {
   ready(): Promise<void>;
 }
 
+/** Whether a call may change its caller's credits: users' calls that change anything have such REST forms. */
+function changesBalance(method: DescMethod): boolean {
+  return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
+}
+
 const missing = (method: DescMethod) => () => {
   throw new Fault('not_found', `${fullName(method)} has no handler`);
 };
@@ -51,7 +66,12 @@ const missing = (method: DescMethod) => () => {
  * without work behind it.
  */
 export function createCore(context: JobContext, services: readonly DescService[]): Core {
-  const sources = [jobHandlers(context), accountHandlers(context), operatorHandlers(context)];
+  const sources = [
+    jobHandlers(context),
+    jobServiceHandlers(context),
+    accountHandlers(context),
+    operatorHandlers(context),
+  ];
   const handlers: Handlers = {
     unary: new Map(sources.flatMap(({ unary }) => [...unary])),
     stream: new Map(sources.flatMap(({ stream }) => [...stream])),
@@ -68,6 +88,10 @@ export function createCore(context: JobContext, services: readonly DescService[]
     const problems = problemsOf(method, request);
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   };
+  const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
+  const sayCredits = ({ principal, answerHeaders }: Call, credits: number | undefined) => {
+    if (principal.role === 'user' && credits !== undefined) answerHeaders[creditsHeader] = String(credits);
+  };
   const core: Core = {
     services,
     authenticate: createAuthenticator(context),
@@ -77,10 +101,20 @@ export function createCore(context: JobContext, services: readonly DescService[]
       demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     async unary(method, request, call) {
+      sayCredits(call, call.principal.balance);
       admit(method, request, call);
-      return handlers.unary.get(fullName(method))!(request, call);
+      const handler = handlers.unary.get(fullName(method))!;
+      if (!spends.has(method) && !(call.waitMs > 0 && canWait(method))) return handler(request, call);
+      try {
+        return await handler(request, call);
+      } finally {
+        // Asked anew: the call, or what happened while it waited, changed the balance.
+        const user = await context.store.getUser(call.principal.userId).catch(() => null);
+        sayCredits(call, user?.balance);
+      }
     },
     async *stream(method, request, call) {
+      sayCredits(call, call.principal.balance);
       admit(method, request, call);
       yield* handlers.stream.get(fullName(method))!(request, call);
     },

@@ -1,5 +1,5 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
-import type { Core } from './core.ts';
+import type { Call, Core } from './core.ts';
 
 /** Service whose role REST callers need: the REST paths are the users'. */
 const restRole = 'gleaner.account.v1.AccountService';
@@ -17,6 +17,7 @@ export function createDirectCaller(core: Core) {
       core.authorize(principal, service);
       return {
         userId: principal.userId,
+        credits: principal.balance,
         call: (method: DescMethod, message: Message, context: CallContext) =>
           core.unary(method, message, { ...context, principal }),
         stream: (method: DescMethod, message: Message, context: CallContext) =>
@@ -26,7 +27,4 @@ export function createDirectCaller(core: Core) {
   };
 }
 
-interface CallContext {
-  idempotencyKey: string | undefined;
-  signal: AbortSignal;
-}
+type CallContext = Omit<Call, 'principal'>;

@@ -27,7 +27,8 @@ function handlerOf(context: JobContext, method: JobMethod): Handler {
       return (request, { principal, idempotencyKey }) =>
         submit(context, method, request, { userId: principal.userId, idempotencyKey });
     case Step.READ:
-      return (request, { principal }) => read(context, method, request, principal.userId);
+      return (request, { principal, ...call }) =>
+        read(context, method, request, { ...call, userId: principal.userId });
     case Step.LIST:
       return (_request, { principal }) => list(context, method, principal.userId);
     case Step.TERMINATE:

@@ -1,16 +1,33 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
+import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
+import { type AnswerHeaders, answerHeaderNames } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
+import { waitMetadata } from '../base/wait.ts';
 import { fromConnectError } from './fault-detail.ts';
 
-const timeoutMs = 60_000;
+/** How long a remote core may take for a call, beside the time that the call is to wait for a job. */
+export const remoteTimeoutMs = 60_000;
+
+/** A core elsewhere. */
+export interface RemoteCore {
+  /** Address, for messages. */
+  url: string;
+  /** gRPC to it. */
+  transport: Transport;
+  /** Set when this process stops: calls that wait are then answered at once. */
+  stopping: AbortSignal;
+}
+
+/** Prepares to reach a core; nothing is connected before the first call. */
+export function openRemoteCore(url: string, stopping: AbortSignal): RemoteCore {
+  return { url, transport: createGrpcTransport({ baseUrl: url }), stopping };
+}
 
 /** The gateway's caller for a core elsewhere, by gRPC. Faults are the core's own. */
-export function createRemoteCaller(coreUrl: string) {
-  const transport = createGrpcTransport({ baseUrl: coreUrl });
+export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
   const accounts = createClient(AccountService, transport);
   const health = createClient(Health, transport);
   const faulty = async <T>(call: Promise<T>): Promise<T> => {
@@ -22,40 +39,49 @@ export function createRemoteCaller(coreUrl: string) {
   };
   return {
     async ready() {
-      const { status } = await faulty(health.check({}, { timeoutMs }));
-      if (status !== Status.SERVING) throw new Fault('unavailable', `The core at ${coreUrl} is not ready.`);
+      const { status } = await faulty(health.check({}, { timeoutMs: remoteTimeoutMs }));
+      if (status !== Status.SERVING) throw new Fault('unavailable', `The core at ${url} is not ready.`);
     },
     async authenticate(headers: Record<string, string | undefined>) {
       const authorization = headers.authorization;
       const sent = { ...(authorization === undefined ? {} : { authorization }) };
-      const { account } = await faulty(accounts.getAccount({}, { headers: sent, timeoutMs }));
-      const headersOf = ({ requestId, idempotencyKey }: CallContext) =>
-        new Headers({
-          ...sent,
-          'x-request-id': requestId,
-          ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
-        });
+      const options = { headers: sent, timeoutMs: remoteTimeoutMs };
+      const { account } = await faulty(accounts.getAccount({}, options));
       return {
         userId: account!.id,
+        credits: Number(account!.balance),
         async call(method: DescMethod, message: Message, context: CallContext): Promise<Message> {
-          const unary = method as DescMethodUnary;
-          const call = transport.unary(
-            unary,
-            context.signal,
-            timeoutMs,
-            headersOf(context),
-            message as never,
+          const ask = async (waitMs: number, signal: AbortSignal) => {
+            const answer = await transport.unary(
+              method as DescMethodUnary,
+              signal,
+              remoteTimeoutMs + waitMs,
+              headersOf(sent, { ...context, waitMs }),
+              message as never,
+            );
+            takeHeaders(answer.header, context.answerHeaders);
+            return answer.message;
+          };
+          const { waitMs, signal } = context;
+          if (waitMs === 0 || stopping.aborted) return faulty(ask(0, signal));
+          return faulty(
+            ask(waitMs, AbortSignal.any([signal, stopping])).catch((error) => {
+              if (!stopping.aborted || signal.aborted) throw error;
+              return ask(0, signal);
+            }),
           );
-          return (await faulty(call)).message;
         },
         async *stream(method: DescMethod, message: Message, context: CallContext): AsyncGenerator<Message> {
           const streaming = method as DescMethodServerStreaming;
           const input = (async function* () {
             yield message as never;
           })();
-          const call = transport.stream(streaming, context.signal, undefined, headersOf(context), input);
+          const { signal } = context;
+          const call = transport.stream(streaming, signal, undefined, headersOf(sent, context), input);
+          const answer = await faulty(call);
+          takeHeaders(answer.header, context.answerHeaders);
           try {
-            yield* (await faulty(call)).message;
+            yield* answer.message;
           } catch (error) {
             throw error instanceof Fault ? error : fromConnectError(error);
           }
@@ -65,8 +91,31 @@ export function createRemoteCaller(coreUrl: string) {
   };
 }
 
+function headersOf(
+  sent: Record<string, string>,
+  { requestId, idempotencyKey, waitMs, ifNoneMatch }: CallContext,
+): Headers {
+  return new Headers({
+    ...sent,
+    'x-request-id': requestId,
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+    ...(waitMs === 0 ? {} : { [waitMetadata]: String(waitMs / 1000) }),
+    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
+  });
+}
+
+function takeHeaders(header: Headers, into: AnswerHeaders): void {
+  for (const name of answerHeaderNames) {
+    const value = header.get(name);
+    if (value !== null) into[name] = value;
+  }
+}
+
 interface CallContext {
   requestId: string;
   idempotencyKey: string | undefined;
   signal: AbortSignal;
+  waitMs: number;
+  ifNoneMatch: string | undefined;
+  answerHeaders: AnswerHeaders;
 }

@@ -1,7 +1,9 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import type { AnswerHeaders } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { requireWait, waitMetadata } from '../base/wait.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 
@@ -10,15 +12,18 @@ import { toConnectError } from './fault-detail.ts';
  * gleaner.fault.v1.Fault; those of our own making are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
-  const call = async (context: HandlerContext) => ({
-    principal: await core.authenticate(context.requestHeader.get('authorization')),
+  const call = async ({ requestHeader, signal }: HandlerContext, answerHeaders: AnswerHeaders) => ({
+    principal: await core.authenticate(requestHeader.get('authorization')),
     // gRPC metadata spells it with an underscore (decisions, "idempotency").
-    idempotencyKey:
-      context.requestHeader.get('idempotency_key') ??
-      context.requestHeader.get('idempotency-key') ??
-      undefined,
-    signal: context.signal,
+    idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
+    signal,
+    waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
+    ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
+    answerHeaders,
   });
+  const answerWith = (headers: AnswerHeaders, { responseHeader }: HandlerContext) => {
+    for (const name in headers) responseHeader.set(name, headers[name]!);
+  };
   const failed = (method: DescMethod, thrown: unknown) => {
     if (Fault.from(thrown).code === 'internal')
       log.error({ method: method.name, err: thrown }, 'call failed');
@@ -28,18 +33,26 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     for (const method of core.services.flatMap((service) => service.methods)) {
       if (method.methodKind === 'server_streaming') {
         router.rpc(method, async function* (request: Message, context: HandlerContext) {
+          const headers: AnswerHeaders = {};
           try {
-            yield* core.stream(method, request, await call(context));
+            for await (const message of core.stream(method, request, await call(context, headers))) {
+              answerWith(headers, context);
+              yield message;
+            }
           } catch (error) {
+            answerWith(headers, context);
             throw failed(method, error);
           }
         } as never);
       } else {
         router.rpc(method, (async (request: Message, context: HandlerContext) => {
+          const headers: AnswerHeaders = {};
           try {
-            return await core.unary(method, request, await call(context));
+            return await core.unary(method, request, await call(context, headers));
           } catch (error) {
             throw failed(method, error);
+          } finally {
+            answerWith(headers, context);
           }
         }) as never);
       }

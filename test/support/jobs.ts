@@ -9,9 +9,10 @@ import { openFiles } from '../../src/blobs/files/open.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { audit } from '../../src/jobs/audit.ts';
+import { createJobChanges, tellMoves } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
-import { read } from '../../src/jobs/read.ts';
+import { type Looker, read } from '../../src/jobs/read.ts';
 import { submit } from '../../src/jobs/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
@@ -41,7 +42,7 @@ export interface JobsBench {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind.
   submit(userId: string, method: string, request: JsonValue, idempotencyKey?: string): Promise<any>;
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind.
-  read(userId: string, method: string, request: JsonValue): Promise<any>;
+  read(userId: string, method: string, request: JsonValue, looker?: Partial<Looker>): Promise<any>;
   /** Starts a worker; it stops with the bench. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
   /** Resolves with the job once it is in one of the states, letting everything run that needs no time. */
@@ -63,6 +64,8 @@ const settings: JobSettings = {
   jobWindow: 16,
   prices: new Map(),
   recentCrawlMs: 86_400_000,
+  origins: new Map(),
+  inForce: [],
 };
 
 /** Opens the bench. */
@@ -74,7 +77,8 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
   const noted: string[] = [];
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
-  const store = openSqliteStore({ path: join(folder, 'gleaner.db') });
+  const told = createJobChanges(clock);
+  const store = tellMoves(openSqliteStore({ path: join(folder, 'gleaner.db') }), told);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
@@ -90,6 +94,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
     drift: createDriftWatch({ store, clock, log }),
+    changes: told,
     pages: {
       visit: (_market, region, signal) => ({
         fetch: (request) => {
@@ -142,9 +147,11 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
       const method = methodOf(name);
       return submit(context, method, fromJson(method.method.input, request), { userId, idempotencyKey });
     },
-    async read(userId, name, request) {
+    async read(userId, name, request, changed = {}) {
       const method = methodOf(name);
-      return read(context, method, fromJson(method.method.input, request), userId);
+      const { signal } = new AbortController();
+      const looker = { userId, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders: {}, ...changed };
+      return read(context, method, fromJson(method.method.input, request), looker);
     },
     async startWorker() {
       const worker = await startWorker(context, [mkta]);

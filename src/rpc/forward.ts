@@ -1,0 +1,92 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { answerHeaderNames } from '../base/answer-headers.ts';
+import { waitMetadata } from '../base/wait.ts';
+import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
+
+/** Headers of a call that its core asks for. */
+const forwarded = [
+  'authorization',
+  'idempotency_key',
+  'idempotency-key',
+  'if-none-match',
+  'x-request-id',
+  waitMetadata,
+];
+
+/**
+ * Serves the services on a Connect router by passing every call on to a core elsewhere, in its caller's
+ * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Errors are the
+ * core's own with their details; one that cannot be reached is `Unavailable`.
+ */
+export function routeForward(
+  services: readonly DescService[],
+  { url, transport, stopping }: RemoteCore,
+): (router: ConnectRouter) => void {
+  const headersOf = ({ requestHeader }: HandlerContext) => {
+    const headers = new Headers();
+    for (const name of forwarded) {
+      const value = requestHeader.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    return headers;
+  };
+  const signalOf = ({ signal }: HandlerContext) => AbortSignal.any([signal, stopping]);
+  const answerWith = (header: Headers, { responseHeader }: HandlerContext) => {
+    for (const name of answerHeaderNames) {
+      const value = header.get(name);
+      if (value !== null) responseHeader.set(name, value);
+    }
+  };
+  const failed = (thrown: unknown, signal: AbortSignal): ConnectError => {
+    const error = ConnectError.from(thrown);
+    if (error.isWireError || signal.aborted) return error;
+    const words = `The core at ${url} did not answer.`;
+    return new ConnectError(words, Code.Unavailable, undefined, undefined, thrown);
+  };
+
+  return (router) => {
+    for (const method of services.flatMap((service) => service.methods)) {
+      if (method.methodKind === 'server_streaming') {
+        router.rpc(method, async function* (request: never, context: HandlerContext) {
+          try {
+            const answer = await transport.stream(
+              method as DescMethodServerStreaming,
+              signalOf(context),
+              context.timeoutMs(),
+              headersOf(context),
+              one(request),
+            );
+            answerWith(answer.header, context);
+            yield* answer.message;
+          } catch (error) {
+            throw failed(error, context.signal);
+          }
+        } as never);
+      } else {
+        router.rpc(
+          method as DescMethod,
+          (async (request: never, context: HandlerContext) => {
+            try {
+              const answer = await transport.unary(
+                method as DescMethodUnary,
+                signalOf(context),
+                context.timeoutMs() ?? 2 * remoteTimeoutMs,
+                headersOf(context),
+                request,
+              );
+              answerWith(answer.header, context);
+              return answer.message;
+            } catch (error) {
+              throw failed(error, context.signal);
+            }
+          }) as never,
+        );
+      }
+    }
+  };
+}
+
+async function* one<T>(message: T): AsyncGenerator<T> {
+  yield message;
+}
