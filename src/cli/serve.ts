@@ -1,5 +1,6 @@
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { Caller } from '../../gateway/caller.ts';
+import { serveConsole } from '../../gateway/console.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { startGateway } from '../../gateway/server.ts';
 import manifest from '../../package.json' with { type: 'json' };
@@ -105,7 +106,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       service.httpPort = await openGateway(program, caller as Caller, rpc, publicUrl, closers);
     }
     for (const [name, port] of [
-      ['REST, OpenAPI (/docs), files', service.httpPort],
+      ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
       ['gRPC, Connect', service.grpcPort],
     ] as const) {
       if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
@@ -145,7 +146,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: [connectMiddleware(rpc)],
+    mounts: [serveConsole(), connectMiddleware(rpc)],
     retrieveCache: config.retrieveCache,
     requestsPerSecond: config.requestsPerSecond,
   });
