@@ -96,6 +96,20 @@ describe('refused', () => {
     ]);
   });
 
+  test('what the market says is wrong, once a field', () => {
+    const items = [{ keyword: '9' }, { keyword: 'nine' }, { keyword: ' ' }];
+    const strict: Market = {
+      ...market(['id']),
+      problemOf: ({ keyword }) =>
+        /^\d+$/.test(String(keyword)) ? null : { name: 'keyword', msg: 'no number' },
+    };
+    const request = create(SearchesOfB, { items });
+    expect(problemsOf(() => planItems(request, SearchesOfB, strict, inOrder))).toEqual([
+      [['body', 'items', 1, 'keyword'], 'value_error'],
+      [['body', 'items', 2, 'keyword'], 'string_too_short'],
+    ]);
+  });
+
   test('texts of nothing but spaces, where one is required', () => {
     const request = create(PagesOfC, { items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }] });
     expect(problemsOf(() => planItems(request, PagesOfC, market(['id']), inOrder))).toEqual([

@@ -24,8 +24,8 @@ const mostProblems = 100;
 /**
  * Plans a request of items: a unit each, its input under the request's own names with the contract's
  * defaults filled in. Kept of the request: how its items are identified, so that views and files need
- * no descriptor. Faults: `invalid` for a blank text, a category without its `category`, or a URL that
- * is not the market's.
+ * no descriptor. Faults: `invalid` for a blank text, a category without its `category`, what the
+ * market says is wrong, or a URL that is not the market's.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const items = description.fields.find((field) => field.name === 'items')!.message!;
@@ -82,16 +82,21 @@ function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): J
 }
 
 function* problemsOf(input: JsonObject, items: DescMessage, market: Market) {
+  const blank = new Set<string>();
   for (const field of items.fields) {
     const name = restName(field);
     const value = input[name];
-    if (rulesOf(field).required && typeof value === 'string' && value.trim() === '')
+    if (rulesOf(field).required && typeof value === 'string' && value.trim() === '') {
+      blank.add(name);
       yield { name, msg: 'String should have more than spaces', type: 'string_too_short' };
+    }
   }
   const asksCategory = input.list_type === 'category' && items.fields.some(({ name }) => name === 'category');
   if (asksCategory && !input.category) {
     yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };
   }
+  const problem = market.problemOf?.(input);
+  if (problem && !blank.has(problem.name)) yield { ...problem, type: 'value_error' };
   if (typeof input.url === 'string' && market.parseUrl) {
     try {
       market.parseUrl('search', input.url);

@@ -62,4 +62,7 @@ export interface Market {
   /** Reads a URL as submitted into a reader's input and region (decisions, "mkta URLs"). Throws a
    *  plain Error whose message says what is wrong with the URL. Absent where no kind takes URLs. */
   readonly parseUrl?: (page: PageName, url: string) => { input: JsonObject; region: string; type: string };
+  /** What is wrong with a reader's input as submitted where the contract's rules can't say it: the field and the
+   *  words; null for nothing. Absent: they say it all. */
+  readonly problemOf?: (input: JsonObject) => { name: string; msg: string } | null;
 }

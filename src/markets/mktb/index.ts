@@ -1,11 +1,19 @@
+import { quote } from '../../base/problems.ts';
 import type { Market } from '../market.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 import { search } from './search.ts';
+import { isCategory } from './search-query.ts';
 
 /** Marketplace B. */
 export const mktb: Market = {
   name: 'mktb',
   regions: ['id'],
   readers: { product, search, merchant },
+  // A category is known by its number (interface, marketplace B).
+  problemOf: (input) => {
+    const keyword = String(input.keyword);
+    if (!isCategory(input) || /^[0-9]{1,19}$/.test(keyword)) return null;
+    return { name: 'keyword', msg: `Value is not the number of a category: ${quote(keyword)}` };
+  },
 };

@@ -66,6 +66,7 @@ export const mktb: Marketplace = {
           'category',
           'missing',
         ),
+        refusedItem('a category by its name', { ...category, keyword: 'lampu' }, 'keyword', 'value_error'),
         refusedItem('a category with an empty slug', { ...category, category: '' }, 'category', 'missing'),
         {
           ...refusedItem('a list for a slug', { ...category, category: [1] }, 'category', 'string_type'),

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { mktb } from './index.ts';
+
+const problemOf = (input: { list_type?: string; keyword?: string }) => mktb.problemOf!(input);
+
+test.each([
+  { list_type: 'category', keyword: '7400702' },
+  { list_type: 'search', keyword: 'lampu' },
+  { keyword: 'lampu' },
+  {},
+])('%j is well', (input) => {
+  expect(problemOf(input)).toBeNull();
+});
+
+test.each(['lampu', '12a', '-1', '1.5', '٣', '1'.repeat(20)])(
+  'a category by the keyword %s, which is no number, is refused with the field and the value',
+  (keyword) => {
+    expect(problemOf({ list_type: 'category', keyword })).toEqual({
+      name: 'keyword',
+      msg: `Value is not the number of a category: "${keyword}"`,
+    });
+  },
+);
