@@ -5,6 +5,7 @@ import { type Egress, type EgressRules, openEgress } from './egress.ts';
 import { memoryOf } from './memory.ts';
 import type { Context, Engine, OpenPage } from './pool.ts';
 import { makeProfile, removeProfile } from './profile.ts';
+import { startFailure } from './start-failure.ts';
 
 /** A page to visit with, and its way out. */
 export interface Tab {
@@ -65,6 +66,9 @@ function sandboxFlags(): string[] {
 }
 
 async function start(path: string, profile: string): Promise<Browser> {
+  // Ours holds secrets.
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' };
+  const args = [...sandboxFlags(), ...flags];
   try {
     return await puppeteer.launch({
       executablePath: path,
@@ -74,16 +78,17 @@ async function start(path: string, profile: string): Promise<Browser> {
       handleSIGTERM: false,
       handleSIGHUP: false,
       userDataDir: profile,
-      // Ours holds secrets.
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' },
-      args: [...sandboxFlags(), ...flags],
+      env,
+      args,
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       defaultViewport: { width: 1366, height: 900 },
       timeout: startMs,
       protocolTimeout: answerMs,
     });
   } catch (error) {
-    const reason = (error as Error).message.split('\n')[0];
+    // What it says itself is better than that its pipe was closed.
+    const said = await startFailure(path, args, profile, env);
+    const reason = said ?? (error as Error).message.split('\n')[0];
     throw new Fault('browser_failed', `the browser ${path} did not start: ${reason}`, { cause: error });
   }
 }
