@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import type { ResolveName } from './address.ts';
+import { createPoster, type Poster } from './post.ts';
+
+const never = new AbortController().signal;
+let receiver: Receiver;
+const posters: Poster[] = [];
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  for (const poster of posters.splice(0)) await poster.close();
+  await receiver.close();
+});
+
+function poster(totalMs = 5_000, resolve?: ResolveName): Poster {
+  const made = createPoster({ totalMs, ...(resolve ? { resolve } : {}) });
+  posters.push(made);
+  return made;
+}
+
+const message = (url: string, guarded = false) => ({
+  url,
+  guarded,
+  headers: { 'content-type': 'application/json', 'webhook-id': 'x' },
+  body: '{"a":"☃"}',
+});
+
+test('a message arrives as it is, and its answer comes back', async () => {
+  receiver.answer((_request, response) => response.writeHead(202, { 'x-a': 'b' }).end('thanks'));
+  const answer = await poster().post(message(`${receiver.url}?token=1`), never);
+  expect(answer).toMatchObject({ status: 202, text: 'thanks', headers: { 'x-a': 'b' } });
+  expect(receiver.received).toMatchObject([
+    { path: '/hook?token=1', body: '{"a":"☃"}', headers: { 'webhook-id': 'x', 'content-length': '11' } },
+  ]);
+});
+
+test('a redirect is the answer', async () => {
+  receiver.answer((_request, response) => response.writeHead(307, { location: receiver.url }).end());
+  expect(await poster().post(message(receiver.url), never)).toMatchObject({ status: 307 });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('an answer without an end counts by its status, and only its beginning is read', async () => {
+  let sent = 0;
+  receiver.answer((_request, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const push = () => {
+      while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+    };
+    response.on('drain', push);
+    push();
+  });
+  const answer = await poster().post(message(receiver.url), never);
+  expect(answer.status).toBe(200);
+  expect(answer.text).toHaveLength(8 * 1024);
+  expect(sent).toBeLessThan(16 * 1024 * 1024);
+});
+
+test('an answer that stops in its middle counts by its status', async () => {
+  receiver.answer((_request, response) => void response.writeHead(200).write('slow'));
+  expect(await poster(100).post(message(receiver.url), never)).toMatchObject({ status: 200, text: 'slow' });
+});
+
+test('a receiver that does not answer is given up', async () => {
+  receiver.answer(() => {});
+  await expect(poster(50).post(message(receiver.url), never)).rejects.toMatchObject({
+    code: 'page_timeout',
+    message: `127.0.0.1:${receiver.port}: no answer within 50 ms`,
+  });
+});
+
+test('a connection that is reset or refused is a fault of the network', async () => {
+  receiver.answer((request) => request.socket.resetAndDestroy());
+  const { post } = poster();
+  await expect(post(message(receiver.url), never)).rejects.toMatchObject({ code: 'network' });
+  await expect(post(message('http://127.0.0.1:1/'), never)).rejects.toMatchObject({ code: 'network' });
+});
+
+test('an aborted signal ends it at once', async () => {
+  receiver.answer(() => {});
+  const stop = new AbortController();
+  const { post } = poster();
+  const posted = post(message(receiver.url), stop.signal);
+  await receiver.came(1);
+  stop.abort(new Error('stopped'));
+  await expect(posted).rejects.toThrow('stopped');
+  await expect(post(message(receiver.url), stop.signal)).rejects.toThrow('stopped');
+});
+
+describe('a guarded message does not go to', () => {
+  const refused = { code: 'address_refused' };
+
+  test.each([
+    'http://127.0.0.1:9/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://[::1]:9/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://10.1.2.3/',
+    'http://192.168.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[fd00:ec2::254]/',
+    'http://100.64.0.1/',
+    'http://0.0.0.0/',
+  ])('%s', async (url) => {
+    await expect(poster().post(message(url, true), never)).rejects.toMatchObject(refused);
+  });
+
+  test('this machine by name', async () => {
+    const url = `http://localhost:${receiver.port}/hook`;
+    await expect(poster().post(message(url, true), never)).rejects.toMatchObject(refused);
+    expect(receiver.received).toEqual([]);
+    // It would have come: the same unguarded.
+    expect(await poster().post(message(url), never)).toMatchObject({ status: 204 });
+  });
+
+  test('a name that leads to a private address, also beside a public one, or only the second time', async () => {
+    const answers = [
+      [{ address: '10.0.0.8', family: 4 }],
+      [
+        { address: '203.0.113.9', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+      [{ address: '::ffff:127.0.0.1', family: 6 }],
+    ];
+    let asked = 0;
+    const resolve: ResolveName = (_host, _options, callback) => callback(null, answers[asked++]!);
+    const { post } = poster(5_000, resolve);
+    for (const _ of answers) {
+      const url = `http://hooks.example.com:${receiver.port}/hook`;
+      await expect(post(message(url, true), never)).rejects.toMatchObject(refused);
+    }
+    expect(asked).toBe(3);
+    expect(receiver.received).toEqual([]);
+  });
+});
