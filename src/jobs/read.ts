@@ -1,13 +1,12 @@
 import { create, type Message } from '@bufbuild/protobuf';
-import { type AnswerHeaders, tagHeader } from '../base/answer-headers.ts';
-import { namesTag } from '../base/etag.ts';
+import type { AnswerHeaders } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
 import { tagOf } from './tag.ts';
-import { goesOn, type Patience, progressOf, waitForChange, waitForEnd } from './wait.ts';
+import { type Patience, type Shown, showPatiently } from './wait.ts';
 import { waitingFor } from './waiting.ts';
 
 /** Failed units told of at most. */
@@ -52,30 +51,15 @@ export interface Looker extends Patience {
   answerHeaders: AnswerHeaders;
 }
 
-/**
- * Shows one job through one of its kind's views, with its tag. With patience it answers once the job has
- * ended, or with a tag at hand once another one holds, at the latest when the time is over. Fault `not_found`.
- */
+/** Shows one job through one of its kind's views, as patiently as the looker is. Fault `not_found`. */
 export async function read(
   context: JobContext,
   method: JobMethod,
   request: Message,
   looker: Looker,
 ): Promise<Message> {
-  const { ifNoneMatch, signal, waitMs, answerHeaders } = looker;
-  const until = context.clock.now() + waitMs;
-  let job = await findJob(context, method, request, looker.userId);
-  if (waitMs > 0 && ifNoneMatch === undefined) job = await waitForEnd(context, job, until, signal);
-  for (;;) {
-    const waits = waitMs > 0 && ifNoneMatch !== undefined && goesOn(context, job, until, signal);
-    const known = waits ? await progressOf(context, job) : '';
-    const { tag, render } = await look(context, method, job, request);
-    if (!waits || !namesTag(ifNoneMatch, tag)) {
-      answerHeaders[tagHeader] = tag;
-      return render();
-    }
-    job = await waitForChange(context, job, known, until, signal);
-  }
+  const job = await findJob(context, method, request, looker.userId);
+  return showPatiently(context, job, looker, (current) => look(context, method, current, request));
 }
 
 /** Shows a job that is at hand through the method's view. */
@@ -94,7 +78,7 @@ async function look(
   { method, offer, view: name }: JobMethod,
   job: Job,
   request: Message,
-): Promise<{ tag: string; render(): Promise<Message> }> {
+): Promise<Shown<Message>> {
   const view = offer!.kind.views[name]!;
   const snapshot = await snapshotOf(context, job, view.needs, request);
   // Not a matter of the kind: every answer that has the field says what holds the job up.

@@ -1,4 +1,6 @@
-import type { Counts, Job } from '../store/documents.ts';
+import { type AnswerHeaders, tagHeader } from '../base/answer-headers.ts';
+import { namesTag } from '../base/etag.ts';
+import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 /** How long one who looks at a job waits for it. */
@@ -14,50 +16,52 @@ export interface Patience {
 /** How often the store is asked; what this process does is told at once. */
 const pollMs = 1_000;
 
-/** Whether there is any use in waiting on. */
-export function goesOn(context: JobContext, job: Job, until: number, signal: AbortSignal): boolean {
-  const { changes, clock } = context;
-  return job.finishedAt === null && clock.now() < until && !changes.stopped && !signal.aborted;
-}
-
-/** Waits until the job has ended or waiting is of no use any more; gives the job as it is then. */
-export async function waitForEnd(
-  context: JobContext,
-  job: Job,
-  until: number,
-  signal: AbortSignal,
-): Promise<Job> {
-  let current = job;
-  while (goesOn(context, current, until, signal)) current = await nextLook(context, current, until, signal);
-  return current;
+/** What is shown of a job: known by a tag before it is rendered. */
+export interface Shown<T> {
+  tag: string;
+  render(): T | Promise<T>;
 }
 
 /**
- * As waitForEnd, but any change of the job or its counts since `known` ends the wait, too.
+ * Shows a job with its tag among the answer's headers. With patience it does so once the job has ended, or with
+ * a tag at hand once another one holds; at the latest when the time is over, nobody listens any more or the
+ * service stops.
  */
-export async function waitForChange(
+export async function showPatiently<T>(
   context: JobContext,
   job: Job,
-  known: string,
-  until: number,
-  signal: AbortSignal,
-): Promise<Job> {
-  let current = job;
-  while (goesOn(context, current, until, signal)) {
-    current = await nextLook(context, current, until, signal);
-    if ((await progressOf(context, current)) !== known) return current;
-  }
-  return current;
-}
-
-/** What waitForChange compares: take it before what is shown is read, so that nothing is missed between. */
-export async function progressOf({ store }: JobContext, job: Job): Promise<string> {
-  const counts: Counts = await store.countJob(job.id);
-  return JSON.stringify([job.state, job.refunded, counts]);
-}
-
-async function nextLook(context: JobContext, job: Job, until: number, signal: AbortSignal): Promise<Job> {
+  { waitMs, ifNoneMatch, signal, answerHeaders }: Patience & { answerHeaders: AnswerHeaders },
+  look: (job: Job) => Promise<Shown<T>>,
+): Promise<T> {
   const { changes, clock, store } = context;
-  await changes.next(job.id, Math.min(pollMs, until - clock.now()), signal);
-  return (await store.getJob(job.id)) ?? job;
+  const until = clock.now() + waitMs;
+  const goesOn = (current: Job) =>
+    current.finishedAt === null && clock.now() < until && !changes.stopped && !signal.aborted;
+  const next = async (current: Job) => {
+    await changes.next(job.id, Math.min(pollMs, until - clock.now()), signal);
+    return (await store.getJob(job.id)) ?? current;
+  };
+
+  let current = job;
+  if (ifNoneMatch === undefined) while (goesOn(current)) current = await next(current);
+  for (;;) {
+    const waits = goesOn(current);
+    // Taken before what is shown is read, so that no change is missed between.
+    let known = waits ? await progressOf(context, current) : '';
+    const { tag, render } = await look(current);
+    if (!waits || !namesTag(ifNoneMatch, tag)) {
+      answerHeaders[tagHeader] = tag;
+      return render();
+    }
+    // What is asked for again and again is cheap; the whole is looked at only when that has changed.
+    for (const before = known; goesOn(current) && known === before; ) {
+      current = await next(current);
+      known = await progressOf(context, current);
+    }
+  }
+}
+
+/** How far a job is: another text whenever its state, refunds or counts have changed. */
+async function progressOf({ store }: JobContext, job: Job): Promise<string> {
+  return JSON.stringify([job.state, job.refunded, await store.countJob(job.id)]);
 }

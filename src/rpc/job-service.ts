@@ -1,11 +1,14 @@
 import type { Message } from '@bufbuild/protobuf';
 import { JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { tagHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
 import { fullName } from '../jobs/offers.ts';
 import { fileName, listFiles } from '../jobs/result-files.ts';
 import { results } from '../jobs/results.ts';
+import { jobTag } from '../jobs/tag.ts';
+import { showPatiently } from '../jobs/wait.ts';
 import type { Job } from '../store/documents.ts';
 import { handle } from './account.ts';
 import type { Call, Handlers, StreamHandler } from './core.ts';
@@ -38,14 +41,25 @@ export function jobServiceHandlers(context: JobContext): Handlers {
       const { items, next } = await listJobs(context, request, asker);
       return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
     }),
-    handle(method.getJob, async (request, call) => shape(await find(request, call))),
+    handle(method.getJob, async (request, call) =>
+      showPatiently(context, await find(request, call), call, async (job) => {
+        const shown = await shape(job);
+        const { success, failed, batchesDone, waitingFor } = shown;
+        return {
+          tag: jobTag(context.clock, job, [success, failed, batchesDone, waitingFor]),
+          render: () => shown,
+        };
+      }),
+    ),
     handle(method.listUnits, async (request, call) => reads.listUnits(request, await find(request, call))),
     handle(method.listFaults, async (request, call) => reads.listFaults(request, await find(request, call))),
     handle(method.getProgress, async (request, call) =>
       reads.getProgress(request, await find(request, call)),
     ),
     handle(method.listFiles, async (request, call) => {
-      const files = await listFiles(context, await find(request, call));
+      const job = await find(request, call);
+      const files = await listFiles(context, job);
+      call.answerHeaders[tagHeader] = jobTag(context.clock, job, files.length);
       return {
         files: files.map(({ file, link, ...place }) => ({
           ...place,
