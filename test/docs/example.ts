@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** A command of a page, and the answer that the page shows for it. */
+export interface Example {
+  /** Text of the `sh` block. */
+  command: string;
+  /** Text of the `json` block right after it; null where the page shows none. */
+  answer: string | null;
+  /** Where the answer's text stands in the page; null without one. */
+  place: { from: number; to: number } | null;
+}
+
+const block = /^```sh\n([\s\S]*?)^```\n(?:\n*^```json\n([\s\S]*?)^```\n)?/gm;
+
+/** The examples of a page, in order. */
+export function examplesOf(page: string): Example[] {
+  return [...page.matchAll(block)].map((match) => {
+    const [whole, command, answer] = match;
+    if (answer === undefined) return { command: command!, answer: null, place: null };
+    const to = match.index + whole.length - '```\n'.length;
+    return { command: command!, answer, place: { from: to - answer.length, to } };
+  });
+}
+
+/** What examples of one page hand on to the next ones: `$JOB`, `$TASK`, `$LINK` and what the reader sets. */
+export type Variables = Record<string, string>;
+
+/**
+ * Runs a command as a reader would, in bash; gives the JSON that it printed, of JSON Lines the first.
+ * Rejects when it fails.
+ */
+export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
+  const script = `set -euo pipefail\n${command}`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const [first = '', ...lines] = stdout.trimEnd().split('\n');
+  return JSON.parse(lines.every((line) => line.startsWith('{"')) ? first : stdout);
+}
+
+/** Notes what later examples call by a name: the answer's job, task, and first link. */
+export function remember(answer: unknown, variables: Variables): void {
+  const found = answer as Record<string, unknown>;
+  if (typeof found?.job_id === 'string') variables.JOB = found.job_id;
+  if (typeof found?.task_id === 'number') variables.TASK = String(found.task_id);
+  const parts = [found, ...((found?.items ?? []) as unknown[])] as Record<string, unknown>[];
+  const link = parts.find((part) => typeof part?.download_url === 'string')?.download_url;
+  if (typeof link === 'string') variables.LINK = link;
+}
+
+const more = '…';
+
+/** Keys shown of an object, by how deep it stands; below that, none. */
+const widths = [24, 20, 10, 6, 7];
+
+/** An answer short enough to read: long lists, wide objects, what stands deep and long texts end in "…". */
+export function abridge(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 60)}${more}` : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const most = depth === 0 ? 2 : 1;
+    const shown = value.slice(0, most).map((element) => abridge(element, depth + 1));
+    return value.length > most ? [...shown, more] : shown;
+  }
+  const entries = Object.entries(value);
+  const most = widths[depth];
+  if (most === undefined) return entries.length === 0 ? value : more;
+  const shown = entries.slice(0, most).map(([key, each]) => [key, abridge(each, depth + 1)]);
+  return Object.fromEntries(entries.length > most ? [...shown, [more, more]] : shown);
+}
+
+/** Where an answer is not of the shape that a page shows: other keys or types. None: it is. */
+export function differences(shown: unknown, got: unknown, path = 'answer'): string[] {
+  if (shown === more) return [];
+  if (shown === null || typeof shown !== 'object') {
+    return typeOf(shown) === typeOf(got) ? [] : [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
+  }
+  if (typeOf(shown) !== typeOf(got)) return [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
+  if (Array.isArray(shown)) {
+    const answers = got as unknown[];
+    const whole = shown.at(-1) !== more;
+    const counted = whole && answers.length !== shown.length;
+    return [
+      ...(counted ? [`${path}: ${answers.length} elements, the page shows ${shown.length}`] : []),
+      ...shown
+        .slice(0, answers.length)
+        .flatMap((each, at) => differences(each, answers[at], `${path}[${at}]`)),
+    ];
+  }
+  const { [more]: elided, ...keys } = shown as Record<string, unknown>;
+  const answer = got as Record<string, unknown>;
+  const unknown = Object.keys(answer).filter((key) => !(key in keys));
+  return [
+    ...(elided === undefined ? unknown.map((key) => `${path}.${key}: not on the page`) : []),
+    ...Object.entries(keys).flatMap(([key, each]) =>
+      key in answer ? differences(each, answer[key], `${path}.${key}`) : [`${path}.${key}: missing`],
+    ),
+  ];
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

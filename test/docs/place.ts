@@ -1,0 +1,40 @@
+import { origins } from '../origins/list.ts';
+import { startOrigins } from '../origins/server.ts';
+import { apiOf } from '../support/api.ts';
+import { createDeployment } from '../support/deployment.ts';
+import { type Engines, embedded } from '../support/engines.ts';
+import type { Variables } from './example.ts';
+
+/** A service with the fake marketplaces behind it, and what a reader of the documentation has set. */
+export interface Place {
+  /** Of a user with credits: `$URL`, `$KEY`, `$OPERATOR_KEY`, `$STORE`. */
+  variables(): Promise<Variables>;
+  stop(): Promise<void>;
+}
+
+/** Starts what the examples of the documentation are run against. */
+export async function startPlace(): Promise<Place> {
+  const sites = await startOrigins({ origins, misbehaviour: 'none' });
+  const deployment = await createDeployment({
+    stack: embedded,
+    engines: (await embedded.open()) as Engines,
+    origins: sites,
+    settings: { GLEANER_RETRIEVE_CACHE: 'off' },
+  });
+  await deployment.start();
+  return {
+    async variables() {
+      const user = await apiOf(deployment).createUser(10_000);
+      return {
+        URL: deployment.url,
+        KEY: user.key,
+        OPERATOR_KEY: deployment.operatorKey,
+        STORE: sites.address('mktf', ''),
+      };
+    },
+    async stop() {
+      await deployment.stop();
+      await sites.stop();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Writes what examples answer into the pages named: node test/docs/update.ts docs/kinds/*.md
+import { readFileSync, writeFileSync } from 'node:fs';
+import { abridge, examplesOf, remember, runExample } from './example.ts';
+import { startPlace } from './place.ts';
+
+const place = await startPlace();
+try {
+  for (const path of process.argv.slice(2)) {
+    const page = readFileSync(path, 'utf8');
+    const variables = await place.variables();
+    let written = '';
+    let at = 0;
+    for (const example of examplesOf(page)) {
+      const printed = await runExample(example, variables);
+      remember(printed, variables);
+      if (example.place === null) continue;
+      // Addresses and ports of this run are of no use to readers.
+      const text = JSON.stringify(abridge(printed), null, 2)
+        .replaceAll(variables.URL!, 'http://127.0.0.1:8080')
+        .replaceAll(variables.STORE!, 'https://store.example');
+      written += `${page.slice(at, example.place.from)}${text}\n`;
+      at = example.place.to;
+    }
+    writeFileSync(path, written + page.slice(at));
+    console.log(path);
+  }
+} finally {
+  await place.stop();
+}
