@@ -6,13 +6,15 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
-import type { Call, Handler, Handlers } from './core.ts';
+import type { Call, Handler, Handlers, StreamHandler } from './core.ts';
+import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
+import { firstDay, usageShapes } from './usage-shape.ts';
 
 /** A handler that answers with the plain shape of the method's response. */
 export type ShapeHandler<M extends DescMethod> = (
@@ -30,6 +32,9 @@ export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>
 /** Entries of a page where the request names no number. */
 export const pageSize = 100;
 
+/** Days of usage where the request names no number. */
+const usageDays = 30;
+
 /** Handlers of gleaner.account.v1.AccountService: the caller's own account. */
 export function accountHandlers({ store, clock }: JobContext): Handlers {
   const { method } = AccountService;
@@ -43,6 +48,11 @@ export function accountHandlers({ store, clock }: JobContext): Handlers {
       const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
       const { items, next } = await store.listLedgerEntries(principal.userId, page);
       return { entries: items.map(entryShape), nextPageToken: next ?? '' };
+    }),
+    handle(method.getUsage, async (request, { principal }) => {
+      const days = request.days || usageDays;
+      const first = firstDay(clock.now(), days);
+      return { days: usageShapes(await store.sumLedger(principal.userId, first), first, days) };
     }),
     handle(method.createApiKey, ({ name, expiresAt }, { principal }) => {
       const { userId, role } = principal;
@@ -63,5 +73,12 @@ export function accountHandlers({ store, clock }: JobContext): Handlers {
       keys: (await store.listApiKeys(principal.userId)).map(keyShape),
     })),
   ]);
-  return { unary, stream: new Map() };
+  const stream = new Map<string, StreamHandler>([
+    [
+      fullName(method.exportLedger),
+      (request, { principal }) =>
+        exportLedger(store, principal.userId, (request as ExportLedgerRequest).format),
+    ],
+  ]);
+  return { unary, stream };
 }

@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handler } from './core.ts';
-import { accountShape, keyShape } from './shapes.ts';
+import { accountShape, entryShape, keyShape } from './shapes.ts';
 
 /** What operators see of users, and do with them: accounts, keys and credits. */
 export function operatorUserHandlers(context: JobContext): [string, Handler][] {
@@ -35,8 +35,30 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
     }),
     handle(method.listUsers, async (request) => {
       const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
-      const { items, next } = await store.listUsers('user', page);
+      const { items, next } = await store.listUsers('user', page, request.search);
       return { users: items.map(accountShape), nextPageToken: next ?? '' };
+    }),
+    handle(method.getUser, async ({ userId }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      return { user: accountShape(user) };
+    }),
+    handle(method.suspendUser, async ({ userId, suspended }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      // Else the last operator could shut the door on all.
+      if (user.role === 'operator')
+        throw new Fault('conflict', 'Operators are not suspended: revoke their keys.');
+      return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
+    }),
+    handle(method.listApiKeys, async ({ userId }) => ({
+      keys: (await store.listApiKeys((await userOf(userId)).id)).map(keyShape),
+    })),
+    handle(method.listLedgerEntries, async (request) => {
+      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const { items, next } = await store.listLedgerEntries(request.userId || null, page);
+      const entries = items.map((entry) => ({ ...entryShape(entry), userId: entry.userId }));
+      return { entries, nextPageToken: next ?? '' };
     }),
     handle(method.createApiKey, async ({ userId, name, expiresAt }) => {
       const { role } = await userOf(userId);

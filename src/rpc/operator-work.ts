@@ -1,11 +1,44 @@
-import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { OperatorService, type ProcessSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { JobContext } from '../jobs/context.ts';
+import type { ProcessReport } from '../store/operations.ts';
 import { handle } from './account.ts';
 import type { Handler } from './core.ts';
-import { originShape } from './shapes.ts';
+import { originShapes } from './origin-shape.ts';
 
-/** What operators see of the service at work. */
-export function operatorWorkHandlers({ store }: JobContext): [string, Handler][] {
+/** A process that has not said anything for so long is taken to be gone. */
+const silentMs = 60_000;
+
+/** How far back it is shown what was asked of origins. */
+const shownMs = 3_600_000;
+
+/** What operators see of the service at work, and how it is set. */
+export function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
   const { method } = OperatorService;
-  return [handle(method.listOrigins, async () => ({ origins: (await store.listPauses()).map(originShape) }))];
+  return [
+    handle(method.getWork, async () => ({
+      backlog: await store.countBacklog(),
+      processes: (await store.listProcesses(clock.now() - silentMs)).map(processShape),
+    })),
+    handle(method.listOrigins, async () => {
+      const minutes = await store.listOriginMinutes(clock.now() - shownMs);
+      const pauses = await store.listPauses();
+      return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
+    }),
+    handle(method.listSettings, async () => ({
+      settings: settings.inForce.map((setting) => ({ ...setting })),
+    })),
+  ];
+}
+
+function processShape(report: ProcessReport): MessageInitShape<typeof ProcessSchema> {
+  const { startedAt, seenAt, memoryBytes, unitsDone, ...rest } = report;
+  return {
+    ...rest,
+    startedAt: timestampFromMs(startedAt),
+    seenAt: timestampFromMs(seenAt),
+    memoryBytes: BigInt(memoryBytes),
+    unitsDone: BigInt(unitsDone),
+  };
 }

@@ -5,14 +5,19 @@ import type {
   ApiKeySchema,
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
-import type { OriginPause } from '../store/politeness.ts';
 
 /** A user as the account and operator services show it. */
 export function accountShape(user: User): MessageInitShape<typeof AccountSchema> {
   const { id, name, email } = user;
-  return { id, name, email, balance: BigInt(user.balance), createdAt: timestampFromMs(user.createdAt) };
+  return {
+    id,
+    name,
+    email,
+    balance: BigInt(user.balance),
+    createdAt: timestampFromMs(user.createdAt),
+    suspended: user.suspendedAt !== null,
+  };
 }
 
 /** A key without the key itself. */
@@ -24,6 +29,7 @@ export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
     createdAt: timestampFromMs(key.createdAt),
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),
+    ...(key.lastUsedAt === null ? {} : { lastUsedAt: timestampFromMs(key.lastUsedAt) }),
   };
 }
 
@@ -32,17 +38,4 @@ export function entryShape(entry: LedgerEntry): MessageInitShape<typeof LedgerEn
   const { key, type, note } = entry;
   const createdAt = timestampFromMs(entry.createdAt);
   return { key, type, note, amount: BigInt(entry.amount), jobId: entry.jobId ?? '', createdAt };
-}
-
-/** An origin that is left alone. */
-export function originShape(pause: OriginPause & { origin: string }): MessageInitShape<typeof OriginSchema> {
-  const { origin, until, reason, strikes, since, probing } = pause;
-  return {
-    origin,
-    reason,
-    strikes,
-    probing,
-    pausedUntil: timestampFromMs(until),
-    since: timestampFromMs(since),
-  };
 }

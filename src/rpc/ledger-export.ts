@@ -1,0 +1,80 @@
+import { create, type Message } from '@bufbuild/protobuf';
+import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
+import type { LedgerEntry } from '../store/documents.ts';
+import type { LedgerStore } from '../store/store.ts';
+
+/** Entries that are read, and sent, at once. */
+const pageSize = 500;
+
+/** How a ledger is written: its content type, what comes before the entries, and each of them. */
+interface Format {
+  contentType: string;
+  head: string;
+  line(entry: LedgerEntry): string;
+}
+
+const fieldsOf = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) => ({
+  key,
+  amount,
+  type,
+  job_id: jobId ?? '',
+  note,
+  created_at: new Date(createdAt).toISOString(),
+});
+
+const columns = ['key', 'amount', 'type', 'job_id', 'note', 'created_at'] as const;
+
+/** Text that a spreadsheet takes for a formula, or for the rest of the cell before. */
+const formula = /^[=+\-@\t\r\n]/;
+
+/**
+ * A cell as RFC 4180 has it. Text that a spreadsheet would reckon with has an apostrophe before it, which
+ * spreadsheets do not show: people wrote it, and others open the file.
+ */
+function cell(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const text = formula.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const formats: Record<string, Format> = {
+  csv: {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    head: `${columns.join(',')}\r\n`,
+    line: (entry) => {
+      const fields = fieldsOf(entry);
+      return `${columns.map((name) => cell(fields[name])).join(',')}\r\n`;
+    },
+  },
+  jsonl: {
+    contentType: 'application/jsonl; charset=utf-8',
+    head: '',
+    line: (entry) => `${JSON.stringify(fieldsOf(entry))}\n`,
+  },
+};
+
+/**
+ * Writes the whole ledger of a user, newest first, as it stands while it is read: `format` is "csv", which ''
+ * stands for, or "jsonl". A page of it is in memory at a time.
+ */
+export async function* exportLedger(
+  store: Pick<LedgerStore, 'listLedgerEntries'>,
+  userId: string,
+  format: string,
+): AsyncGenerator<Message> {
+  const { contentType, head, line } = formats[format || 'csv']!;
+  let after: string | null = null;
+  let before = head;
+  let first = true;
+  do {
+    const page: Awaited<ReturnType<typeof store.listLedgerEntries>> = await store.listLedgerEntries(userId, {
+      limit: pageSize,
+      after,
+    });
+    const data = Buffer.from(before + page.items.map(line).join(''));
+    yield create(HttpBodySchema, first ? { contentType, data } : { data });
+    first = false;
+    before = '';
+    after = page.next;
+  } while (after !== null);
+}

@@ -1,0 +1,54 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
+import { createKey } from '../../src/access/keys.ts';
+import { createOperatorKey } from '../../src/access/operator.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
+import { type Call, createCore } from '../../src/rpc/core.ts';
+import type { Role } from '../../src/store/documents.ts';
+
+/** Whoever has a key, calling the core. */
+export interface CoreCaller {
+  call<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M['input']>,
+  ): Promise<MessageShape<M['output']>>;
+  /** The parts of a streamed answer. */
+  stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
+}
+
+/** The account and operator services, as every edge calls them. */
+export interface TestCore {
+  operator: CoreCaller;
+  /** Makes a key of a user; the key itself, and a caller with it. */
+  keyOf(userId: string, role?: Role): Promise<{ keyId: string; apiKey: string; caller: CoreCaller }>;
+}
+
+/** Opens the core over a context, with an operator. */
+export async function openCore(context: JobContext): Promise<TestCore> {
+  const core = createCore(context, [AccountService, OperatorService]);
+  const callerWith = (apiKey: string): CoreCaller => {
+    const callOf = async () =>
+      ({
+        principal: await core.authenticate(`Bearer ${apiKey}`),
+        signal: new AbortController().signal,
+        waitMs: 0,
+        answerHeaders: {},
+      }) as unknown as Call;
+    return {
+      call: async (method, request) =>
+        (await core.unary(method, create(method.input, request), await callOf())) as never,
+      stream: async (method, request) =>
+        (await Array.fromAsync(core.stream(method, create(method.input, request), await callOf()))) as never,
+    };
+  };
+  return {
+    operator: callerWith(await createOperatorKey(context.store, context.clock.now())),
+    async keyOf(userId, role = 'user') {
+      const request = { userId, role, name: 'key', createdAt: context.clock.now(), expiresAt: null };
+      const made = await createKey(context.store, request);
+      return { ...made, caller: callerWith(made.apiKey) };
+    },
+  };
+}
