@@ -34,7 +34,8 @@ const unchanged = ({
 
 /**
  * Adds outcomes to a claimed batch, and ends it where the write says so. Payloads go first: without
- * an outcome that names their attempt nobody reads them, so those of a late worker do no harm.
+ * an outcome that names their attempt nobody reads them, so those of a late worker do no harm. They are
+ * removed where the claim turns out to be lost, and, of workers that died in between, at the end.
  */
 export async function writeOutcomes(
   { batches, payloads }: Collections,
@@ -42,6 +43,7 @@ export async function writeOutcomes(
   attempt: number,
   write: OutcomeWrite,
 ): Promise<boolean> {
+  let written = false;
   for (;;) {
     const batch = await batches.findOne(
       { _id: batchId, attempt },
@@ -49,11 +51,15 @@ export async function writeOutcomes(
     );
     // The same end once more: its first answer was lost on the way.
     if (batch?.state === 'done') return write.end !== undefined;
-    if (batch?.state !== 'claimed') return false;
+    if (batch?.state !== 'claimed') {
+      if (written) await removeUnread({ batches, payloads }, batchId, [attempt]);
+      return false;
+    }
     const addition = addOutcomes(batchId, batch.total, batch.outcomes, write);
     const fresh = Object.entries(addition.fresh);
     if (fresh.length === 0 && !write.end) return true;
     await writePayloads(payloads, batchId, attempt, addition.payloads);
+    written = addition.payloads.length > 0;
     const ending: Partial<BatchDocument> = write.end
       ? { state: 'done', leaseUntil: null, notBefore: null, file: write.end.file, endedAt: write.end.at }
       : {};
@@ -65,8 +71,36 @@ export async function writeOutcomes(
         ...ending,
       },
     });
-    if (added.matchedCount === 1) return true;
+    if (added.matchedCount === 0) continue;
+    if (write.end && attempt > 1) {
+      const earlier = Array.from({ length: attempt - 1 }, (_, before) => before + 1);
+      await removeUnread({ batches, payloads }, batchId, earlier);
+    }
+    return true;
   }
+}
+
+/**
+ * Removes payloads that attempts without a claim wrote and no outcome names. No outcome can come to name them:
+ * an attempt that has lost its claim does not get it back. Does not reject: what stays takes room and nothing else.
+ */
+async function removeUnread(
+  { batches, payloads }: Pick<Collections, 'batches' | 'payloads'>,
+  batchId: string,
+  attempts: readonly number[],
+): Promise<void> {
+  const its = { projection: { total: 1, outcomes: 1 } };
+  const batch = await batches.findOne({ _id: batchId }, its).catch(() => null);
+  if (!batch) return;
+  const isRead = (attempt: number, index: number) => {
+    const outcome = batch.outcomes[index];
+    return outcome?.status === 'SUCCESS' && outcome.attempt === attempt;
+  };
+  const indexes = Array.from({ length: batch.total }, (_, index) => index);
+  const unread = attempts.flatMap((attempt) =>
+    indexes.filter((index) => !isRead(attempt, index)).map((index) => payloadId(batchId, attempt, index)),
+  );
+  await payloads.deleteMany({ _id: { $in: unread } }).catch(() => {});
 }
 
 async function writePayloads(
