@@ -17,7 +17,10 @@ try {
       // Addresses and ports of this run are of no use to readers.
       const text = JSON.stringify(abridge(printed), null, 2)
         .replaceAll(variables.URL!, 'http://127.0.0.1:8080')
-        .replaceAll(variables.STORE!, 'https://store.example');
+        .replaceAll(variables.STORE!, 'https://store.example')
+        .replaceAll(new URL(variables.STORE!).host, 'store.example')
+        .replaceAll(/https:\/\/[a-z0-9.-]+\.(com|net|test|de)\//g, 'https://site.example/')
+        .replaceAll(/https:\/\/[a-z0-9.-]+\.(com|net|test|de)"/g, 'https://site.example"');
       written += `${page.slice(at, example.place.from)}${text}\n`;
       at = example.place.to;
     }
