@@ -4,8 +4,6 @@ import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import type { SettingInForce } from '../base/settings.ts';
-import type { Origins } from '../base/origins.ts';
-import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { DriftWatch } from '../drift/watch.ts';
@@ -43,10 +41,6 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** How old a page may be that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
-  /** Where the marketplaces are and how gently they are asked. */
-  origins: Origins;
-  /** Every setting, for operators to look at. */
-  inForce: readonly SettingInForce[];
   /** Where the marketplaces are and how gently they are asked. */
   origins: Origins;
   /** Every setting, for operators to look at. */

@@ -66,8 +66,6 @@ const settings: JobSettings = {
   recentCrawlMs: 86_400_000,
   origins: new Map(),
   inForce: [],
-  origins: new Map(),
-  inForce: [],
 };
 
 /** Opens the bench. */
