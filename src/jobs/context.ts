@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Fault } from '../base/fault.ts';
 import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
+import type { NoticeSettings } from '../base/notice-settings.ts';
 import type { Origins } from '../base/origins.ts';
 import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
@@ -41,6 +42,8 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** How old a page may be that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
+  /** How people are told of jobs. */
+  notices: NoticeSettings;
   /** Where the marketplaces are and how gently they are asked. */
   origins: Origins;
   /** Every setting, for operators to look at. */

@@ -64,6 +64,7 @@ const settings: JobSettings = {
   jobWindow: 16,
   prices: new Map(),
   recentCrawlMs: 86_400_000,
+  notices: { operatorWebhook: null, email: null, privateWebhooks: false },
   origins: new Map(),
   inForce: [],
 };

@@ -1,0 +1,73 @@
+import { Fault } from '../base/fault.ts';
+import type { Delivery } from '../store/documents.ts';
+import type { NoticeContext } from './context.ts';
+import { type Email, testEmail } from './email.ts';
+import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
+
+/** A message to operators, for programs and for people. */
+export interface OperatorMessage {
+  notice: Notice;
+  email: Email;
+}
+
+/** Keeps a message for each address of the operators, once each; gives those that are new. */
+export async function queueForOperators(
+  context: NoticeContext,
+  about: string,
+  jobId: string | null,
+  { notice, email }: OperatorMessage,
+): Promise<Delivery[]> {
+  const { operatorWebhook, email: mail } = context.settings;
+  const messages = [
+    ...(operatorWebhook
+      ? [{ channel: 'webhook' as const, target: operatorWebhook.url, body: notice as object }]
+      : []),
+    ...(mail?.to ?? []).map((target) => ({ channel: 'email' as const, target, body: email as object })),
+  ];
+  const queued: Delivery[] = [];
+  for (const { channel, target, body } of messages) {
+    const address = { userId: null, channel, target };
+    const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body });
+    if (await context.store.addDelivery(delivery)) queued.push(delivery);
+  }
+  return queued;
+}
+
+/** Keeps a message for the user's webhook, once; null where there is none or it is switched off. */
+export async function queueForUser(
+  context: NoticeContext,
+  userId: string,
+  about: string,
+  jobId: string | null,
+  makeNotice: () => Promise<Notice> | Notice,
+): Promise<Delivery | null> {
+  const webhook = await context.store.getWebhook(userId);
+  if (webhook === null || !webhook.enabled) return null;
+  const notice = await makeNotice();
+  const address = { userId, channel: 'webhook' as const, target: webhook.url };
+  const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
+  await context.store.addDelivery(delivery);
+  return delivery;
+}
+
+/** Queues a message of the type `test` to the user's webhook. Fault `not_found` without one, or while it is off. */
+export async function queueTest(context: NoticeContext, userId: string): Promise<Delivery> {
+  const notice = () => testNotice(context.clock.now());
+  const queued = await queueForUser(context, userId, context.newId(), null, notice);
+  if (queued === null) throw new Fault('not_found', 'There is no webhook that is switched on.');
+  return queued;
+}
+
+/** Queues a test to every address of the operators. */
+export function queueOperatorTest(context: NoticeContext): Promise<Delivery[]> {
+  const message = { notice: testNotice(context.clock.now()), email: testEmail() };
+  return queueForOperators(context, context.newId(), null, message);
+}
+
+function deliveryOf(
+  { newId, clock }: NoticeContext,
+  address: Parameters<typeof newDelivery>[1],
+  { body, ...message }: { type: NoticeType; about: string; jobId: string | null; body: object },
+): Delivery {
+  return newDelivery(newId(), address, { ...message, body: JSON.stringify(body) }, clock.now());
+}
