@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +9,7 @@ import { mkta } from '../../test/origins/mkta.ts';
 import { mktb } from '../../test/origins/mktb.ts';
 import { mktc } from '../../test/origins/mktc.ts';
 import { type RunningOrigins, startOrigins } from '../../test/origins/server.ts';
+import { certificate, trustCertificate } from '../../test/support/certificate.ts';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
@@ -53,6 +57,19 @@ describe('fetch', () => {
     const file = /saved as (.*)$/m.exec(said())![1]!;
     expect(file.startsWith(folder)).toBe(true);
     expect(JSON.parse(await readFile(file, 'utf8')).data.item.item_id).toBe(20702);
+  });
+
+  test('shows what was sent over HTTP/2', async () => {
+    trustCertificate();
+    const site = createSecureServer(certificate, (_request, response) => response.end('{"products":[]}'));
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(site.address() as AddressInfo).port}/collections/cups`;
+    const stores = parseOrigins('{"mktf": {"allow_private": true, "robots": false}}');
+    await runFetch({ ...config, origins: stores }, targetOf('mktf', 'search', url), {}, say);
+    expect(said()).toMatch(
+      /^GET https:.*\n {2}user-agent: Gleaner.*\n( {2}[a-z-]+: .*\n)+ {2}200 \(HTTP\/2, /m,
+    );
+    site.close();
   });
 
   test('shows every request that a record takes', async () => {

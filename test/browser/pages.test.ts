@@ -154,7 +154,7 @@ const fetchers: Fetcher[] = [];
 function newFetcher(limits: Parameters<typeof browserFetcher>[1]): Fetcher {
   const made = browserFetcher(
     sites(),
-    { quietMs: 200, ...limits },
+    { quietMs: 100, ...limits },
     { resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]) },
   );
   fetchers.push(made);
@@ -361,12 +361,12 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('what stalls or takes too long is a timeout', async () => {
       const hasty = newFetcher({ totalMs: 1_000 });
       const page = hasty.for('mktb', 'id');
-      await expect(page({ path: '/stall' })).rejects.toMatchObject({ code: 'page_timeout' });
-      await expect(page(responseOf('/never-quiet'))).rejects.toMatchObject({
-        code: 'page_timeout',
-        message: expect.stringContaining('1000 ms'),
-      });
-      await expect(read('830', hasty)).rejects.toMatchObject({ code: 'page_timeout' });
+      const pages = [page({ path: '/stall' }), page(responseOf('/never-quiet')), read('830', hasty)];
+      for (const outcome of await Promise.allSettled(pages)) {
+        expect(outcome).toMatchObject({
+          reason: { code: 'page_timeout', message: expect.stringContaining('1000 ms') },
+        });
+      }
     });
 
     test('what is too large is not waited for', async () => {

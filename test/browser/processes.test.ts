@@ -124,7 +124,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
   test('end when we are killed, and the next start removes what is left', async () => {
     const script = `
       const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});
-      const fetcher = browserFetcher({ mkta: { sg: ${JSON.stringify(origin)} } });
+      const fetcher = browserFetcher({ mkta: { sg: ${JSON.stringify(origin)} } }, { quietMs: 100 });
       await fetcher.for('mkta', 'sg')({ path: '/' });
       console.log('ready');
       await fetcher.for('mkta', 'sg')({ path: '/wait' });`;
@@ -139,7 +139,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     await gone;
     await noneOf(pid);
     expect(foldersOf(pid)).toHaveLength(1);
-    const other = browserFetcher({ mkta: { sg: origin } });
+    const other = browserFetcher({ mkta: { sg: origin } }, { quietMs: 100 });
     await other.for('mkta', 'sg')({ path: '/' });
     await other.close();
     expect(foldersOf(pid)).toEqual([]);

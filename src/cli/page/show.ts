@@ -23,19 +23,21 @@ export function exchangeLines({ method, url, head, ...rest }: Exchange): string[
     ['total', totalMs],
   ] as const;
   const known = times.flatMap(([name, value]) => (value === null ? [] : [`${name} ${ms(value)}`]));
+  // HTTP/2 has fields in place of the first line.
+  if (head.some((line) => line.startsWith(':'))) known.unshift('HTTP/2');
+  const fields = head.filter((line) => /^[^:\s]+: /.test(line));
   return [
     `${method} ${url}`,
-    ...head.slice(1).map((line) => `  ${line}`),
+    ...fields.map((line) => `  ${line}`),
     `  ${error ?? status ?? 'no answer'}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
   ];
 }
 
-/** A page that the reader asked for, where what went over the wire is not known: a browser's. */
+/** A page that the reader asked for, where what went over the wire is the browser's own affair. */
 export function askedLines({ request, answer }: Asked, totalMs: number): string[] {
-  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => `  ${name}: ${value}`);
   return [
     `${request.method ?? 'GET'} ${answer.url}`,
-    ...headers,
+    `  by the browser, which opened ${request.page?.path ?? request.path}`,
     `  ${answer.status} (total ${ms(totalMs)})`,
   ];
 }
