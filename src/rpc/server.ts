@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer as createHttp2Server } from 'node:http2';
+import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
@@ -34,6 +34,11 @@ export async function listen(
   const http1 = createHttpServer(handler);
   const http2 = createHttp2Server(handler as never);
   const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -47,6 +52,11 @@ export async function listen(
       (isHttp2 ? http2 : http1).emit('connection', socket);
     });
   });
+  let closing = false;
+  http1.on('request', (_request, response) => {
+    // A connection that is kept alive must not keep a closing server open.
+    response.once('close', () => closing && setImmediate(() => http1.closeIdleConnections()));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new Fault('unavailable', `Port ${port} cannot be listened on: ${error.message}`)),
@@ -56,8 +66,11 @@ export async function listen(
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
+      closing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       http1.closeIdleConnections();
+      // Told that no further call is taken, a client's connection ends with the calls under way.
+      for (const session of sessions) session.close();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);

@@ -1,0 +1,168 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settled } from '../../test/support/clock.ts';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { createJobChanges } from './changes.ts';
+import type { JobContext } from './context.ts';
+import { type Looker, read } from './read.ts';
+
+let bench: JobsBench;
+let user: string;
+
+beforeEach(async () => {
+  bench = await openJobs({ approval: false });
+  user = await bench.createUser(10_000);
+});
+afterEach(() => bench.close());
+
+const submitted = async (items: number): Promise<string> =>
+  (await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+
+/** Asks for a job, and tells whether the answer is there. */
+function asked(jobId: string, looker: Partial<Looker> = {}, changes: Partial<JobContext> = {}) {
+  const method = bench.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+  const answerHeaders: Record<string, string> = {};
+  const { signal } = new AbortController();
+  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...looker };
+  const request = fromJson(method.method.input, { jobId });
+  const state = { answered: false, status: '', tag: '' };
+  const answer = read({ ...bench.context, ...changes }, method, request, whole).then((message) => {
+    state.answered = true;
+    state.status = (message as unknown as { status: string }).status;
+    state.tag = answerHeaders.etag!;
+    return state;
+  });
+  return { answer, state };
+}
+
+/** A store that counts its calls. */
+function counted() {
+  const counts: Record<string, number> = {};
+  const store = new Proxy(bench.context.store, {
+    get: (target, name: keyof JobContext['store']) => {
+      counts[name] = (counts[name] ?? 0) + 1;
+      return target[name];
+    },
+  });
+  return { store, counts };
+}
+
+test('without a wait the answer comes at once, with the tag of what it shows', async () => {
+  const jobId = await submitted(3);
+  const first = await asked(jobId).answer;
+  expect(first.status).toBe('processing');
+  expect(first.tag).toMatch(/^W\/"[\w-]{22}"$/);
+  expect((await asked(jobId).answer).tag).toBe(first.tag);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  expect((await asked(jobId).answer).tag).not.toBe(first.tag);
+});
+
+test('a tag holds for a day at most, since the links of the answer it stands for end', async () => {
+  const jobId = await submitted(3);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  const { tag } = await asked(jobId).answer;
+  await bench.clock.pass(3_600_000);
+  expect((await asked(jobId).answer).tag).toBe(tag);
+  await bench.clock.pass(23 * 3_600_000);
+  expect((await asked(jobId).answer).tag).not.toBe(tag);
+});
+
+test('a wait ends with the job, at once where this process ends it', async () => {
+  const jobId = await submitted(3);
+  const { answer, state } = asked(jobId, { waitMs: 60_000 });
+  await settled();
+  expect(state.answered).toBe(false);
+  const began = bench.clock.now();
+  await bench.startWorker();
+  expect((await answer).status).toBe('completed');
+  expect(bench.clock.now() - began).toBe(0);
+});
+
+test('the end of a job in another process is seen within a second', async () => {
+  const jobId = await submitted(3);
+  const elsewhere = { changes: createJobChanges(bench.clock) };
+  const { answer, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
+  await settled();
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  await settled();
+  expect(state.answered).toBe(false);
+  await bench.clock.pass(1_000);
+  expect((await answer).status).toBe('completed');
+});
+
+test('at the end of the wait the answer is what is then; until then only the job is asked for', async () => {
+  const jobId = await submitted(3);
+  const { store, counts } = counted();
+  const { answer, state } = asked(jobId, { waitMs: 30_000 }, { store });
+  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
+  await bench.clock.pass(29_000);
+  expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
+  expect(counts.getJob).toBeLessThanOrEqual(31);
+  await bench.clock.pass(1_000);
+  expect((await answer).status).toBe('processing');
+  expect(counts.listBatches).toBe(1);
+});
+
+test('with a tag at hand any news ends the wait, and another tag does at once', async () => {
+  const jobId = await submitted(60);
+  const { tag } = await asked(jobId).answer;
+  const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).answer;
+  expect(other.tag).toBe(tag);
+  const { answer, state } = asked(jobId, { waitMs: 60_000, ifNoneMatch: `"x", ${tag}` });
+  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
+  await bench.clock.pass(10_000);
+  expect(state.answered).toBe(false);
+  const { store, clock } = bench.context;
+  await store.failBatches(
+    jobId,
+    ['queued'],
+    { status: 'FAILED', code: 'terminated', message: 'x' },
+    clock.now(),
+  );
+  await bench.clock.pass(1_000);
+  const news = await answer;
+  expect(news.tag).not.toBe(tag);
+  expect((await bench.context.store.getJob(jobId))!.finishedAt).toBeNull();
+});
+
+test('without news a wait for them ends with the tag at hand', async () => {
+  const jobId = await submitted(3);
+  const { tag } = await asked(jobId).answer;
+  const { store, counts } = counted();
+  const { answer } = asked(jobId, { waitMs: 20_000, ifNoneMatch: tag }, { store });
+  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
+  await bench.clock.pass(20_000);
+  expect((await answer).tag).toBe(tag);
+  expect(counts.listBatches).toBe(2);
+});
+
+test('who hangs up waits no longer', async () => {
+  const jobId = await submitted(3);
+  const abort = new AbortController();
+  const { answer, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
+  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
+  expect(state.answered).toBe(false);
+  abort.abort();
+  await answer;
+  expect(bench.clock.sleeping()).toBe(0);
+});
+
+test('once the service stops everybody is answered, and nobody waits', async () => {
+  const jobId = await submitted(3);
+  const waiting = [asked(jobId, { waitMs: 60_000 }), asked(jobId, { waitMs: 60_000 })];
+  await bench.comesTrue('both wait', async () => bench.clock.sleeping() === 2);
+  bench.context.changes.stop();
+  for (const { answer } of waiting) expect((await answer).status).toBe('processing');
+  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('processing');
+  expect(bench.clock.sleeping()).toBe(0);
+});
+
+test('a job that has ended is not waited for', async () => {
+  const jobId = await submitted(3);
+  await bench.startWorker();
+  await bench.reaches(jobId, 'completed');
+  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('completed');
+});

@@ -1,0 +1,180 @@
+import { create, type DescMethod, type Message, type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { createKey } from '../access/keys.ts';
+import { createCore } from './core.ts';
+import { routeForward } from './forward.ts';
+import { createRemoteCaller, openRemoteCore } from './remote.ts';
+import { routeCore } from './routes.ts';
+import { type ListeningServer, listen } from './server.ts';
+import { services } from './services.ts';
+
+const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+const { submitVariantSold, retrieveVariantSold } = MktaService.method;
+
+let bench: JobsBench;
+let core: ListeningServer;
+/** A process in front of the core. */
+let front: ListeningServer;
+let stopping: AbortController;
+let authorization: string;
+let userId: string;
+
+const address = ({ port }: ListeningServer) => `http://127.0.0.1:${port}`;
+
+beforeEach(async () => {
+  bench = await openJobs({ approval: false });
+  userId = await bench.createUser(1_000);
+  const { apiKey } = await createKey(bench.context.store, {
+    userId,
+    role: 'user',
+    name: 'test',
+    createdAt: bench.clock.now(),
+    expiresAt: null,
+  });
+  authorization = `Bearer ${apiKey}`;
+  stopping = new AbortController();
+  const { log } = bench.context;
+  core = await listen(routeCore(createCore(bench.context, declared), log), '127.0.0.1', 0);
+  const remote = openRemoteCore(address(core), stopping.signal);
+  front = await listen(routeForward(declared, remote), '127.0.0.1', 0);
+});
+afterEach(async () => {
+  bench.context.changes.stop();
+  await front.close();
+  await core.close();
+  await bench.close();
+});
+
+const submit = async (items: number): Promise<string> =>
+  (await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+
+/** Calls a method as the gateway does. */
+async function call<M extends DescMethod>(
+  method: M,
+  request: MessageInitShape<M['input']>,
+  changes: { waitMs?: number; ifNoneMatch?: string; signal?: AbortSignal } = {},
+) {
+  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
+  const session = await caller.authenticate({ authorization });
+  const answerHeaders: Record<string, string> = {};
+  const { signal } = new AbortController();
+  const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+  const message = create(method.input, request);
+  const answer = await session.call(method, message, { ...context, ...changes, answerHeaders });
+  return { credits: session.credits, answer: answer as unknown as Record<string, unknown>, answerHeaders };
+}
+
+test("credits and tags come with a remote core's answers: before the charge with the key, after it with the answer", async () => {
+  const submitted = await call(submitVariantSold, variantSoldRequest(3) as never);
+  expect([submitted.credits, submitted.answerHeaders]).toEqual([1_000, { 'x-credits-remaining': '970' }]);
+  const { answerHeaders } = await call(retrieveVariantSold, { jobId: submitted.answer.jobId as string });
+  expect(answerHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
+});
+
+test('a wait is passed on, and ends when the process in between stops', async () => {
+  const jobId = await submit(3);
+  const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
+  await bench.comesTrue('the core waits', () => bench.clock.sleeping() > 0);
+  stopping.abort();
+  expect((await waiting).answer.status).toBe('processing');
+  await bench.comesTrue('the core waits no more', () => bench.clock.sleeping() === 0);
+});
+
+test('a wait ends with the job, with the refunds of that time in the credits, and when the caller hangs up', async () => {
+  const jobId = await submit(3);
+  const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
+  const abort = new AbortController();
+  const given = call(retrieveVariantSold, { jobId }, { waitMs: 60_000, signal: abort.signal });
+  await bench.comesTrue('both wait', () => bench.clock.sleeping() === 2);
+  abort.abort();
+  await expect(given).rejects.toThrow();
+  await bench.comesTrue('one waits', () => bench.clock.sleeping() === 1);
+  bench.between(() => async () => {
+    throw new Error('this site is broken');
+  });
+  await bench.startWorker();
+  const { answer, answerHeaders } = await waiting;
+  expect([answer.status, answerHeaders['x-credits-remaining']]).toEqual(['failed', '1000']);
+});
+
+test('gRPC clients wait by metadata, and are told of a bad value', async () => {
+  const jobId = await submit(3);
+  const client = createClient(JobService, createGrpcTransport({ baseUrl: address(core) }));
+  const headers: Record<string, string> = { authorization, 'gleaner-wait': '30s' };
+  let tag: string | null = null;
+  const onHeader = (header: Headers) => {
+    tag = header.get('etag');
+  };
+  const waiting = client.getJob({ jobId }, { headers, onHeader });
+  await bench.comesTrue('it waits', () => bench.clock.sleeping() > 0);
+  await bench.startWorker();
+  expect(await waiting).toMatchObject({ status: 'completed', ended: true });
+  expect(tag).toMatch(/^W\/"/);
+  const refused = await client
+    .getJob({ jobId }, { headers: { ...headers, 'gleaner-wait': 'soon' } })
+    .catch(ConnectError.from);
+  const [fault] = (refused as ConnectError).findDetails(FaultSchema);
+  expect(fault).toMatchObject({ code: 'invalid', problems: [{ type: 'string_pattern_mismatch' }] });
+});
+
+test.each([
+  ['Connect', createConnectTransport],
+  ['gRPC', createGrpcTransport],
+])(
+  '%s calls of a process in front of the core are passed on, unary and streamed',
+  async (_name, transport) => {
+    const options = { baseUrl: address(front), httpVersion: '2' as const };
+    const client = createClient(JobService, transport(options));
+    const jobId = await submit(3);
+    const seen: Headers[] = [];
+    const told = { headers: { authorization }, onHeader: (header: Headers) => void seen.push(header) };
+    expect(await client.getJob({ jobId }, told)).toMatchObject({ jobId, total: 3 });
+    expect([seen[0]!.get('x-credits-remaining'), seen[0]!.get('etag')]).toEqual([
+      '970',
+      expect.stringMatching(/^W\//),
+    ]);
+    await bench.startWorker();
+    await bench.reaches(jobId, 'completed');
+    const pieces: Message[] = [];
+    for await (const piece of client.streamResults({ jobId }, told)) pieces.push(piece);
+    const text = Buffer.concat(
+      pieces.map((piece) => (piece as unknown as { data: Uint8Array }).data),
+    ).toString();
+    expect(text.trim().split('\n')).toHaveLength(3);
+    expect(seen[1]!.get('x-credits-remaining')).toBe('970');
+  },
+);
+
+test("errors are the core's own, with their details", async () => {
+  const client = createClient(
+    JobService,
+    createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),
+  );
+  const errorOf = async (asked: Promise<unknown>) => (await asked.catch(ConnectError.from)) as ConnectError;
+  const nobody = await errorOf(client.getJob({ jobId: crypto.randomUUID() }));
+  expect([nobody.code, nobody.rawMessage]).toEqual([Code.Unauthenticated, 'A Bearer token is missing.']);
+  expect(nobody.findDetails(FaultSchema)).toMatchObject([{ code: 'unauthenticated' }]);
+  const bad = await errorOf(client.getJob({ jobId: 'x' }, { headers: { authorization } }));
+  expect(bad.findDetails(FaultSchema)).toMatchObject([
+    { code: 'invalid', problems: [{ type: 'uuid_parsing' }] },
+  ]);
+  const stream = client.streamResults({ jobId: crypto.randomUUID() }, { headers: { authorization } });
+  const missing = await errorOf((async () => (await Array.fromAsync(stream)).length)());
+  expect(missing.findDetails(FaultSchema)).toMatchObject([{ code: 'not_found' }]);
+});
+
+test('a core that is away is unavailable, for every protocol', async () => {
+  await core.close();
+  const client = createClient(
+    JobService,
+    createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),
+  );
+  const asked = client.listJobs({}, { headers: { authorization } });
+  await expect(asked).rejects.toMatchObject({ code: Code.Unavailable });
+});
