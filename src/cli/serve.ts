@@ -21,6 +21,7 @@ import { refill, sweepForever } from '../sweep/sweep.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose, type Program } from './compose.ts';
 import { connectMiddleware } from './connect-middleware.ts';
+import { notify } from './notifying.ts';
 
 /** What a process does. `serve` is all in one; any number of `api` and `worker` share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -117,6 +118,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       });
       closers.push(inBackground(announced));
     }
+    if (run.core) closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     if (run.worker) {
       const worker = await startWorker(context, markets);
       closers.push(() => worker.stop());

@@ -12,6 +12,7 @@ import { accountHandlers } from './account.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
+import { webhookHandlers } from './webhooks.ts';
 
 /** What a handler is told beside the message. */
 export interface Call {
@@ -71,6 +72,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
     jobServiceHandlers(context),
     accountHandlers(context),
     operatorHandlers(context),
+    webhookHandlers(context),
   ];
   const handlers: Handlers = {
     unary: new Map(sources.flatMap(({ unary }) => [...unary])),

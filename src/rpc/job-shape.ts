@@ -101,7 +101,7 @@ function jobStatus(job: Job): string {
 }
 
 /** REST paths by which kinds show a job: those of the read steps that are named by nothing but the job. */
-function retrievePaths(offers: Offers): (job: Job) => string {
+export function retrievePaths(offers: Offers): (job: Job) => string {
   const templates = new Map<string, string>();
   for (const { method, offer, step } of offers.methods.values()) {
     if (step !== Step.READ || offer === null || !hasOption(method, http)) continue;

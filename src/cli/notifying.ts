@@ -1,0 +1,40 @@
+import { createPoster } from '../fetch/post.ts';
+import { createMailer } from '../notify/mailer.ts';
+import { createNotifier } from '../notify/notifier.ts';
+import { retrievePaths } from '../rpc/job-shape.ts';
+import type { Program } from './compose.ts';
+
+/** How long a receiver of webhooks has for its answer. */
+const answerMs = 10_000;
+/** How long a mail server has for each of its answers, and for a message. */
+const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
+
+/** Tells people of their jobs until the signal is aborted; resolves when every connection has ended. */
+export async function notify(
+  { context, config }: Program,
+  publicUrl: () => string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log, newId, offers } = context;
+  const settings = config.notices;
+  const poster = createPoster({ totalMs: answerMs });
+  const mailer = settings.email === null ? null : createMailer(settings.email.smtp, mailTimes);
+  const notifier = createNotifier({
+    store,
+    clock,
+    log,
+    newId,
+    settings,
+    random: Math.random,
+    publicUrl,
+    retrievePath: retrievePaths(offers),
+    poster,
+    mailer,
+  });
+  try {
+    await notifier.run(signal);
+  } finally {
+    mailer?.close();
+    await poster.close();
+  }
+}
