@@ -42,7 +42,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const { units } = counts;
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
-  const end = endOf(job.state, counts[context.offers.of(job).kind.judgedBy]);
+  const end = endOf(job.state, counts, context.offers.of(job).kind.judgedBy);
   const now = clock.now();
   const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
@@ -61,8 +61,11 @@ function isEnding(state: JobState): state is (typeof ending)[number] {
 
 function endOf(
   state: (typeof ending)[number],
-  { success, failed }: Counts['units' | 'batches'],
+  counts: Counts,
+  judgedBy: keyof Counts,
 ): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
-  return state === 'terminating' ? 'terminated' : aggregate(success, failed);
+  // Stopped too late: all of it was done.
+  const stopped = state === 'terminating' && counts.units.failed > 0;
+  return stopped ? 'terminated' : aggregate(counts[judgedBy].success, counts[judgedBy].failed);
 }

@@ -1,35 +1,18 @@
-import {
-  create,
-  type DescMessage,
-  fromJsonString,
-  type Message,
-  toBinary,
-  toJsonString,
-} from '@bufbuild/protobuf';
+import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../base/fault.ts';
-import { sha256 } from '../base/id.ts';
 import { chargeJob, creditsShort } from '../credits/job-credits.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import { approvalWaitMs, idempotencyMs, type JobContext } from './context.ts';
+import { approvalWaitMs, type JobContext } from './context.ts';
 import { dispatch, failUnqueued } from './dispatch.ts';
 import type { JobMethod, Offer } from './offers.ts';
+import { answerOnce, type Making, type Submitter } from './once.ts';
 import { snapshotOf } from './read.ts';
 
-/** Who submits, and under which idempotency key. */
-export interface Submitter {
-  userId: string;
-  idempotencyKey: string | undefined;
-}
-
-/** How long another submit under the same key may be under way before it counts as dead. */
-const underWayMs = 60_000;
-
 /**
- * Makes a job of a validated request and answers it (interface, the submit endpoints). The same
- * idempotency key with the same body gives the first answer and charges once; with another body it
- * is a `conflict`. Faults: `invalid`, `insufficient_credits`, `conflict`, `unavailable`; nothing is
- * charged then, and no job is left.
+ * Makes a job of a validated request and answers it (interface, the submit endpoints), once for an
+ * idempotency key. Faults: `invalid`, `insufficient_credits`, `conflict`, `unavailable`; nothing is charged
+ * then, and no job is left.
  */
 export async function submit(
   context: JobContext,
@@ -38,85 +21,51 @@ export async function submit(
   submitter: Submitter,
 ): Promise<Message> {
   const offer = offered!;
-  const { userId, idempotencyKey } = submitter;
-  let written = false;
-  const writing = () => {
-    written = true;
-  };
-  const answer = async (jobId: string) =>
-    create(method.output, await submitJob(context, offer, method.input, request, { userId, jobId, writing }));
-  if (idempotencyKey === undefined) return answer(context.newId());
-
-  const now = context.clock.now();
-  const bodyHash = sha256(
-    Buffer.concat([
-      Buffer.from(`${method.parent.typeName}.${method.name}\n`),
-      toBinary(method.input, request),
-    ]),
-  );
-  const own = { userId, idempotencyKey, bodyHash, jobId: context.newId(), createdAt: now, response: null };
-  const first = await context.store.takeSubmission(own, now - idempotencyMs);
-  if (first !== null) {
-    if (first.bodyHash !== bodyHash) {
-      throw new Fault('conflict', `The Idempotency-Key '${idempotencyKey}' was used with another request.`);
-    }
-    if (first.response !== null) return parseAnswer(method.output, first.response);
-    if (now - first.createdAt < underWayMs) {
-      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`);
-    }
-  }
-  // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
-  const { jobId } = first ?? own;
-  try {
-    const message = await answer(jobId);
-    await context.store.answerSubmission(userId, idempotencyKey, toJsonString(method.output, message));
-    return message;
-  } catch (error) {
-    // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
-    // may have come of it the key stays that job's: trying again must not make a second one.
-    const nothing = !written || (await cameToNothing(context, jobId, Fault.from(error)));
-    if (nothing) await context.store.dropSubmission(userId, idempotencyKey).catch(() => {});
-    throw error;
-  }
+  const { kind, market } = offer;
+  return answerOnce(context, method, request, submitter, context.newId(), async (making) => {
+    const job = await placeJob(context, offer, making, {
+      userId: submitter.userId,
+      plan: () => kind.plan(request, method.input, market),
+      retryOf: null,
+      approvedBy: null,
+    });
+    return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+  });
 }
 
-/** Whether a submit that failed after its job was begun left nothing that goes on or costs anything. */
-async function cameToNothing({ store }: JobContext, jobId: string, fault: Fault): Promise<boolean> {
-  if (fault.code === 'insufficient_credits') return true;
-  const job = await store.getJob(jobId).catch(() => null);
-  return job?.state === 'failed';
-}
-
-const parseAnswer = (schema: DescMessage, text: string): Message => fromJsonString(schema, text);
-
-/** Whose job it will be. `writing` is told as soon as something of it may be in the store. */
-interface Own {
+/** What a job is made of. */
+export interface Draft {
+  /** Its owner, who pays. */
   userId: string;
-  jobId: string;
-  writing(): void;
+  /** Its units; asked for unless the job is there already. */
+  plan(): Plan | Promise<Plan>;
+  retryOf: string | null;
+  /** The operator who has approved it beforehand; null: it waits where its kind does. */
+  approvedBy: string | null;
 }
 
-async function submitJob(
+/**
+ * Writes a job and takes it to where it waits or runs; one that was written before it goes on with. Faults:
+ * `insufficient_credits`, `unavailable`, and those of the plan; no job is left then.
+ */
+export async function placeJob(
   context: JobContext,
   offer: Offer,
-  schema: DescMessage,
-  request: Message,
-  { userId, jobId, writing }: Own,
-) {
-  const { kind, market } = offer;
+  { jobId, writing }: Making,
+  draft: Draft,
+): Promise<Job> {
   const existing = await context.store.getJob(jobId);
   if (existing !== null) writing();
   else {
-    const plan = await kind.plan(request, schema, market);
-    const job = await makeJob(context, offer, plan, userId, jobId);
-    const balance = (await context.store.getUser(userId))?.balance ?? 0;
+    const plan = await draft.plan();
+    const job = await makeJob(context, offer, plan, draft, jobId);
+    const balance = (await context.store.getUser(draft.userId))?.balance ?? 0;
     if (balance < job.cost) throw creditsShort(job.cost, balance);
-    if (kind.unqueued === 'refuse') await context.queue.ping();
+    if (offer.kind.unqueued === 'refuse') await context.queue.ping();
     writing();
     await context.store.createJob(job, makeBatches(context, offer, plan, job));
   }
-  const job = await finishSubmit(context, jobId);
-  return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+  return finishSubmit(context, jobId);
 }
 
 /** Credits per unit of an offer: configuration over the kind's own. */
@@ -129,7 +78,7 @@ async function makeJob(
   context: JobContext,
   offer: Offer,
   plan: Plan,
-  userId: string,
+  { userId, retryOf, approvedBy }: Draft,
   id: string,
 ): Promise<Job> {
   const { kind, market } = offer;
@@ -153,13 +102,13 @@ async function makeJob(
     totalUnits,
     totalBatches: plan.groups.reduce((sum, group) => sum + Math.ceil(group.units.length / kind.batchSize), 0),
     createdAt: now,
-    decideBy: kind.approval && context.settings.approval ? now + approvalWaitMs : null,
-    decidedBy: null,
+    decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,
+    decidedBy: approvedBy,
     reason: '',
     startedAt: null,
     finishedAt: null,
     file: null,
-    retryOf: null,
+    retryOf,
     counts: null,
     noticeDue: null,
     noticeAt: null,

@@ -7,16 +7,16 @@ import { findJob, show } from './read.ts';
 import { finishEnding } from './settle.ts';
 
 /** Outcome of units that a terminate stopped. */
-const terminated: Outcome = {
+const terminated = ({ reason }: Job): Outcome => ({
   status: 'FAILED',
   code: 'terminated',
-  message: 'Stopped before it was done: the task was terminated.',
-};
+  message: `Stopped before it was done: the task was terminated. ${reason}`.trim(),
+});
 
 /**
  * Stops what is outstanding of a job, gives its credits back and compiles what is done; answers with
- * the job as it is then (decisions, "get_pc_bulk terminate"). A worker's later write to a stopped
- * batch matches nothing. Faults: `not_found`, `conflict` for a job that has ended.
+ * the job as it is then (decisions, "get_pc_bulk terminate"). Faults: `not_found`, `conflict` for a job that
+ * has ended.
  */
 export async function terminate(
   context: JobContext,
@@ -24,21 +24,33 @@ export async function terminate(
   request: Message,
   userId: string,
 ): Promise<Message> {
-  const { store, clock } = context;
   const job = await findJob(context, method, request, userId);
-  const stopping = await store.moveJob(job.id, ['approved', 'processing'], 'terminating', clock.now());
-  if (stopping === null)
+  const stopped = await stopRunning(context, job.id, '');
+  if (stopped === null)
     throw new Fault(
       'conflict',
       job.finishedAt === null ? 'The task is ending.' : `The task is ${job.state}.`,
     );
+  return show(context, method, stopped, request);
+}
+
+/**
+ * Stops a running job of any kind; gives the job as it is then, null when it does not run. A worker's later
+ * write to a stopped batch matches nothing. `reason`: shown to the owner; may be empty.
+ */
+export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
+  const { store, clock, log } = context;
+  const patch = reason === '' ? {} : { reason };
+  const stopping = await store.moveJob(jobId, ['approved', 'processing'], 'terminating', clock.now(), patch);
+  if (stopping === null) return null;
+  log.info({ jobId, reason }, 'job is stopped');
   await finishTerminating(context, stopping);
-  return show(context, method, (await store.getJob(job.id)) ?? stopping, request);
+  return (await store.getJob(jobId)) ?? stopping;
 }
 
 /** Takes a job from `terminating` to its end. The sweep calls this too. */
 export async function finishTerminating(context: JobContext, job: Job): Promise<void> {
   const { store, clock } = context;
-  await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated, clock.now());
+  await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated(job), clock.now());
   await finishEnding(context, job);
 }

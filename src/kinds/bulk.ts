@@ -1,10 +1,9 @@
-import type { Counts, Job } from '../store/documents.ts';
+import type { Counts } from '../store/documents.ts';
 import type { JobSnapshot } from './kind.ts';
 import { aggregate } from './states.ts';
 
 /** Status of a bulk job as clients see it: terminal as soon as no unit is outstanding (decisions). */
-export function bulkStatus(job: Job, { total, success, failed }: Counts['units']): string {
-  if (job.state === 'terminated') return 'terminated';
+export function bulkStatus({ total, success, failed }: Counts['units']): string {
   return success + failed < total ? 'processing' : aggregate(success, failed);
 }
 
@@ -14,7 +13,7 @@ export async function bulkProgress({ job, counts, link }: JobSnapshot) {
   const done = units.success + units.failed;
   const compiling = job.finishedAt === null && units.total > 0 && done === units.total;
   return {
-    status: bulkStatus(job, units),
+    status: bulkStatus(units),
     total: units.total,
     success: units.success,
     failed: units.failed,

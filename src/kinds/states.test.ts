@@ -29,6 +29,9 @@ describe('the state of an approval-flow job', () => {
     ['completed', [2, 2, 0], 'completed'],
     ['partial_complete', [2, 1, 1], 'partial_complete'],
     ['failed', [2, 0, 2], 'failed'],
+    ['terminating', [2, 1, 0], 'processing'],
+    ['terminated', [2, 1, 1], 'partial_complete'],
+    ['terminated', [2, 0, 2], 'failed'],
   ])('%s with %j is %s', (state, [total, success, failed], status) => {
     expect(approvalStatus(aJob({ state }), counts(total, success, failed))).toBe(status);
   });

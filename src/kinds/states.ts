@@ -11,7 +11,8 @@ export function aggregate(success: number, failed: number): TerminalStatus {
 
 /**
  * State of an approval-flow job as clients see it. A job without outstanding batches is terminal to
- * them even while its file is being made (decisions, "States and shapes").
+ * them even while its file is being made (decisions, "States and shapes"). One that was cancelled is what its
+ * parts came to: the interface knows no further word for these kinds.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   switch (job.state) {
@@ -26,6 +27,7 @@ export function approvalStatus(job: Job, batches: Counts['batches']): string {
     case 'processing':
     case 'settling':
     case 'terminating':
+    case 'terminated':
       return batches.success + batches.failed < batches.total
         ? 'processing'
         : aggregate(batches.success, batches.failed);

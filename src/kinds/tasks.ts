@@ -64,7 +64,7 @@ const retrieve: View = {
     return {
       jobId: job.id,
       // What failed is on the account before the end is shown.
-      status: job.finishedAt === null ? 'processing' : bulkStatus(job, counts),
+      status: job.finishedAt === null ? 'processing' : bulkStatus(counts),
       ...counts,
       pending: counts.total - counts.success - counts.failed,
       items,

@@ -1,14 +1,18 @@
-import type { Message } from '@bufbuild/protobuf';
-import { JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { create, type Message, toJsonString } from '@bufbuild/protobuf';
+import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { tagHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
+import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
 import { fullName } from '../jobs/offers.ts';
+import { answerOnce } from '../jobs/once.ts';
 import { fileName, listFiles } from '../jobs/result-files.ts';
 import { results } from '../jobs/results.ts';
+import { nextRetryId, retry } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
 import { showPatiently } from '../jobs/wait.ts';
+import { createWatch } from '../jobs/watch.ts';
 import type { Job } from '../store/documents.ts';
 import { handle } from './account.ts';
 import type { Call, Handlers, StreamHandler } from './core.ts';
@@ -72,8 +76,35 @@ export function jobServiceHandlers(context: JobContext): Handlers {
         })),
       };
     }),
+    handle(method.retryJob, async (request, call) => {
+      const source = await find(request, call);
+      const { userId } = call.principal;
+      const submitter = { userId, idempotencyKey: call.idempotencyKey };
+      const jobId = await nextRetryId(context, source);
+      return answerOnce(context, method.retryJob, request, submitter, jobId, async (making) =>
+        shape(await retry(context, source, making, null)),
+      );
+    }),
+    handle(method.cancelJob, async (request, call) => {
+      const { id } = await find(request, call);
+      return shape(await cancel(context, id, { operatorId: null, reason: '' }));
+    }),
   ]);
+  const watch = createWatch(context, async (jobId) => {
+    const job = await store.getJob(jobId);
+    if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+    const value = await shape(job);
+    const mark = toJsonString(JobSchema, create(JobSchema, value));
+    return { value, mark, ended: job.finishedAt !== null };
+  });
   const stream = new Map<string, StreamHandler>([
+    [
+      fullName(method.watchJob),
+      async function* (request: Message, call: Call) {
+        const { id } = await find(request as never, call);
+        for await (const value of watch(id, call.signal)) yield create(JobSchema, value);
+      },
+    ],
     [
       fullName(method.streamResults),
       async function* (request: Message, call: Call) {

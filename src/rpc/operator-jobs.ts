@@ -2,8 +2,11 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../base/fault.ts';
+import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
+import { answerOnce } from '../jobs/once.ts';
+import { nextRetryId, retry } from '../jobs/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { handle } from './account.ts';
 import type { Handler } from './core.ts';
@@ -44,6 +47,19 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
     handle(method.listBatches, async (request) => {
       const { id } = await find(request);
       return { batches: (await store.listBatches(id)).map(batchShape) };
+    }),
+    handle(method.retryJob, async (request, { principal, idempotencyKey }) => {
+      const source = await find(request);
+      const submitter = { userId: principal.userId, idempotencyKey };
+      const jobId = await nextRetryId(context, source);
+      return answerOnce(context, method.retryJob, request, submitter, jobId, async (making) => ({
+        job: await shape(await retry(context, source, making, principal.userId)),
+      }));
+    }),
+    handle(method.cancelJob, async (request, { principal }) => {
+      const { id } = await find(request);
+      const { reason } = request;
+      return { job: await shape(await cancel(context, id, { operatorId: principal.userId, reason })) };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),

@@ -54,6 +54,11 @@ test('a completed task has its page', () => {
   expect(shown).toEqual({ taskId: 17, status: 'completed', refunded: 0, result: '{"a":1}' });
 });
 
+test('a task that was cancelled has failed, and says so', () => {
+  const shown = show({ state: 'terminated', refunded: 8 }, 'done', aFailure);
+  expect(shown).toMatchObject({ status: 'failed', refunded: 8, detail: expect.stringMatching(/\S/) });
+});
+
 test('a failed task has its refund and its reason, and no page', () => {
   const shown = show({ state: 'failed', refunded: 8 }, 'done', aFailure);
   expect(shown).toEqual({ taskId: 17, status: 'failed', refunded: 8, detail: 'the item is gone: “$x.y” ☃' });

@@ -18,6 +18,8 @@ function plan(request: Message): Plan {
 /** Status of a task (decisions, "get_pc status"). It ends with its refund, so that both are seen at once. */
 function statusOf(job: Job, started: boolean): string {
   if (job.state === 'completed' || job.state === 'failed') return job.state;
+  // Cancelled before its page was read.
+  if (job.state === 'terminated') return 'failed';
   return started ? 'processing' : 'pending';
 }
 

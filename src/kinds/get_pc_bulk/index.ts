@@ -56,6 +56,8 @@ export const getPcBulk: Kind = {
         taskId: snapshot.job.number,
         refunded: snapshot.job.refunded,
         ...(await bulkProgress(snapshot)),
+        // A word of this kind alone (decisions, "get_pc_bulk retrieve").
+        ...(snapshot.job.state === 'terminated' ? { status: 'terminated' } : {}),
       }),
     },
   },

@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import type { Outcome } from '../store/documents.ts';
+import { cancel } from './cancel.ts';
+import { approve } from './decide.ts';
+
+const operatorId = newId();
+const credits = 5_000;
+const owner = { operatorId: null, reason: '' };
+
+let bench: JobsBench;
+let userId: string;
+beforeEach(async () => {
+  bench = await openJobs();
+  userId = await bench.createUser(credits);
+});
+afterEach(() => bench.close());
+
+async function submitted(items: number): Promise<string> {
+  return (await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+}
+
+/** What the units of a job came to. */
+async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
+  const found: (Outcome | undefined)[] = [];
+  for await (const { units, outcomes } of bench.context.store.readBatches(jobId)) {
+    found.push(...units.map((_unit, at) => outcomes[at]));
+  }
+  return found;
+}
+
+/** Ends the first batch of a running job with a result for each unit. */
+async function endFirstBatch(jobId: string): Promise<void> {
+  const { store, clock } = bench.context;
+  const [batch] = await store.listBatches(jobId);
+  await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
+  const places = Array.from({ length: batch!.total }, (_, index) => index);
+  await store.finishBatch(
+    batch!.id,
+    1,
+    Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
+    places.map((index) => ({ index, body: Buffer.from('{"a":1}') })),
+    null,
+    clock.now(),
+  );
+}
+
+describe('a job that waits for approval ends as rejected', () => {
+  test.each([
+    [{ operatorId: null, reason: '' }, 'Cancelled by its owner.'],
+    [{ operatorId, reason: '' }, 'Cancelled by an operator.'],
+    [{ operatorId, reason: 'Too dear.' }, 'Too dear.'],
+  ])('by %j: %s', async (by, reason) => {
+    const jobId = await submitted(2);
+    const { operatorId: decidedBy } = by;
+    expect(await cancel(bench.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
+    expect(await bench.balance(userId)).toBe(credits);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('and what it was charged is given back', async () => {
+    const urls = ['https://mkta.sg/search?keyword=lamp%20006'];
+    const { jobId } = await bench.submit(userId, 'SubmitSearchItems', { urls });
+    expect(await bench.balance(userId)).toBeLessThan(credits);
+    expect(await cancel(bench.context, jobId, owner)).toMatchObject({ state: 'rejected' });
+    expect(await bench.balance(userId)).toBe(credits);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('of a job that runs', () => {
+  test('what is done is kept and paid, the rest is stopped and given back once', async () => {
+    const jobId = await submitted(120);
+    await approve(bench.context, jobId, operatorId);
+    await endFirstBatch(jobId);
+    const calls = await Promise.allSettled(
+      Array.from({ length: 4 }, () => cancel(bench.context, jobId, { operatorId, reason: 'Wrong items.' })),
+    );
+    const done = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
+    expect(done).toHaveLength(1);
+    expect(done[0]).toMatchObject({ state: 'terminated', refunded: 700, reason: 'Wrong items.' });
+    expect(done[0]!.file?.items).toBe(120);
+    for (const call of calls)
+      if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
+    const outcomes = await outcomesOf(jobId);
+    expect(outcomes.slice(0, 50).every((outcome) => outcome?.status === 'SUCCESS')).toBe(true);
+    expect(new Set(outcomes.slice(50).map((outcome) => JSON.stringify(outcome)))).toEqual(
+      new Set([
+        JSON.stringify({
+          status: 'FAILED',
+          code: 'terminated',
+          message: 'Stopped before it was done: the task was terminated. Wrong items.',
+        }),
+      ]),
+    );
+    expect(await bench.balance(userId)).toBe(credits - 500);
+    expect(await bench.problems()).toEqual([]);
+    // Clients of the kind know no such word: they are told what came of its batches.
+    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    expect([shown.status, shown.jobStatus]).toEqual(['partial_complete', 'partial_complete']);
+  });
+
+  test('of which nothing is left to stop everything is done', async () => {
+    const jobId = await submitted(2);
+    await approve(bench.context, jobId, operatorId);
+    await endFirstBatch(jobId);
+    expect(await cancel(bench.context, jobId, owner)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('a single page is given back', async () => {
+    const { taskId } = await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '61', shopId: '7' });
+    const job = (await bench.context.store.getJobByNumber(taskId))!;
+    await cancel(bench.context, job.id, owner);
+    expect(await bench.balance(userId)).toBe(credits);
+    expect(await bench.read(userId, 'RetrieveGetPc', { taskId })).toMatchObject({
+      status: 'failed',
+      refunded: 8,
+      detail: expect.stringContaining('terminated'),
+    });
+  });
+});
+
+test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'completed'] as const)(
+  'a job that is %s is not stopped',
+  async (state) => {
+    const jobId = await submitted(1);
+    const { store, clock } = bench.context;
+    await store.moveJob(jobId, ['awaiting_approval'], state, clock.now(), {
+      finishedAt: state === 'completed' ? clock.now() : null,
+    });
+    await expect(cancel(bench.context, jobId, owner)).rejects.toMatchObject({
+      code: state === 'submitted' ? 'not_found' : 'conflict',
+    });
+    expect((await store.getJob(jobId))?.state).toBe(state);
+  },
+);

@@ -1,0 +1,91 @@
+import {
+  create,
+  type DescMethod,
+  fromJsonString,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+  toJsonString,
+} from '@bufbuild/protobuf';
+import { Fault } from '../base/fault.ts';
+import { sha256 } from '../base/id.ts';
+import { idempotencyMs, type JobContext } from './context.ts';
+
+/** Who submits, and under which idempotency key. */
+export interface Submitter {
+  userId: string;
+  idempotencyKey: string | undefined;
+}
+
+/** The job that a call is to make. */
+export interface Making {
+  jobId: string;
+  /** To be called as soon as something of the job may be in the store. */
+  writing(): void;
+}
+
+/** How long another submit under the same key may be under way before it counts as dead. */
+const underWayMs = 60_000;
+
+/**
+ * Answers a call that makes a job, `jobId` unless an earlier call under the idempotency key began with
+ * another. The same key with the same body gives the first answer and charges once; with another body it is
+ * a `conflict` (decisions, "idempotency"). Faults: those of `make`.
+ */
+export async function answerOnce<M extends DescMethod>(
+  context: JobContext,
+  method: M,
+  request: Message,
+  { userId, idempotencyKey }: Submitter,
+  jobId: string,
+  make: (making: Making) => Promise<MessageInitShape<M['output']>>,
+): Promise<MessageShape<M['output']>> {
+  let written = false;
+  const writing = () => {
+    written = true;
+  };
+  const answer = async (id: string) =>
+    create(method.output, await make({ jobId: id, writing })) as MessageShape<M['output']>;
+  if (idempotencyKey === undefined) return answer(jobId);
+
+  const now = context.clock.now();
+  const bodyHash = sha256(
+    Buffer.concat([
+      Buffer.from(`${method.parent.typeName}.${method.name}\n`),
+      toBinary(method.input, request),
+    ]),
+  );
+  const own = { userId, idempotencyKey, bodyHash, jobId, createdAt: now, response: null };
+  const first = await context.store.takeSubmission(own, now - idempotencyMs);
+  if (first !== null) {
+    if (first.bodyHash !== bodyHash) {
+      throw new Fault('conflict', `The Idempotency-Key '${idempotencyKey}' was used with another request.`);
+    }
+    if (first.response !== null)
+      return fromJsonString(method.output, first.response) as MessageShape<M['output']>;
+    if (now - first.createdAt < underWayMs) {
+      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`);
+    }
+  }
+  // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
+  const taken = (first ?? own).jobId;
+  try {
+    const message = await answer(taken);
+    await context.store.answerSubmission(userId, idempotencyKey, toJsonString(method.output, message));
+    return message;
+  } catch (error) {
+    // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
+    // may have come of it the key stays that job's: trying again must not make a second one.
+    const nothing = !written || (await cameToNothing(context, taken, Fault.from(error)));
+    if (nothing) await context.store.dropSubmission(userId, idempotencyKey).catch(() => {});
+    throw error;
+  }
+}
+
+/** Whether a submit that failed after its job was begun left nothing that goes on or costs anything. */
+async function cameToNothing({ store }: JobContext, jobId: string, fault: Fault): Promise<boolean> {
+  if (fault.code === 'insufficient_credits') return true;
+  const job = await store.getJob(jobId).catch(() => null);
+  return job?.state === 'failed';
+}

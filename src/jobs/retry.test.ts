@@ -1,0 +1,259 @@
+import { create } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { mortal } from '../../test/support/mortal.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import { chargeJob, refundJob } from '../credits/job-credits.ts';
+import type { BatchReference, Job } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
+import type { JobContext } from './context.ts';
+import { approve } from './decide.ts';
+import { answerOnce } from './once.ts';
+import { nextRetryId, retry } from './retry.ts';
+import { work } from './work.ts';
+
+const { retryJob } = JobService.method;
+const operatorId = newId();
+const credits = 5_000;
+
+let bench: JobsBench;
+let userId: string;
+/** Items that are not to be found for now. */
+let hidden: Set<string>;
+
+async function open(changes: Parameters<typeof openJobs>[0] = {}): Promise<void> {
+  bench = await openJobs(changes);
+  hidden = new Set();
+  bench.between((fetch, itemId) => (request) => {
+    if (hidden.has(itemId)) throw new Fault('page_not_found', 'Not now.');
+    return fetch(request);
+  });
+  userId = await bench.createUser(credits);
+}
+
+/** Asks for a retry as the service does; gives the new job's id. */
+async function again(
+  jobId: string,
+  by: { key?: string; approvedBy?: string; context?: JobContext } = {},
+): Promise<string> {
+  const { key, approvedBy = null, context = bench.context } = by;
+  const source = (await context.store.getJob(jobId))!;
+  const submitter = { userId: approvedBy ?? source.userId, idempotencyKey: key };
+  const request = create(retryJob.input, { jobId });
+  const answer = await answerOnce(
+    context,
+    retryJob,
+    request,
+    submitter,
+    await nextRetryId(context, source),
+    async (making) => ({ jobId: (await retry(context, source, making, approvedBy)).id }),
+  );
+  return answer.jobId;
+}
+
+const keysOf = async (jobId: string) => {
+  const keys: string[] = [];
+  for await (const { units } of bench.context.store.readBatches(jobId))
+    keys.push(...units.map(({ key }) => key));
+  return keys;
+};
+
+const jobOf = async (jobId: string) => (await bench.context.store.getJob(jobId))!;
+
+/** An ended job of product pages, of which every third failed. */
+async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[] }> {
+  const ids = variantSoldRequest(rows).items.map(({ itemId }) => itemId);
+  hidden = new Set(ids.filter((_id, at) => at % 3 === 0));
+  const regions = ['sg', 'id'];
+  const csv = ['region,shop_id,item_id', ...ids.map((id, at) => `${regions[at % 2]},77,${id}`)].join('\n');
+  await bench.submit(userId, 'SubmitGetPcBulk', {
+    file: Buffer.from(csv).toString('base64'),
+    resultFormat: 'jsonl',
+  });
+  const { items } = await bench.context.store.listJobs({ userId }, { limit: 1 });
+  await bench.reaches(items[0]!.id, 'partial_complete');
+  return { jobId: items[0]!.id, failed: [...hidden] };
+}
+
+afterEach(() => bench.close());
+
+describe('a retry', () => {
+  beforeEach(() => open());
+
+  test('is a new job of the failed units, in their order, like the first in all else', async () => {
+    await bench.startWorker();
+    const { jobId, failed } = await endedBulk(90);
+    const first = await jobOf(jobId);
+    expect(await bench.balance(userId)).toBe(credits - 60 * 8);
+    hidden.clear();
+    await bench.clock.pass(1);
+    const second = await bench.reaches(await again(jobId), 'completed');
+    expect(await keysOf(second.id)).toEqual(failed);
+    const { market, kind, region, params, lane, unitPrice } = first;
+    expect(second).toMatchObject({ market, kind, region, params, lane, unitPrice, userId, retryOf: jobId });
+    expect(second).toMatchObject({ totalUnits: 30, cost: 240, refunded: 0, file: { items: 30 } });
+    expect(second.number).not.toBe(first.number);
+    const regions = new Set((await bench.context.store.listBatches(second.id)).map((batch) => batch.region));
+    expect(regions).toEqual(new Set(['sg', 'id']));
+    expect(await bench.balance(userId)).toBe(credits - 90 * 8);
+    expect(await jobOf(jobId)).toEqual(first);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('costs what a unit costs today', async () => {
+    await bench.startWorker();
+    const { jobId } = await endedBulk(3);
+    Object.assign(bench.context.settings, { prices: new Map([['get_pc_bulk', 11]]) });
+    expect(await jobOf(await again(jobId))).toMatchObject({ unitPrice: 11, cost: 11 });
+  });
+
+  test('is refused while the job goes on, and when nothing of it failed', async () => {
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    await expect(again(jobId)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('awaiting_approval'),
+    });
+    await approve(bench.context, jobId, operatorId);
+    await bench.startWorker();
+    await bench.reaches(jobId, 'completed');
+    await expect(again(jobId)).rejects.toMatchObject({ code: 'conflict', message: /failed/ });
+    expect((await bench.context.store.listJobs({ userId }, { limit: 9 })).items).toHaveLength(1);
+  });
+
+  test('waits for approval where its kind does, unless an operator asks for it', async () => {
+    const request = variantSoldRequest(1, '30000000801');
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', request);
+    await approve(bench.context, jobId, operatorId);
+    await bench.startWorker();
+    await bench.reaches(jobId, 'completed', 'partial_complete');
+    const balance = await bench.balance(userId);
+    const waiting = await again(jobId);
+    expect(await jobOf(waiting)).toMatchObject({ state: 'awaiting_approval', decidedBy: null, cost: 10 });
+    expect(await bench.balance(userId)).toBe(balance);
+    await expect(again(jobId)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(waiting),
+    });
+    await approve(bench.context, waiting, operatorId);
+    await bench.reaches(waiting, 'failed');
+    // The first retry has ended: another one is another job.
+    const other = await again(jobId, { approvedBy: operatorId });
+    expect(other).not.toBe(waiting);
+    expect(await bench.reaches(other, 'failed')).toMatchObject({
+      decidedBy: operatorId,
+      decideBy: null,
+      userId,
+    });
+    expect(await bench.balance(userId)).toBe(balance);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('that the credits do not cover leaves nothing', async () => {
+    await bench.startWorker();
+    const { jobId } = await endedBulk(9);
+    Object.assign(bench.context.settings, { prices: new Map([['get_pc_bulk', credits]]) });
+    await expect(again(jobId, { key: 'k' })).rejects.toMatchObject({
+      code: 'insufficient_credits',
+      quota: { required: 3 * credits },
+    });
+    expect((await bench.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    Object.assign(bench.context.settings, { prices: new Map() });
+    expect((await jobOf(await again(jobId, { key: 'k' }))).cost).toBe(24);
+  });
+
+  test('under one idempotency key is one job; another request under it is a conflict', async () => {
+    await bench.startWorker();
+    const { jobId } = await endedBulk(9);
+    const first = await again(jobId, { key: 'k' });
+    expect(await again(jobId, { key: 'k' })).toBe(first);
+    const ended = await bench.reaches(first, 'failed');
+    expect(ended.retryOf).toBe(jobId);
+    expect(await again(jobId, { key: 'k' })).toBe(first);
+    await expect(again(first, { key: 'k' })).rejects.toMatchObject({ code: 'conflict' });
+    const third = await again(first, { key: 'other' });
+    expect(await jobOf(third)).toMatchObject({ retryOf: first, totalUnits: 3 });
+  });
+
+  test('asked for many times at once is one job, charged once', async () => {
+    await bench.startWorker();
+    const { jobId } = await endedBulk(9);
+    const balance = await bench.balance(userId);
+    hidden.clear();
+    const calls = await Promise.allSettled(Array.from({ length: 8 }, () => again(jobId)));
+    const ids = new Set(calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : [])));
+    expect(ids.size).toBe(1);
+    for (const call of calls)
+      if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
+    await bench.reaches([...ids][0]!, 'completed');
+    expect((await bench.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
+    expect(await bench.balance(userId)).toBe(balance - 24);
+  });
+});
+
+describe('a retry whose process dies', () => {
+  test.each(['before', 'after'] as const)('%s any call to an engine is one job in the end', async (when) => {
+    await open();
+    let messages: BatchReference[] = [];
+    const alive: JobContext = {
+      ...bench.context,
+      queue: { ...bench.context.queue, publish: async (message) => void messages.push(message) },
+    };
+    const workOff = async () => {
+      for (let message = messages.shift(); message !== undefined; message = messages.shift())
+        await work(alive, message, () => {}, new AbortController().signal);
+    };
+    const recover = async () => {
+      messages = [];
+      for (let round = 0; round < 3; round++) {
+        await bench.clock.pass(61_000);
+        await sweep(alive);
+        await workOff();
+      }
+    };
+    const worker = await bench.startWorker();
+    const { jobId } = await endedBulk(9);
+    await worker.stop();
+    hidden.clear();
+    let source: Job = await jobOf(jobId);
+    let last = 1;
+    for (let dead = true; dead; last += 1) {
+      const balance = await bench.balance(userId);
+      const victim = mortal(alive, last, when);
+      await Promise.race([
+        again(source.id, { key: `${last}`, context: victim.context }).catch(() => {}),
+        victim.death,
+      ]);
+      dead = victim.dead();
+      await recover();
+      // The client comes back with its key; the retry may be through by then.
+      const id = await again(source.id, { key: `${last}`, context: alive });
+      await workOff();
+      const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+      const retries = await alive.store.listJobs({ retryOf: source.id }, { limit: 9 });
+      expect(
+        retries.items.map((job) => [job.id, job.state]),
+        where,
+      ).toEqual([[id, 'completed']]);
+      expect(await bench.balance(userId), where).toBe(balance - 24);
+      // The next one is of another job, since what is to be seen is one retry of one job.
+      source = await copyOf(alive, source);
+    }
+    expect(last).toBeGreaterThan(8);
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+/** The same ended job under another id, paid for. */
+async function copyOf({ store, clock }: JobContext, source: Job): Promise<Job> {
+  const copy = { ...source, id: newId(), number: null };
+  const batches = [];
+  for await (const batch of store.readBatches(source.id)) {
+    batches.push({ ...batch, id: newId(), jobId: copy.id });
+  }
+  await store.createJob(copy, batches);
+  await chargeJob(store, copy, clock.now());
+  await refundJob(store, copy, copy.refunded, clock.now());
+  return copy;
+}

@@ -1,0 +1,59 @@
+import { Fault } from '../base/fault.ts';
+import { nameId } from '../base/id.ts';
+import { inOrder } from '../kinds/items.ts';
+import type { Plan } from '../kinds/kind.ts';
+import type { Job, Unit } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+import type { Making } from './once.ts';
+import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
+import { placeJob } from './submit.ts';
+
+/**
+ * Id of the next job that tries a job's failed units again. Calls that come at once get the same, so that one
+ * job comes of them.
+ */
+export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
+  const { items } = await store.listJobs({ retryOf: id }, { limit: 1 });
+  return nameId(`retry of ${id} after ${items[0]?.id ?? 'none'}`);
+}
+
+/**
+ * Submits the failed units of an ended job again, in their order and as they were submitted: a job of the same
+ * owner, kind, marketplace and parameters at today's unit price, which waits for approval where its kind does
+ * unless an operator, `approvedBy`, asks for it. Faults: `conflict` for a job that has not ended, that nothing
+ * of failed, or that another retry of goes on; `insufficient_credits`; nothing is charged then.
+ */
+export async function retry(
+  context: JobContext,
+  source: Job,
+  making: Making,
+  approvedBy: string | null,
+): Promise<Job> {
+  const { store, offers } = context;
+  const { id, userId, state, finishedAt } = source;
+  if (finishedAt === null)
+    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be tried again.`);
+  const { units } = source.counts ?? (await store.countJob(id));
+  if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
+
+  const { items } = await store.listJobs({ retryOf: id }, { limit: 1 });
+  const other = items.find((job) => job.finishedAt === null && job.id !== making.jobId);
+  // One that was begun and not finished is gone on with.
+  if (other !== undefined && other.state !== 'submitted')
+    throw new Fault('conflict', `The job ${other.id} tries its failed units again and has not ended.`);
+  return placeJob(context, offers.of(source), other ? { ...making, jobId: other.id } : making, {
+    userId,
+    plan: () => planAgain(context, source),
+    retryOf: id,
+    approvedBy,
+  });
+}
+
+async function planAgain({ store }: JobContext, source: Job): Promise<Plan> {
+  const failed: { unit: Unit; region: string }[] = [];
+  for await (const placed of readPlaced(store, source.id, mayHoldFailed(source))) {
+    for (const { unit, region, status } of unitsOf(source, placed))
+      if (status === 'FAILED') failed.push({ unit, region });
+  }
+  return { groups: inOrder(failed), region: source.region, params: source.params };
+}

@@ -1,0 +1,132 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { createJobChanges, type JobChanges } from './changes.ts';
+import { createWatch } from './watch.ts';
+
+let clock: StandingClock;
+let changes: JobChanges;
+let looks: number;
+let count: number;
+let ended: boolean;
+let fault: Fault | null;
+let watch: ReturnType<typeof createWatch<number>>;
+beforeEach(() => {
+  clock = standingClock(0);
+  changes = createJobChanges(clock);
+  looks = 0;
+  count = 0;
+  ended = false;
+  fault = null;
+  watch = createWatch<number>({ changes }, async () => {
+    looks += 1;
+    if (fault) throw fault;
+    return { value: count, mark: String(count), ended };
+  });
+});
+
+/** Reads all that a watch gives, for as long as it goes on. */
+function reading(signal = new AbortController().signal) {
+  const seen: number[] = [];
+  const run = async () => {
+    for await (const value of watch('j', signal)) seen.push(value);
+  };
+  const end = run().then(
+    () => 'ended',
+    (error) => Fault.from(error).code,
+  );
+  return { seen, end };
+}
+
+test('a job is shown at once, at each change, and for the last time at its end', async () => {
+  const { seen, end } = reading();
+  await settled();
+  expect(seen).toEqual([0]);
+  await clock.pass(3_000);
+  expect(seen).toEqual([0]);
+  count = 2;
+  await clock.pass(1_000);
+  expect(seen).toEqual([0, 2]);
+  count = 3;
+  ended = true;
+  await clock.pass(1_000);
+  expect(await end).toBe('ended');
+  expect(seen).toEqual([0, 2, 3]);
+  const before = looks;
+  await clock.pass(10_000);
+  expect(looks).toBe(before);
+});
+
+test('a job that has ended is shown once', async () => {
+  ended = true;
+  const { seen, end } = reading();
+  expect(await end).toBe('ended');
+  expect(seen).toEqual([0]);
+  expect(clock.sleeping()).toBe(0);
+});
+
+test('what this process does to a job is seen without waiting', async () => {
+  const { seen } = reading();
+  await settled();
+  count = 1;
+  changes.tell('j');
+  await settled();
+  expect(seen).toEqual([0, 1]);
+});
+
+test('however many watch, the store is asked once a second', async () => {
+  const all = Array.from({ length: 20 }, () => reading());
+  await settled();
+  expect(looks).toBe(1);
+  count = 1;
+  await clock.pass(5_000);
+  expect(looks).toBe(6);
+  for (const { seen } of all) expect(seen).toEqual([0, 1]);
+});
+
+test('one that leaves keeps nobody else from watching; with the last one the asking ends', async () => {
+  const first = new AbortController();
+  const second = new AbortController();
+  const [one, other] = [reading(first.signal), reading(second.signal)];
+  await settled();
+  first.abort();
+  expect(await one.end).toBe('ended');
+  count = 1;
+  await clock.pass(1_000);
+  expect(other.seen).toEqual([0, 1]);
+  second.abort();
+  expect(await other.end).toBe('ended');
+  await settled();
+  expect(clock.sleeping()).toBe(0);
+  const before = looks;
+  await clock.pass(5_000);
+  expect(looks).toBe(before);
+  reading();
+  await settled();
+  expect(looks).toBe(before + 1);
+});
+
+test('who reads slowly is given the latest', async () => {
+  const values = watch('j', new AbortController().signal);
+  expect((await values.next()).value).toBe(0);
+  for (count = 1; count < 4; count += 1) await clock.pass(1_000);
+  count = 3;
+  expect((await values.next()).value).toBe(3);
+  await values.return(undefined);
+  await settled();
+  expect(clock.sleeping()).toBe(0);
+});
+
+test('a fault ends the watch, and so does the end of the service', async () => {
+  const first = reading();
+  await settled();
+  fault = new Fault('unavailable', 'The store is away.');
+  await clock.pass(1_000);
+  expect(await first.end).toBe('unavailable');
+  fault = null;
+  const second = reading();
+  await settled();
+  expect(second.seen).toEqual([0]);
+  changes.stop();
+  expect(await second.end).toBe('unavailable');
+});
