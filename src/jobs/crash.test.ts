@@ -5,6 +5,7 @@ import { mortal } from '../../test/support/mortal.ts';
 import { newId } from '../base/id.ts';
 import type { BatchReference, Job, JobState } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
+import { cancel } from './cancel.ts';
 import type { JobContext } from './context.ts';
 import { approve, reject } from './decide.ts';
 import { submit } from './submit.ts';
@@ -50,6 +51,10 @@ const terminated: Course['step'] = {
     await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), job.userId);
   },
 };
+const cancelled = (on: JobState): Course['step'] => ({
+  on: [on],
+  run: (context, job) => cancel(context, job.id, { operatorId: null, reason: '' }),
+});
 const oneFailed = ({ cost, unitPrice }: Job) => ({ charged: cost, refunded: unitPrice });
 const allGivenBack = ({ cost }: Job) => ({ charged: cost, refunded: cost });
 const neverCharged = () => ({ charged: 0, refunded: 0 });
@@ -98,6 +103,24 @@ const courses: Course[] = [
     step: terminated,
     ends: { terminated: allGivenBack, partial_complete: oneFailed },
     records: 61,
+  },
+  {
+    name: 'product pages by CSV, cancelled',
+    approval: true,
+    method: 'SubmitGetPcBulk',
+    request: { file: Buffer.from(csv).toString('base64') },
+    step: cancelled('processing'),
+    ends: { terminated: allGivenBack, partial_complete: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'merchant items, cancelled while they wait',
+    approval: true,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
+    step: cancelled('awaiting_approval'),
+    ends: { rejected: allGivenBack },
+    records: null,
   },
 ];
 
