@@ -169,12 +169,9 @@ test("errors are the core's own, with their details", async () => {
   expect(missing.findDetails(FaultSchema)).toMatchObject([{ code: 'not_found' }]);
 });
 
-test('a core that is away is unavailable, for every protocol', async () => {
+test('a core that is away is unavailable', async () => {
   await core.close();
-  const client = createClient(
-    JobService,
-    createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),
-  );
+  const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   const asked = client.listJobs({}, { headers: { authorization } });
   await expect(asked).rejects.toMatchObject({ code: Code.Unavailable });
 });
