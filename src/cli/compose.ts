@@ -14,6 +14,7 @@ import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
+import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import { openFetching } from './fetching.ts';
 import { openStack, type Stack } from './stack.ts';
 
@@ -24,6 +25,8 @@ export interface Program {
   log: Log;
   stack: Stack;
   links: Links;
+  /** What this process asked of origins. */
+  tally: OriginTally;
   context: JobContext;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -44,7 +47,8 @@ export async function compose(config: Config, role: string, publicUrl: () => str
   const { queue, blobs } = stack;
   const changes = createJobChanges(clock);
   const store = tellMoves(stack.store, changes);
-  const fetching = openFetching({ config, store, clock, log });
+  const tally = createOriginTally(clock);
+  const fetching = openFetching({ config, store, clock, log, watch: tally });
   const context: JobContext = {
     store,
     queue,
@@ -78,6 +82,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     log,
     stack,
     links,
+    tally,
     context,
     async close() {
       await fetching.close();

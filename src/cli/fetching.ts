@@ -5,6 +5,7 @@ import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { chooseFetcher } from '../fetch/choose.ts';
 import { createHttpFetcher } from '../fetch/http.ts';
 import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
+import type { RequestWatch } from '../fetch/request-watch.ts';
 import type { Store } from '../store/store.ts';
 
 /** What pages are asked for with. */
@@ -14,10 +15,12 @@ export interface FetchingOptions {
   store: Store;
   clock: Clock;
   log: Log;
+  /** Is told of every request. */
+  watch?: RequestWatch;
 }
 
 /** How pages come, as the configuration says: which way, and how politely. */
-export function openFetching({ config, store, clock, log }: FetchingOptions): {
+export function openFetching({ config, store, clock, log, watch }: FetchingOptions): {
   pages: PolitePages;
   close(): Promise<void>;
 } {
@@ -27,7 +30,15 @@ export function openFetching({ config, store, clock, log }: FetchingOptions): {
     http: createHttpFetcher({ origins, clock, log, userAgent }),
     browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits }),
   });
-  const pages = createPolitePages({ fetcher, origins, clock, log, store, userAgent });
+  const pages = createPolitePages({
+    fetcher,
+    origins,
+    clock,
+    log,
+    store,
+    userAgent,
+    ...(watch ? { watch } : {}),
+  });
   return {
     pages,
     async close() {

@@ -18,10 +18,11 @@ import { routeCore } from '../rpc/routes.ts';
 import { listen } from '../rpc/server.ts';
 import { services } from '../rpc/services.ts';
 import { refill, sweepForever } from '../sweep/sweep.ts';
-import { startWorker } from '../worker/worker.ts';
+import { startWorker, type Worker } from '../worker/worker.ts';
 import { compose, type Program } from './compose.ts';
 import { connectMiddleware } from './connect-middleware.ts';
 import { notify } from './notifying.ts';
+import { startReporting } from './reporting.ts';
 
 /** What a process does. `serve` is all in one; any number of `api` and `worker` share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -85,6 +86,10 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       const batches = await refill(context);
       if (batches > 0) log.info({ batches }, 'work under way goes on');
     }
+    let worker: Worker | null = null;
+    if (run.core || run.worker) {
+      closers.push(startReporting(program, role, () => ({ batches: 0, unitsDone: 0, ...worker?.tally })));
+    }
     const core = run.core ? createCore(context, services) : null;
     if (core) {
       const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
@@ -120,8 +125,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     }
     if (run.core) closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     if (run.worker) {
-      const worker = await startWorker(context, markets);
-      closers.push(() => worker.stop());
+      const started = await startWorker(context, markets);
+      worker = started;
+      closers.push(() => started.stop());
     }
     if (run.core || run.worker) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');

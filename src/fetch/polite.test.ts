@@ -24,6 +24,8 @@ let peak: number;
 let latencyMs: number;
 /** Sessions that were dropped. */
 let forgotten: string[];
+/** What the watch was told of requests. */
+let watched: string[];
 
 const fetcher: Fetcher = {
   originOf: (_market, _region, request) => request.origin ?? origin,
@@ -59,6 +61,11 @@ function polite(settings: object = {}): PolitePages {
     userAgent: 'Gleaner/test',
     random: () => 0,
     firstPauseMs: 1_000,
+    watch: {
+      ended: ({ market, region, ...place }, ms) =>
+        watched.push(`${market}/${region} ${place.origin} ${ms} ms`),
+      judged: ({ market, region }, sort) => watched.push(`${market}/${region} ${sort}`),
+    },
   });
 }
 
@@ -92,6 +99,7 @@ beforeEach(() => {
   peak = 0;
   latencyMs = 0;
   forgotten = [];
+  watched = [];
 });
 
 afterEach(() => store.close());
@@ -320,5 +328,43 @@ describe('robots.txt', () => {
     await expect(read(polite(), '/asked', shop, { page })).rejects.toMatchObject({
       message: expect.stringContaining('/opened'),
     });
+  });
+});
+
+describe('whoever watches requests', () => {
+  const reading = async (reply: Partial<PageAnswer> | Fault, fault: Fault | null) => {
+    replies['*'] = reply;
+    const { fetch, ended } = polite().visit('mkta', 'id');
+    await run(fetch({ path: '/' }).catch(() => null));
+    await ended(fault);
+    return watched;
+  };
+
+  test('is told how long they took, and nothing more of those that went well', async () => {
+    latencyMs = 150;
+    expect(await reading({}, null)).toEqual(['mkta/id http://origin.example 150 ms']);
+  });
+
+  test.each([
+    ['a status that asks to be left alone', { status: 429 }, null, 'refused'],
+    ['a page that the reader found to be a robot check', {}, new Fault('page_blocked', 'robot'), 'refused'],
+    ['a login', {}, new Fault('page_login', 'login'), 'refused'],
+    ['a page of a site that does not work', { status: 500 }, new Fault('page_failed', '500'), 'failed'],
+    ['no answer', new Fault('network', 'reset'), new Fault('network', 'reset'), 'failed'],
+  ] as const)('is told once of %s', async (_what, reply, fault, sort) => {
+    expect(await reading(reply, fault)).toEqual(['mkta/id http://origin.example 0 ms', `mkta/id ${sort}`]);
+  });
+
+  test('is not told of requests that never left', async () => {
+    const refused = new Fault('address_refused', 'a private address');
+    expect(await reading(refused, refused)).toEqual([]);
+  });
+
+  test('is told of every request of a reading, with the origin that it went to', async () => {
+    const { fetch, ended } = polite().visit('mktf', '');
+    await run(fetch({ path: '/products.json', origin: shop }));
+    await ended(null);
+    expect(watched).toEqual([`mktf/ ${shop} 0 ms`, `mktf/ ${shop} 0 ms`]);
+    expect(sent.map(({ url }) => url)).toEqual([`${shop}/robots.txt`, `${shop}/products.json`]);
   });
 });

@@ -8,6 +8,7 @@ import type { Fetcher } from './http.ts';
 import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
 import type { FetchPage, PageRequest } from './page.ts';
 import { followingRedirects } from './redirects.ts';
+import type { RequestPlace, RequestWatch } from './request-watch.ts';
 import { createRobots } from './robots.ts';
 import { type Verdict, verdictOf, verdictOfStatus } from './verdict.ts';
 
@@ -23,6 +24,8 @@ export interface PoliteOptions {
   newId?: NewId;
   random?: () => number;
   firstPauseMs?: number;
+  /** Is told of every request. */
+  watch?: RequestWatch;
 }
 
 /** Reading one unit: the requests that it takes, and what they came to. */
@@ -52,6 +55,7 @@ const mostRobotsRedirects = 5;
 /** A request that was sent, and what is to be said of it. */
 interface Sent {
   manners: Manners;
+  place: RequestPlace;
   page: string;
   probe: boolean;
   judged: boolean;
@@ -70,7 +74,7 @@ function pageOf({ path, body }: PageRequest): string {
  * than is worth waiting, `robots_disallowed`, `unavailable` when the store does not answer.
  */
 export function createPolitePages(options: PoliteOptions): PolitePages {
-  const { fetcher, origins, store, clock, log, userAgent } = options;
+  const { fetcher, origins, store, clock, log, userAgent, watch } = options;
   const everywhere = rememberManners({
     store,
     clock,
@@ -98,6 +102,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     const judge = async (sent: Sent | undefined, verdict: Verdict) => {
       if (!sent || sent.judged || verdict.sort === 'none') return;
       sent.judged = true;
+      if (verdict.sort === 'refused' || verdict.sort === 'failed') watch?.judged(sent.place, verdict.sort);
       try {
         await sent.manners.circuit.judge(sent.page, verdict, sent.probe);
       } catch (error) {
@@ -121,15 +126,22 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
           if (!circuit.paused) break;
           probe = await circuit.admit(page, patience, signal);
         }
-        const sent = { manners, page, probe, judged: false };
+        const place = { origin: fetcher.originOf(market, region, request), market, region };
+        const sent = { manners, place, page, probe, judged: false };
         last = sent;
+        const began = clock.now();
         try {
           const answer = await fetchOnce(request);
           answers += 1;
+          watch?.ended(place, clock.now() - began);
           await judge(sent, verdictOfStatus(answer, clock.now()) ?? { sort: 'none' });
           return answer;
         } catch (error) {
-          if (error instanceof Fault) await judge(sent, verdictOf(error));
+          if (error instanceof Fault) {
+            const verdict = verdictOf(error);
+            if (verdict.sort !== 'none') watch?.ended(place, clock.now() - began);
+            await judge(sent, verdict);
+          }
           throw error;
         }
       } finally {

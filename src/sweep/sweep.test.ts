@@ -275,3 +275,26 @@ test('without the store, or when it has to stop, a round takes no further step',
   await sweep({ ...bench.context, store: { ...store, ...steps, findJobs: stop } }, stopping.signal);
   expect(taken).toEqual(['findJobs']);
 });
+
+test('processes that have gone without a word and minutes of yesterday are forgotten', async () => {
+  const { store, clock } = bench.context;
+  const startedAt = clock.now();
+  const about = { role: 'worker', host: 'one.example', pid: 7, version: '1', memoryBytes: 1, batches: 0 };
+  await store.reportProcess({ ...about, id: newId(), startedAt, seenAt: startedAt, unitsDone: 0 });
+  const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
+  const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
+  await store.countOrigins([{ ...place, ...counts, minute: startedAt }]);
+  const known = async () => [
+    (await store.listProcesses(0)).length,
+    (await store.listOriginMinutes(0)).length,
+  ];
+  await bench.clock.pass(hour);
+  await sweep(bench.context);
+  expect(await known()).toEqual([1, 1]);
+  await bench.clock.pass(1);
+  await sweep(bench.context);
+  expect(await known()).toEqual([0, 1]);
+  await bench.clock.pass(23 * hour);
+  await sweep(bench.context);
+  expect(await known()).toEqual([0, 0]);
+});

@@ -16,6 +16,8 @@ const orphanMs = 3_600_000;
 const mostCrawls = 100_000;
 /** What is known of an origin that nobody asked for this long is of no more use. */
 const unusedMs = 24 * 3_600_000;
+/** A process that has not reported itself for this long has ended without a word. */
+const silentMs = 3_600_000;
 const atOnce = 500;
 
 /**
@@ -83,6 +85,8 @@ export async function sweep(context: JobContext, signal?: AbortSignal): Promise<
     await store.expireCrawls(now - context.settings.recentCrawlMs, mostCrawls);
     await store.forgetOrigins(now - unusedMs);
     await store.forgetWaits(now - unusedMs);
+    await store.forgetProcesses(now - silentMs);
+    await store.forgetOriginMinutes(now - unusedMs);
   });
 }
 

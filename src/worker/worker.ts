@@ -1,10 +1,14 @@
 import type { JobContext } from '../jobs/context.ts';
 import { work } from '../jobs/work.ts';
 import type { Market } from '../markets/market.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Lane } from '../store/documents.ts';
+import { countingUnits, type WorkTally } from './tally.ts';
 
 /** A running worker. */
 export interface Worker {
+  /** What it does, kept up to date. */
+  readonly tally: Readonly<WorkTally>;
   /** Takes no further batches, gives those under way back, and resolves when all have ended. */
   stop(): Promise<void>;
 }
@@ -16,18 +20,25 @@ const lanes: readonly Lane[] = ['single', 'bulk'];
 const batchesAtOnce: Record<Lane, number> = { single: 8, bulk: 8 };
 
 /** Consumes every market's lanes until stopped. */
-export async function startWorker(context: JobContext, markets: readonly Market[]): Promise<Worker> {
+export async function startWorker(given: JobContext, markets: readonly Market[]): Promise<Worker> {
   const stopping = new AbortController();
+  const tally: WorkTally = { batches: 0, unitsDone: 0 };
+  const context = { ...given, store: countingUnits(given.store, tally) };
+  const counted: Parameters<Queue['consume']>[3] = async (message, extend) => {
+    tally.batches += 1;
+    try {
+      await work(context, message, extend, stopping.signal);
+    } finally {
+      tally.batches -= 1;
+    }
+  };
   const consumers = await Promise.all(
     markets.flatMap(({ name }) =>
-      lanes.map((lane) =>
-        context.queue.consume(lane, name, batchesAtOnce[lane], (message, extend) =>
-          work(context, message, extend, stopping.signal),
-        ),
-      ),
+      lanes.map((lane) => context.queue.consume(lane, name, batchesAtOnce[lane], counted)),
     ),
   );
   return {
+    tally,
     async stop() {
       stopping.abort(new Error('the worker is stopping'));
       await Promise.all(consumers.map((consumer) => consumer.stop()));

@@ -1,0 +1,34 @@
+import { hostname } from 'node:os';
+import manifest from '../../package.json' with { type: 'json' };
+import { reportForever } from '../sweep/report.ts';
+import type { Program } from './compose.ts';
+
+/** How often a process says what it does. */
+const reportMs = 10_000;
+
+/**
+ * Reports this process to the others from now on. `work` tells what its worker does. Gives what ends it: the
+ * process is forgotten then, so it comes after the worker's own end.
+ */
+export function startReporting(
+  { context, clock, log, tally }: Program,
+  role: string,
+  work: () => { batches: number; unitsDone: number },
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const about = {
+    id: context.newId(),
+    role,
+    host: hostname(),
+    pid: process.pid,
+    version: manifest.version,
+    startedAt: clock.now(),
+  };
+  const state = () => ({ memoryBytes: process.memoryUsage.rss(), ...work() });
+  const { store } = context;
+  const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);
+  return () => {
+    stopping.abort(new Error('the process ends'));
+    return reporting;
+  };
+}

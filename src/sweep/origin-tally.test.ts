@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { createOriginTally } from './origin-tally.ts';
+
+const minute = 60_000;
+const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
+const th = { ...sg, region: 'th' };
+
+test('requests are counted by origin, market, region and minute, and taken out once', () => {
+  let now = 10 * minute + 59_000;
+  const tally = createOriginTally({ now: () => now });
+  tally.ended(sg, 100);
+  tally.ended(sg, 50);
+  tally.judged(sg, 'refused');
+  tally.ended(th, 7);
+  now += 1_000;
+  tally.judged(sg, 'failed');
+  const first = { minute: 10 * minute, refused: 0, failed: 0 };
+  expect(tally.take()).toEqual([
+    { ...sg, ...first, requests: 2, refused: 1, milliseconds: 150 },
+    { ...th, ...first, requests: 1, milliseconds: 7 },
+    { ...sg, minute: 11 * minute, requests: 0, refused: 0, failed: 1, milliseconds: 0 },
+  ]);
+  expect(tally.take()).toEqual([]);
+});
+
+test('what could not be kept is added to what was counted meanwhile', () => {
+  const tally = createOriginTally({ now: () => minute });
+  tally.ended(sg, 100);
+  const taken = tally.take();
+  tally.ended(sg, 11);
+  tally.judged(sg, 'failed');
+  tally.putBack(taken);
+  expect(tally.take()).toEqual([{ ...sg, minute, requests: 2, refused: 0, failed: 1, milliseconds: 111 }]);
+});
+
+test('a store that is away for long costs no more memory than some thousand rows', () => {
+  let now = 0;
+  const tally = createOriginTally({ now: () => now });
+  for (let turn = 0; turn < 6_000; turn++) {
+    now = turn * minute;
+    tally.ended(sg, 1);
+  }
+  const rows = tally.take();
+  expect(rows).toHaveLength(5_000);
+  expect(rows[0]?.minute).toBe(1_000 * minute);
+});

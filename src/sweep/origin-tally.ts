@@ -1,0 +1,60 @@
+import type { Clock } from '../base/clock.ts';
+import type { RequestPlace, RequestWatch } from '../fetch/request-watch.ts';
+import type { OriginMinute } from '../store/operations.ts';
+
+/** What this process asked of origins, and has not told the others yet. */
+export interface OriginTally extends RequestWatch {
+  /** Takes out what was counted since the last time. */
+  take(): OriginMinute[];
+  /** Puts back what could not be kept: it is added to what was counted meanwhile. */
+  putBack(rows: readonly OriginMinute[]): void;
+}
+
+const minuteMs = 60_000;
+
+/** Rows that are kept while the store is away; those of minutes longest ago go first. */
+const mostRows = 5_000;
+
+/** Counts requests by origin, market, region and minute. */
+export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
+  const rows = new Map<string, OriginMinute>();
+
+  const rowOf = ({ origin, market, region }: RequestPlace, minute: number): OriginMinute => {
+    const key = [minute, origin, market, region].join('\n');
+    let row = rows.get(key);
+    if (row === undefined) {
+      row = { origin, market, region, minute, requests: 0, refused: 0, failed: 0, milliseconds: 0 };
+      rows.set(key, row);
+      if (rows.size > mostRows) rows.delete(rows.keys().next().value!);
+    }
+    return row;
+  };
+  const now = (place: RequestPlace) => rowOf(place, Math.floor(clock.now() / minuteMs) * minuteMs);
+
+  return {
+    ended: (place, milliseconds) => {
+      const row = now(place);
+      row.requests += 1;
+      row.milliseconds += milliseconds;
+    },
+    judged: (place, sort) => {
+      now(place)[sort] += 1;
+    },
+    take: () => {
+      const taken = [...rows.values()];
+      rows.clear();
+      return taken;
+    },
+    putBack: (back) => {
+      const meanwhile = [...rows.values()];
+      rows.clear();
+      for (const counted of [...back, ...meanwhile]) {
+        const row = rowOf(counted, counted.minute);
+        row.requests += counted.requests;
+        row.refused += counted.refused;
+        row.failed += counted.failed;
+        row.milliseconds += counted.milliseconds;
+      }
+    },
+  };
+}

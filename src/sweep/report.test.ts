@@ -1,0 +1,83 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { createLog } from '../base/log.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
+import { createOriginTally, type OriginTally } from './origin-tally.ts';
+import { reportForever } from './report.ts';
+
+const start = Date.UTC(2030, 0, 7);
+const about = { id: 'p1', role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt: start };
+const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
+
+let store: Store;
+let clock: StandingClock;
+let tally: OriginTally;
+let stopping: AbortController;
+let state: { memoryBytes: number; batches: number; unitsDone: number };
+beforeEach(() => {
+  store = openSqliteStore({ path: ':memory:' });
+  clock = standingClock(start);
+  tally = createOriginTally(clock);
+  stopping = new AbortController();
+  state = { memoryBytes: 1_000, batches: 0, unitsDone: 0 };
+  return () => store.close();
+});
+
+async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> }> {
+  const options = { store: { ...store, ...over }, clock, log: createLog('silent', 'test'), about, tally };
+  const ended = reportForever({ ...options, state: () => state }, 10_000, stopping.signal);
+  await settled();
+  return { ended };
+}
+
+test('a process reports itself at once and every ten seconds, and is forgotten when it ends', async () => {
+  const { ended } = await begin();
+  expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start }]);
+  state = { memoryBytes: 2_000, batches: 3, unitsDone: 40 };
+  await clock.pass(9_999);
+  expect((await store.listProcesses(0))[0]?.unitsDone).toBe(0);
+  await clock.pass(1);
+  expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start + 10_000 }]);
+  stopping.abort();
+  await ended;
+  expect(await store.listProcesses(0)).toEqual([]);
+});
+
+test('what was asked of origins is kept as often, and at the end', async () => {
+  const { ended } = await begin();
+  tally.ended(sg, 100);
+  expect(await store.listOriginMinutes(0)).toEqual([]);
+  await clock.pass(10_000);
+  const row = { ...sg, minute: start, requests: 1, refused: 0, failed: 0, milliseconds: 100 };
+  expect(await store.listOriginMinutes(0)).toEqual([row]);
+  tally.ended(sg, 50);
+  tally.judged(sg, 'refused');
+  stopping.abort();
+  await ended;
+  expect(await store.listOriginMinutes(0)).toEqual([{ ...row, requests: 2, refused: 1, milliseconds: 150 }]);
+});
+
+test('counts wait for a store that is away, and the end does not', async () => {
+  let away = true;
+  const guarded = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (away) throw new Fault('unavailable', 'The store is away.');
+    return call();
+  };
+  const { ended } = await begin({
+    countOrigins: (rows) => guarded(() => store.countOrigins(rows)),
+    dropProcess: (id) => guarded(() => store.dropProcess(id)),
+  });
+  tally.ended(sg, 100);
+  await clock.pass(10_000);
+  tally.ended(sg, 30);
+  await clock.pass(10_000);
+  away = false;
+  await clock.pass(10_000);
+  expect(await store.listOriginMinutes(0)).toMatchObject([{ requests: 2, milliseconds: 130 }]);
+  away = true;
+  stopping.abort();
+  await ended;
+  expect(await store.listProcesses(0)).toHaveLength(1);
+});
