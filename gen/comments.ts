@@ -221,7 +221,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.JobService.ListFiles": "Lists a job's result files with fresh signed links, good for 7 days.",
   "gleaner.job.v1.JobService.ListJobs": "Lists the caller's jobs, newest first.",
   "gleaner.job.v1.JobService.ListUnits": "Lists units of a job in the order submitted.",
-  "gleaner.job.v1.JobService.RetryJob": "Submits the failed units of an ended job again, as a new job of the same kind: charged as any other, and waiting for approval where its kind does.",
+  "gleaner.job.v1.JobService.RetryJob": "Submits the failed units of an ended job again, as a new job of the same kind: charged as any other, and waiting for approval where its kind does. A conflict for a job that has not ended, that nothing of failed, or that another retry of goes on. Takes an `Idempotency-Key`.",
   "gleaner.job.v1.JobService.StreamFailures": "Streams a job's failed units: as JSON Lines `{index, batch_id, key, region, input, code, message, credits, refund_entry}` or as CSV with the same columns. `refund_entry` is the key of the ledger entry that gave the credits back; null until it is made.",
   "gleaner.job.v1.JobService.StreamResults": "Streams what a job has so far, also while it runs: one line of JSON per successful unit, in the order submitted, `{index, batch_id, key, region, input, record}`. Units of listings, whose results are files, carry `file` instead of `record`.",
   "gleaner.job.v1.JobService.WatchJob": "Streams a job: as it is, then again at every change, until it is terminal.",
