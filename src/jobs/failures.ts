@@ -1,3 +1,4 @@
+import { csvField } from '../base/csv.ts';
 import { jobRefunds } from '../credits/job-credits.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
@@ -60,6 +61,5 @@ export async function* failures(
 
 function cell(value: unknown): string {
   if (value === null) return '';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvField(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

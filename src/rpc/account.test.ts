@@ -110,7 +110,7 @@ test('the ledger is exported as JSON Lines, whole, a page in memory at a time', 
   const watched = await openCore({ ...bench.context, store: { ...store, listLedgerEntries } });
   const parts = await (await watched.keyOf(userId)).caller.stream(exportLedger, { format: 'jsonl' });
   expect(limits).toEqual([500, 500, 500]);
-  expect(parts.map(({ contentType }) => contentType)).toEqual(['application/jsonl; charset=utf-8', '', '']);
+  expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '']);
   const lines = textOf(parts)
     .trimEnd()
     .split('\n')

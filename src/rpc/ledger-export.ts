@@ -1,5 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
+import { csvField, plainText } from '../base/csv.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
@@ -24,30 +25,17 @@ const fieldsOf = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) =>
 
 const columns = ['key', 'amount', 'type', 'job_id', 'note', 'created_at'] as const;
 
-/** Text that a spreadsheet takes for a formula, or for the rest of the cell before. */
-const formula = /^[=+\-@\t\r\n]/;
-
-/**
- * A cell as RFC 4180 has it. Text that a spreadsheet would reckon with has an apostrophe before it, which
- * spreadsheets do not show: people wrote it, and others open the file.
- */
-function cell(value: string | number): string {
-  if (typeof value === 'number') return String(value);
-  const text = formula.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 const formats: Record<string, Format> = {
   csv: {
-    contentType: 'text/csv; charset=utf-8; header=present',
+    contentType: 'text/csv; charset=utf-8',
     head: `${columns.join(',')}\r\n`,
     line: (entry) => {
-      const fields = fieldsOf(entry);
-      return `${columns.map((name) => cell(fields[name])).join(',')}\r\n`;
+      const fields = { ...fieldsOf(entry), note: plainText(entry.note) };
+      return `${columns.map((name) => csvField(String(fields[name]))).join(',')}\r\n`;
     },
   },
   jsonl: {
-    contentType: 'application/jsonl; charset=utf-8',
+    contentType: 'application/x-ndjson',
     head: '',
     line: (entry) => `${JSON.stringify(fieldsOf(entry))}\n`,
   },
@@ -55,7 +43,7 @@ const formats: Record<string, Format> = {
 
 /**
  * Writes the whole ledger of a user, newest first, as it stands while it is read: `format` is "csv", which ''
- * stands for, or "jsonl". A page of it is in memory at a time.
+ * stands for, or "jsonl". Notes are kept from being formulas in CSV. A page of it is in memory at a time.
  */
 export async function* exportLedger(
   store: Pick<LedgerStore, 'listLedgerEntries'>,

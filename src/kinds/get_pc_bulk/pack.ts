@@ -1,18 +1,14 @@
+import { csvField } from '../../base/csv.ts';
 import type { Job, Outcome, Unit } from '../../store/documents.ts';
 import type { FilePack, UnitPlace } from '../kind.ts';
 
 const asCsv = (job: Job) => job.params.resultFormat !== 'jsonl';
 
-/** Quotes a field of the CSV where it needs it. */
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 function csvRow(unit: Unit, outcome: Outcome, payload: Uint8Array | undefined, region: string): string {
   const { shop_id: shop, item_id: item } = unit.input;
   const error = outcome.status === 'FAILED' ? outcome.message : '';
-  const result = payload === undefined ? '' : quoted(Buffer.from(payload).toString('utf8'));
-  return `${region},${shop},${item},${outcome.status},${quoted(error)},${result}\r\n`;
+  const result = payload === undefined ? '' : csvField(Buffer.from(payload).toString('utf8'));
+  return `${region},${shop},${item},${outcome.status},${csvField(error)},${result}\r\n`;
 }
 
 function jsonLine(
