@@ -1,194 +1,15 @@
-import { Webhook } from 'standardwebhooks';
-import { afterEach, expect, test, vi } from 'vitest';
-import { variantSoldRequest } from '../../test/support/jobs.ts';
+import { afterEach, expect, test } from 'vitest';
 import { type NoticesBench, type NoticesOptions, openNotices } from '../../test/support/notices.ts';
-import type { Received } from '../../test/support/receiver.ts';
-import { newId } from '../base/id.ts';
-import { approve, reject } from '../jobs/decide.ts';
 import { keptMs } from './notifier.ts';
 import { queueOperatorTest, queueTest } from './queue.ts';
 import { rotateSecret } from './webhook.ts';
 
 const hour = 3_600_000;
-const operatorId = newId();
 let bench: NoticesBench;
-afterEach(async () => {
-  vi.useRealTimers();
-  await bench?.close();
-});
+afterEach(() => bench.close());
 const open = async (options: NoticesOptions = {}) => {
   bench = await openNotices(options);
 };
-
-/** Verifies a message as its receiver does, and gives it. */
-// biome-ignore lint/suspicious/noExplicitAny: messages of every type.
-function verified({ headers, body }: Received, secret: string): any {
-  expect(headers['webhook-timestamp']).toBe(String(Math.floor(bench.jobs.clock.now() / 1_000)));
-  vi.useFakeTimers({ toFake: ['Date'], now: bench.jobs.clock.now() });
-  try {
-    return new Webhook(secret).verify(body, headers as Record<string, string>);
-  } finally {
-    vi.useRealTimers();
-  }
-}
-
-async function submitted(userId: string, plain = 2, ...more: string[]): Promise<string> {
-  const { jobId } = await bench.jobs.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...more));
-  return jobId;
-}
-
-async function ended(userId: string): Promise<string> {
-  const jobId = await submitted(userId, 2, '30000000801');
-  await bench.jobs.startWorker();
-  await bench.jobs.reaches(jobId, 'completed', 'partial_complete');
-  return jobId;
-}
-
-test('a user is told once of a job that has ended, with what came of it, signed', async () => {
-  await open();
-  const { userId, webhook } = await bench.createUser();
-  const jobId = await ended(userId);
-  await bench.tell();
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(1);
-  const [message] = bench.receiver.received;
-  expect(message!.headers['content-type']).toBe('application/json');
-  const job = (await bench.context.store.getJob(jobId))!;
-  expect(verified(message!, webhook.secret)).toEqual({
-    type: 'job.ended',
-    timestamp: new Date(job.finishedAt!).toISOString(),
-    data: {
-      job_id: jobId,
-      task_id: null,
-      kind: 'variant_sold',
-      market: 'mkta',
-      region: 'sg',
-      status: job.state,
-      total: 3,
-      success: 2,
-      failed: 1,
-      cost: job.cost,
-      refunded: job.unitPrice,
-      reason: '',
-      created_at: new Date(job.createdAt).toISOString(),
-      finished_at: new Date(job.finishedAt!).toISOString(),
-      retrieve_path: `/v1/variant_sold/${jobId}`,
-    },
-  });
-  expect(await bench.deliveries()).toMatchObject([
-    {
-      id: message!.headers['webhook-id'],
-      key: `job.ended:${jobId}:webhook`,
-      userId,
-      jobId,
-      body: message!.body,
-      state: 'delivered',
-      attempts: 1,
-      responseStatus: 204,
-      error: '',
-      nextAttemptAt: null,
-    },
-  ]);
-  expect(job.noticeDue).toBeNull();
-});
-
-test('a user without a webhook, or with one that is off, is told nothing, and nothing is left due', async () => {
-  await open();
-  const { userId, webhook } = await bench.createUser();
-  await bench.context.store.putWebhook({ ...webhook, enabled: false, revision: 2 });
-  const other = await bench.jobs.createUser(100);
-  await ended(userId);
-  await ended(other);
-  await bench.tell();
-  expect(await bench.deliveries()).toEqual([]);
-  expect(await bench.context.store.findNoticeDue(bench.jobs.clock.now(), 10)).toEqual([]);
-});
-
-test('operators are told of a job that waits, and again two hours before its time is over; its user of its end', async () => {
-  await open({ operators: true, approval: true });
-  const { userId, webhook } = await bench.createUser(50);
-  const jobId = await submitted(userId);
-  const { secret } = bench.context.settings.operatorWebhook!;
-  await bench.tell();
-  const [first] = bench.receiver.received;
-  expect(first!.path).toBe('/hook/operators');
-  const decideBy = new Date(bench.jobs.clock.now() + 24 * hour).toISOString();
-  expect(verified(first!, secret)).toMatchObject({
-    type: 'job.awaiting_approval',
-    data: {
-      job_id: jobId,
-      user_id: userId,
-      user_name: 'Test',
-      balance: 50,
-      cost: 20,
-      total: 2,
-      kind: 'variant_sold',
-      decide_by: decideBy,
-      console_url: `https://gleaner.test/console/jobs/${jobId}`,
-    },
-  });
-  await bench.jobs.clock.pass(22 * hour - 1);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(1);
-  await bench.jobs.clock.pass(1);
-  await bench.tell();
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  expect(verified(bench.receiver.received[1]!, secret)).toMatchObject({
-    type: 'job.approval_expiring',
-    data: { job_id: jobId, decide_by: decideBy },
-  });
-  await reject(bench.jobs.context, jobId, null, 'It was not approved within 24 hours.');
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(3);
-  expect(verified(bench.receiver.received[2]!, webhook.secret)).toMatchObject({
-    type: 'job.rejected',
-    data: {
-      job_id: jobId,
-      status: 'rejected',
-      failed: 2,
-      success: 0,
-      reason: 'It was not approved within 24 hours.',
-    },
-  });
-});
-
-test('operators are not reminded of a job that was decided, and are told once of one whose approval failed', async () => {
-  await open({ operators: true, approval: true });
-  const poor = await bench.jobs.createUser(20);
-  const decided = await submitted(await bench.jobs.createUser(100));
-  const waiting = await submitted(poor);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  await approve(bench.jobs.context, decided, operatorId);
-  const spent = { userId: poor, amount: -15, type: 'grant', jobId: null, note: '', createdAt: 0 } as const;
-  await bench.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
-  await expect(approve(bench.jobs.context, waiting, operatorId)).rejects.toMatchObject({
-    code: 'insufficient_credits',
-  });
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  await bench.jobs.clock.pass(22 * hour);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(3);
-  expect(JSON.parse(bench.receiver.received[2]!.body)).toMatchObject({
-    type: 'job.approval_expiring',
-    data: { job_id: waiting, balance: 5 },
-  });
-});
-
-test('what is due while an approval is under way is told once it is known what came of it', async () => {
-  await open({ operators: true, approval: true });
-  const jobId = await submitted(await bench.jobs.createUser(100));
-  const { store } = bench.context;
-  await store.moveJob(jobId, ['awaiting_approval'], 'approving', bench.jobs.clock.now());
-  await bench.tell();
-  expect(await bench.deliveries()).toEqual([]);
-  await store.moveJob(jobId, ['approving'], 'awaiting_approval', bench.jobs.clock.now());
-  await bench.jobs.clock.pass(5_000);
-  await bench.tell();
-  expect(await bench.deliveries()).toHaveLength(1);
-});
 
 test('a message that is refused is tried over a day, the same each time, and then given up', async () => {
   await open();
@@ -345,15 +166,15 @@ test('after a rotation messages are signed with both secrets for a day', async (
   await queueTest(bench.context, userId);
   await bench.tell();
   const [during] = bench.receiver.received;
-  expect(verified(during!, webhook.secret)).toMatchObject({ type: 'test' });
-  expect(verified(during!, rotated.secret)).toMatchObject({ type: 'test' });
+  expect(bench.verified(during!, webhook.secret)).toMatchObject({ type: 'test' });
+  expect(bench.verified(during!, rotated.secret)).toMatchObject({ type: 'test' });
   await bench.jobs.clock.pass(1);
   await queueTest(bench.context, userId);
   await bench.tell();
   const [, after] = bench.receiver.received;
-  expect(verified(after!, rotated.secret)).toMatchObject({ type: 'test' });
-  expect(() => verified(after!, webhook.secret)).toThrow('No matching signature found');
-  expect(() => verified({ ...after!, body: `${after!.body} ` }, rotated.secret)).toThrow();
+  expect(bench.verified(after!, rotated.secret)).toMatchObject({ type: 'test' });
+  expect(() => bench.verified(after!, webhook.secret)).toThrow('No matching signature found');
+  expect(() => bench.verified({ ...after!, body: `${after!.body} ` }, rotated.secret)).toThrow();
 });
 
 test('deliveries are kept for 30 days', async () => {
