@@ -6,14 +6,21 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { memoryOf } from '../../src/fetch/browser/memory.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { until } from '../support/until.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');
 
-/** Answers at once, and never at /wait. */
+/** Answers at once, never at /wait, and with a page that takes 400 MB and keeps them at /leaks. */
+const leak = `<script>
+  globalThis.kept = Array.from({ length: 40 }, () => new Uint8Array(10 * 1024 ** 2).fill(7));
+  fetch('/wait');
+</script>`;
 const server = createServer((request, response) => {
+  if (request.url === '/leaks')
+    return void response.writeHead(200, { 'content-type': 'text/html' }).end(leak);
   if (request.url !== '/wait')
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>here</title>');
 });
@@ -109,6 +116,29 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     kill(/--type=renderer/);
     await waiting;
     expect((await get('/')).body.toString()).toContain('here');
+  });
+
+  test('that hold too much memory are replaced once their page is done, or at once', async () => {
+    const leader = () => processesOf(process.pid).find(({ line }) => !line.includes('--type='))!.pid;
+    await get('/');
+    const before = leader();
+    const usual = (await memoryOf(before))!;
+    await fetcher.close();
+    // Where it grows by 400 MB: above the bound, and above twice the bound.
+    for (const [memoryBytes, code] of [
+      [usual + 200 * 1024 ** 2, null],
+      [(usual + 200 * 1024 ** 2) / 2, 'browser_failed'],
+    ] as const) {
+      fetcher = browserFetcher({ mkta: { sg: origin } }, { settleMs: 1_500, memoryBytes, memoryCheckMs: 50 });
+      const leaking = get('/leaks').then(
+        () => null,
+        (fault) => fault.code,
+      );
+      expect(await leaking).toBe(code);
+      await noneOf(process.pid);
+      await fetcher.close();
+    }
+    fetcher = browserFetcher({ mkta: { sg: origin } }, { quietMs: 100 });
   });
 
   test('are gone with their folder when the fetcher is closed, a page under way or not', async () => {

@@ -218,6 +218,18 @@ describe('the browser is restarted', () => {
     expect(await visit(site('sg'))).toBe('2 sg1');
   });
 
+  test('at once when its last pages grow on', async () => {
+    const long = longVisit(site('sg'));
+    await settled();
+    memory = 1_001;
+    await clock.pass(1_000);
+    memory = 2_001;
+    await clock.pass(1_000);
+    expect(did).toContain('end 1');
+    long.letGo();
+    await long.done;
+  });
+
   test('after a crash, by the next page', async () => {
     await visit(site('sg'));
     crash[0]!();

@@ -78,7 +78,7 @@ interface Running<Page> {
   active: number;
   /** Takes no further pages: why. */
   over: string | null;
-  /** Aborted once it is over. */
+  /** Aborted once it has ended. */
   watch: AbortController;
   idle: AbortController | null;
   ended: Promise<unknown>;
@@ -128,7 +128,6 @@ export function createPool<Page>(
   const retire = (which: Running<Page>, why: string, atOnce: boolean): Promise<unknown> => {
     if (which.over === null) log.info({ why, pages: which.pages }, 'browser retired');
     which.over ??= why;
-    which.watch.abort();
     which.idle?.abort();
     const end = async () => {
       if (!atOnce) {
@@ -147,9 +146,10 @@ export function createPool<Page>(
       await clock.sleep(limits.memoryCheckMs, signal);
       const bytes = await which.engine.memory();
       if (bytes === null) return;
-      if (bytes > limits.memoryBytes) {
-        await retire(which, `memory ${Math.round(bytes / 1024 ** 2)} MiB`, bytes > 2 * limits.memoryBytes);
-      }
+      const why = `memory ${Math.round(bytes / 1024 ** 2)} MiB`;
+      if (bytes > 2 * limits.memoryBytes) return void (await retire(which, why, true));
+      // Its last pages are watched on: they may still grow.
+      if (bytes > limits.memoryBytes && which.over === null) await retire(which, why, false);
     }
   };
 
