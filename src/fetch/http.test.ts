@@ -126,6 +126,19 @@ describe('an answer', () => {
     },
   );
 
+  test('comes by a connection that is kept', async () => {
+    let connections = 0;
+    const count = () => {
+      connections += 1;
+    };
+    server.on('connection', count);
+    const page = fetcher().for('mkta', 'sg');
+    for (let turn = 0; turn < 20; turn += 1) await page({ path: '/ok' });
+    server.off('connection', count);
+    // The second may be begun in the moment in which the first is still busy with its end.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
   test('is asked for with method, body, own headers and an honest User-Agent, without cookies', async () => {
     const answer = await fetcher().for(
       'mkta',

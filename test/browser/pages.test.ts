@@ -237,6 +237,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       for (const { headers } of seen) {
         expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
         expect(headers['accept-language']).toMatch(/^id-ID,id;q=0\.9,en;q=0\.8/);
+        const usual =
+          /^(?:host|connection|accept.*|upgrade-insecure-requests|sec-.*|user-agent|referer|cookie)$/;
+        expect(Object.keys(headers).filter((name) => !usual.test(name))).toEqual([]);
       }
     });
 

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { createLog } from '../../src/base/log.ts';
+import { parseOrigins } from '../../src/base/origins.ts';
+import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
+import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { markets } from '../../src/markets/list.ts';
+import type { PageName } from '../../src/markets/market.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { direct } from '../origins/direct.ts';
+import { origins } from '../origins/list.ts';
+
+/** Headers that a request may have: what HTTP needs, what says who asks for what, and what sites' own
+ *  interfaces ask for. */
+const harmless =
+  /^(?:host|connection|user-agent|accept|accept-encoding|accept-language|content-type|content-length|cookie|origin|referer|channelid|x-(?:api-source|device|source|tkpd-lite-service))$/;
+
+let server: Server;
+let address: string;
+/** Headers of the requests that came. */
+let seen: IncomingHttpHeaders[];
+/** Which market and region the site is. */
+let site: readonly [string, string];
+let store: Store;
+let fetcher: Fetcher;
+let pages: PolitePages;
+
+beforeEach(async () => {
+  seen = [];
+  server = createServer(async (request, response) => {
+    const [market, region] = site;
+    seen.push(request.headers);
+    const body = await text(request);
+    const asked = { method: request.method as 'GET', path: request.url!, ...(body === '' ? {} : { body }) };
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, `${value}`]),
+    );
+    const { fetch } = direct(origins.find((origin) => origin.market === market)!, region, Date.now());
+    const answer = await fetch({ ...asked, headers });
+    // A visitor is given a number with the first answer.
+    const known = request.headers.cookie?.includes('visitor=');
+    const cookie = known ? {} : { 'set-cookie': `visitor=${seen.length}; Path=/` };
+    response.writeHead(answer.status, { ...answer.headers, ...cookie }).end(answer.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const regions = (name: string) => markets.find((market) => market.name === name)!.regions;
+  const everywhere = Object.fromEntries(
+    markets.map(({ name }) => [
+      name,
+      {
+        ...Object.fromEntries(regions(name).map((region) => [region, address])),
+        ...(name === 'mktf' ? { allow_private: true } : {}),
+        requests_per_second: 1_000,
+      },
+    ]),
+  );
+  const common = {
+    origins: parseOrigins(JSON.stringify(everywhere)),
+    clock: systemClock,
+    log: createLog('silent', 'test'),
+    userAgent: 'Gleaner/test (tests)',
+  };
+  store = openSqliteStore({ path: ':memory:' });
+  fetcher = createHttpFetcher(common);
+  pages = createPolitePages({ ...common, fetcher, store });
+});
+
+afterEach(async () => {
+  await pages.close();
+  await fetcher.close();
+  await store.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Reads a unit as a worker does, to its end; gives how many pages it had. */
+async function read(market: string, region: string, page: PageName, input: JsonObject): Promise<number> {
+  site = [market, region];
+  const reader = markets.find(({ name }) => name === market)!.readers[page]!;
+  const visit = pages.visit(market, region);
+  if (reader.sort === 'record') {
+    await reader.read(input, { region, fetch: visit.fetch });
+    await visit.ended(null);
+    return 1;
+  }
+  let count = 0;
+  for await (const _page of reader.read(input, { region, fetch: visit.fetch })) count += 1;
+  await visit.ended(null);
+  return count;
+}
+
+describe('requests of a marketplace', () => {
+  test.each<[string, string, PageName, JsonObject, RegExp | undefined]>([
+    ['mkta', 'sg', 'product', { shop_id: '7', item_id: '20101' }, /^en$/],
+    ['mkta', 'id', 'search', { keyword: 'lamp 002' }, /^id$/],
+    ['mkta', 'vn', 'merchant', { shop_id: '5003' }, /^vi$/],
+    ['mkta', 'tw', 'variants', { shop_id: '7', item_id: '20101' }, /^zh-Hant$/],
+    ['mkta', 'br', 'product', { shop_id: '7', item_id: '20101' }, /^pt-BR$/],
+    ['mktb', 'id', 'search', { keyword: 'rak 101', list_type: 'search', product_limit: 70 }, undefined],
+    ['mktc', 'id', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, /^id-ID/],
+    ['mktd', 'my', 'product', { product_id: '1729384756102938475', country: 'my' }, /^en-MY$/],
+    ['mkte', 'de', 'product', { product_id: 'B000020101', country: 'de' }, /^de-DE$/],
+  ])('%s/%s %s speak its language, say who asks, and nothing of ours', async (...what) => {
+    const [market, region, page, input, language] = what;
+    await read(market, region, page, input).catch(({ code }) => expect(code).toBe('page_not_found'));
+    expect(seen.length).toBeGreaterThan(0);
+    for (const headers of seen) {
+      expect(Object.keys(headers).filter((name) => !harmless.test(name))).toEqual([]);
+      expect(headers['user-agent']).toBe('Gleaner/test (tests)');
+      if (language) expect(headers['accept-language']).toMatch(language);
+    }
+  });
+});
+
+describe('the pages of one search', () => {
+  test('are one visit, with the cookies of the first', async () => {
+    expect(await read('mkta', 'sg', 'search', { keyword: 'lamp 002' })).toBe(3);
+    expect(seen.map(({ cookie }) => cookie)).toEqual([undefined, 'visitor=1', 'visitor=1']);
+  });
+
+  test('and the next search of the region go on as the same visitor; another region is another', async () => {
+    await read('mkta', 'sg', 'search', { keyword: 'lamp 002' });
+    await read('mkta', 'sg', 'search', { keyword: 'lamp 003' });
+    expect(seen.slice(1).every(({ cookie }) => cookie === 'visitor=1')).toBe(true);
+    const before = seen.length;
+    await read('mkta', 'id', 'search', { keyword: 'lamp 002' });
+    expect(seen[before]!.cookie).toBeUndefined();
+    expect(seen[before + 1]!.cookie).toBe(`visitor=${before + 1}`);
+  });
+});
