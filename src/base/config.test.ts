@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, clientEnvironment, loadConfig } from './config.ts';
 import { settings } from './settings.ts';
 
 test('everything has a default', () => {
@@ -51,8 +51,9 @@ test('every setting is read, and none that is not listed', () => {
     },
   });
   loadConfig(environment);
-  // Not a setting: where a browser is looked for.
-  read.delete('PATH');
+  clientEnvironment(environment);
+  // Not settings: where a browser, and where people's configurations are looked for.
+  for (const name of ['PATH', 'XDG_CONFIG_HOME']) read.delete(name);
   expect([...read].toSorted()).toEqual(Object.keys(settings).toSorted());
 });
 

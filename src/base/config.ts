@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { findBrowser } from './browser-path.ts';
 import {
   type NoticeSettings,
@@ -60,8 +61,6 @@ export interface Config {
   /** Remote core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
-  /** Where the command line finds a running service, and whose key it shows. */
-  client: { url: string; operatorKey: string | null; apiKey: string | null };
   /** Every setting, for operators to look at. */
   inForce: readonly SettingInForce[];
 }
@@ -129,11 +128,6 @@ export function loadConfig(environment: Environment = process.env): Config {
       if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
       return text;
     }),
-    client: {
-      url: read('GLEANER_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
-      operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
-      apiKey: read('GLEANER_API_KEY', (text) => text),
-    },
   };
 }
 
@@ -236,6 +230,28 @@ function prices(text: string): Config['prices'] {
       return [name, price as number];
     }),
   );
+}
+
+/** What the environment says to the command line where it calls a running service; null: nothing. */
+export interface ClientEnvironment {
+  url: string | null;
+  apiKey: string | null;
+  operatorKey: string | null;
+  profile: string | null;
+  /** File with profiles, an absolute path; it need not be there. */
+  configFile: string;
+}
+
+/** Reads what concerns the command line as a client; checked where it is used, since a flag may be stronger. */
+export function clientEnvironment(environment: Environment = process.env): ClientEnvironment {
+  const folder = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
+  return {
+    url: environment.GLEANER_URL || null,
+    apiKey: environment.GLEANER_API_KEY || null,
+    operatorKey: environment.GLEANER_OPERATOR_KEY || null,
+    profile: environment.GLEANER_PROFILE || null,
+    configFile: resolve(environment.GLEANER_CONFIG || join(folder, 'gleaner', 'config.json')),
+  };
 }
 
 /** The environment of a process that we start: ours, with these settings. */

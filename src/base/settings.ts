@@ -35,6 +35,10 @@ export const settings = {
     usual: '4',
     about: 'Pages that a process has open in its browsers at once, at most.',
   },
+  GLEANER_CONFIG: {
+    usual: null,
+    about: 'File with profiles of the command line; else gleaner/config.json in the folder of configurations.',
+  },
   GLEANER_CORE_URL: {
     usual: 'http://127.0.0.1:9090',
     about: 'Where the role gateway finds its core.',
@@ -101,6 +105,10 @@ export const settings = {
   GLEANER_PRICES: {
     usual: '{}',
     about: 'Credits per unit by kind or market.kind, as JSON, over the usual ones.',
+  },
+  GLEANER_PROFILE: {
+    usual: null,
+    about: 'Profile of that file that the command line goes by.',
   },
   GLEANER_PUBLIC_URL: {
     usual: null,

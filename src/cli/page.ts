@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { loadConfig } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
@@ -12,46 +10,16 @@ import { openFetching } from './fetching.ts';
 import { extractLook, fetchLook } from './page/look.ts';
 import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
 import { answerLine, askedLines, exchangeLines, lookLines, targetLine } from './page/show.ts';
-import { type Target, targetOf } from './page/target.ts';
+import type { Target } from './page/target.ts';
 import { watchWire } from './page/wire.ts';
 import { openStore } from './stack.ts';
 
 type Say = (line: string) => void;
 
-/** What the commands take beside market, kind and id. */
+/** How a page is asked for, and where its body goes. */
 interface FetchOptions {
-  region?: string;
   save?: string;
   browser?: true;
-}
-
-/** Adds the commands that look at one page: as it is now, and as it was saved. */
-export function addPageCommands(program: Command, say: Say): void {
-  const page = program.command('page').description('look at one page as a worker reads it');
-  page
-    .command('fetch <market> <kind> <id-or-url>')
-    .description('ask the site: request, times, body, record, and which listed fields are missing')
-    .option('--region <id>', 'region, for a market that has several')
-    .option('--save <file>', 'where the body goes; by default into the data folder')
-    .option('--browser', 'by the browser, whatever the origins file says')
-    .action(async (market, kind, id, options: FetchOptions) => {
-      const isRead = await runFetch(loadConfig(), targetOf(market, kind, id, options.region), options, say);
-      process.exitCode = isRead ? 0 : 1;
-    });
-  page
-    .command('extract <market> <kind> <id-or-url>')
-    .description('read a saved body again, without asking the site')
-    .option('--region <id>', 'region, for a market that has several')
-    .option('--body <file>', 'the saved body; by default the one that fetch saved last')
-    .action(async (market, kind, id, options: { region?: string; body?: string }) => {
-      const isRead = await runExtract(
-        loadConfig(),
-        targetOf(market, kind, id, options.region),
-        options.body,
-        say,
-      );
-      process.exitCode = isRead ? 0 : 1;
-    });
 }
 
 /** Asks the site for a page and shows everything; false where the reader made a fault of it. */

@@ -1,0 +1,76 @@
+import { ConfigError } from '../../base/config.ts';
+import { Fault } from '../../base/fault.ts';
+import { GleanerError } from '../../client/index.ts';
+
+/** What the command line's exit codes mean; docs/cli.md lists them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notAuthorised: 3,
+  notFound: 4,
+  creditsShort: 5,
+  conflict: 6,
+  endedWithFailures: 7,
+  serviceAway: 8,
+  notEnded: 9,
+  interrupted: 130,
+} as const;
+
+/** A command line that cannot be carried out: a wrong option, a file that cannot be read, a key that is missing. */
+export class UsageError extends Error {}
+
+/** Ctrl-C. */
+export class Interrupted extends Error {}
+
+const statuses: Readonly<Record<number, number>> = {
+  0: exitCodes.serviceAway,
+  400: exitCodes.usage,
+  401: exitCodes.notAuthorised,
+  402: exitCodes.creditsShort,
+  403: exitCodes.notAuthorised,
+  404: exitCodes.notFound,
+  409: exitCodes.conflict,
+  413: exitCodes.usage,
+  415: exitCodes.usage,
+  422: exitCodes.usage,
+  429: exitCodes.serviceAway,
+  502: exitCodes.serviceAway,
+  503: exitCodes.serviceAway,
+};
+
+/** Exit code of what a command failed of. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
+  if (error instanceof Interrupted) return exitCodes.interrupted;
+  return error instanceof GleanerError ? (statuses[error.status] ?? exitCodes.failed) : exitCodes.failed;
+}
+
+/** What to tell people of it, on standard error: a line, and one more for every problem but the first. */
+export function errorLines(error: unknown): string[] {
+  if (error instanceof Interrupted) return [];
+  if (error instanceof UsageError || error instanceof ConfigError) return [`gleaner: ${error.message}`];
+  if (error instanceof GleanerError) {
+    const { problems, requestId, status } = error;
+    if (problems.length > 1)
+      return [
+        `gleaner: the request has ${problems.length} problems`,
+        ...problems.map(({ loc, msg }) => `  ${loc.slice(1).join('.') || loc[0]}: ${msg}`),
+      ];
+    const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
+    const credits =
+      error.shortfall === undefined
+        ? ''
+        : `: ${error.required} credits needed, ${error.current} there, ${error.shortfall} short`;
+    return [`gleaner: ${error.detail.replace(/\.$/, '')}${credits}${found}`];
+  }
+  // A broken file or a full disk is no fault of the program; anything else is, and its stack says where.
+  if (typeof (error as { syscall?: unknown }).syscall === 'string')
+    return [`gleaner: ${(error as Error).message}`];
+  const fault = Fault.from(error);
+  return [
+    fault.code === 'internal'
+      ? `gleaner: ${(fault.cause as Error)?.stack ?? fault.stack}`
+      : `gleaner: ${fault.message}`,
+  ];
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { addAccountCommands } from './account.ts';
+import { addApprovalCommands } from './approvals.ts';
+import { addConfigCommands } from './config.ts';
+import { addDownloadCommand } from './download.ts';
+import { addJobCommands } from './jobs.ts';
+import { addKeyCommands } from './keys.ts';
+import { addResultCommands } from './results.ts';
+import { addServiceCommands } from './service.ts';
+import { addSubmitCommands } from './submit.ts';
+import { addUserCommands } from './users.ts';
+import { addWatchCommand } from './watch.ts';
+import { addWebhookCommands } from './webhook.ts';
+
+/** Adds the commands that call a running service, in the name of a user or of an operator. */
+export function addClientCommands(program: Command): void {
+  program.commandsGroup('For users:');
+  addSubmitCommands(program);
+  addWatchCommand(program);
+  addDownloadCommand(program);
+  addResultCommands(program);
+  addJobCommands(program);
+  addAccountCommands(program);
+  addKeyCommands(program);
+  addWebhookCommands(program);
+  program.commandsGroup('For operators:');
+  addApprovalCommands(program);
+  addUserCommands(program);
+  addServiceCommands(program);
+  program.commandsGroup('This command line:');
+  addConfigCommands(program);
+}

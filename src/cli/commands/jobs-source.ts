@@ -1,0 +1,57 @@
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { platformClock } from '../../client/clock.ts';
+import { type CallOptions, GleanerError, type WaitOptions } from '../../client/index.ts';
+import { waitForJob } from '../../client/wait.ts';
+import { UsageError } from './exit.ts';
+import type { Session } from './session.ts';
+
+/** Option of commands that see the caller's jobs, or as an operator anybody's. */
+export const operatorOption = ['--operator', "as an operator, on anybody's job"] as const;
+
+/** Jobs as the user or the operator sees them. */
+export interface JobSource {
+  find(id: string): Promise<Job>;
+  wait(jobId: string, options: WaitOptions): Promise<Job>;
+  retry(jobId: string): Promise<Job>;
+  cancel(jobId: string, reason: string): Promise<Job>;
+}
+
+/** The source that a command wants; without a user's key, it is the operator's. */
+export function jobsOf(session: Session, isOperator: boolean): JobSource {
+  const options: CallOptions = { signal: session.signal };
+  if (!isOperator && !session.isOperatorOnly) {
+    const client = session.user();
+    return {
+      find: (id) => client.find(checkId(id), options),
+      wait: (jobId, more) => client.wait(jobId, { ...options, ...more }),
+      retry: (jobId) => client.call(JobService.method.retryJob, { jobId }, options),
+      async cancel(jobId, reason) {
+        if (reason !== '') throw new UsageError('--reason is for operators');
+        return client.call(JobService.method.cancelJob, { jobId }, options);
+      },
+    };
+  }
+  const client = session.operator();
+  const { getJob, listJobs, retryJob, cancelJob } = OperatorService.method;
+  const source: JobSource = {
+    async find(id) {
+      if (!/^\d+$/.test(checkId(id))) return (await client.call(getJob, { jobId: id }, options)).job!;
+      const { jobs } = await client.call(listJobs, { search: id, pageSize: 1000 }, options);
+      const found = jobs.find(({ taskId }) => taskId === BigInt(id));
+      if (found === undefined) throw new GleanerError({ status: 404, detail: `There is no task ${id}` });
+      return found;
+    },
+    wait: (jobId, more) => waitForJob(() => source.find(jobId), platformClock, { ...options, ...more }),
+    retry: async (jobId) => (await client.call(retryJob, { jobId }, options)).job!,
+    cancel: async (jobId, reason) => (await client.call(cancelJob, { jobId, reason }, options)).job!,
+  };
+  return source;
+}
+
+/** An id as it was given: a uuid, a task's number, or a path that ends with one. Throws a UsageError. */
+export function checkId(text: string): string {
+  const id = text.startsWith('/') ? (text.split('/').at(-1) ?? '') : text;
+  if (/^\d{1,18}$/.test(id) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id;
+  throw new UsageError(`${text} is no job: expected its id, or the number of a task`);
+}

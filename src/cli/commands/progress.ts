@@ -1,0 +1,100 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import cliProgress from 'cli-progress';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { count, span } from './print.ts';
+
+/** Shows how things go on, on standard error. */
+export interface Progress {
+  job(job: Job): void;
+  file(name: string, bytes: number, size: number): void;
+  /** Leaves the terminal as it is. */
+  end(): void;
+}
+
+/** Seconds that a job still takes if it goes on as it did; undefined while that cannot be said. */
+export function secondsLeft(
+  { startedAt, success, failed, total, ended }: Job,
+  nowMs: number,
+): number | undefined {
+  if (ended) return 0;
+  const done = success + failed;
+  if (startedAt === undefined || done === 0) return undefined;
+  return ((nowMs - timestampMs(startedAt)) / 1000 / done) * (total - done);
+}
+
+/** A job's state in a line: "processing 30/40, 2 failed, 0:12 left, waiting for mkta/id". */
+export function jobWords(job: Job, nowMs: number): string {
+  const { status, success, failed, total, waitingFor, reason, ended } = job;
+  const left = ended || success + failed === 0 ? '' : `, ${span(secondsLeft(job, nowMs))} left`;
+  return [
+    `${status} ${count(success + failed)}/${count(total)}`,
+    failed > 0 ? `, ${count(failed)} failed` : '',
+    left,
+    waitingFor === '' ? '' : `, ${waitingFor}`,
+    reason === '' ? '' : `: ${reason}`,
+  ].join('');
+}
+
+/** Bars where standard error is a terminal, else a line for every change that matters. */
+export function showProgress(isQuiet: boolean, now: () => number = Date.now): Progress {
+  if (isQuiet) return { job: () => {}, file: () => {}, end: () => {} };
+  return process.stderr.isTTY ? bars(now) : lines(now);
+}
+
+function lines(now: () => number): Progress {
+  const said = new Map<string, { at: number; status: string }>();
+  const started = new Set<string>();
+  return {
+    job(job) {
+      const before = said.get(job.jobId);
+      // A change of state at once; counts every few seconds, or a log is full of them.
+      if (before?.status === job.status && !job.ended && now() - before.at < 5_000) return;
+      said.set(job.jobId, { at: now(), status: job.status });
+      process.stderr.write(`${job.jobId}  ${jobWords(job, now())}\n`);
+    },
+    file(name, bytes, size) {
+      if (started.has(name) && bytes < size) return;
+      const isNew = !started.has(name);
+      started.add(name);
+      if (isNew && bytes < size) process.stderr.write(`${name}  ${count(size)} bytes\n`);
+    },
+    end: () => {},
+  };
+}
+
+function bars(now: () => number): Progress {
+  const all = new cliProgress.MultiBar(
+    {
+      format: '{name}  {bar} {percentage}%  {words}',
+      barsize: 24,
+      hideCursor: true,
+      stopOnComplete: false,
+      clearOnComplete: false,
+      stream: process.stderr,
+      gracefulExit: false,
+      linewrap: false,
+    },
+    cliProgress.Presets.shades_classic,
+  );
+  const known = new Map<string, cliProgress.SingleBar>();
+  const bar = (name: string, total: number): cliProgress.SingleBar => {
+    let found = known.get(name);
+    if (found === undefined) {
+      found = all.create(Math.max(1, total), 0, { name, words: '' });
+      known.set(name, found);
+    }
+    return found;
+  };
+  return {
+    job(job) {
+      const done = job.total === 0 ? 0 : job.success + job.failed;
+      bar(job.jobId, job.total).update(done, { words: jobWords(job, now()) });
+    },
+    file(name, bytes, size) {
+      bar(name, size).update(Math.max(bytes, size === 0 ? 1 : 0), {
+        words: `${count(bytes)}/${count(size)} bytes`,
+      });
+    },
+    end: () => all.stop(),
+  };
+}

@@ -1,0 +1,72 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { ByteStream } from '../../client/index.ts';
+import { addCommand } from './command.ts';
+import { UsageError } from './exit.ts';
+import { checkId } from './jobs-source.ts';
+import type { Session } from './session.ts';
+
+const outOption = ['-o, --output <file>', 'write to a file in place of standard output'] as const;
+
+/** Adds `results` and `failures`. */
+export function addResultCommands(program: Command): void {
+  addCommand<{ output?: string }>(program, {
+    usage: 'results <job>',
+    about: 'print what a job has found so far, as JSON Lines',
+    options: [outOption],
+    async run(session, { output }, id: string) {
+      const client = session.user();
+      const { jobId } = await client.find(checkId(id), { signal: session.signal });
+      const stream = client.stream(JobService.method.streamResults, { jobId }, { signal: session.signal });
+      await pour(session, await stream, output);
+    },
+  });
+  addCommand<{ output?: string; format?: string }>(program, {
+    usage: 'failures <job>',
+    about: 'print the failed units of a job, with why and with what gave their credits back',
+    options: [outOption, ['--format <format>', 'jsonl or csv (default: jsonl)']],
+    async run(session, { output, format }, id: string) {
+      const client = session.user();
+      const { jobId } = await client.find(checkId(id), { signal: session.signal });
+      const request = { jobId, format: formatOf(format, session) };
+      const stream = client.stream(JobService.method.streamFailures, request, { signal: session.signal });
+      await pour(session, await stream, output);
+    },
+  });
+}
+
+/** Prints the whole ledger. */
+export async function exportLedger(
+  session: Session,
+  format: string,
+  output: string | undefined,
+): Promise<void> {
+  const request = { format: formatOf(format, session) };
+  const { exportLedger: method } = AccountService.method;
+  await pour(session, await session.user().stream(method, request, { signal: session.signal }), output);
+}
+
+function formatOf(format: string | undefined, { isJson }: Session): string {
+  if (format !== undefined && format !== 'csv' && format !== 'jsonl')
+    throw new UsageError(`expected the format csv or jsonl, not ${format}`);
+  if (isJson && format === 'csv') throw new UsageError('--json and the format csv exclude each other');
+  return format ?? 'jsonl';
+}
+
+/** Writes a stream as it comes; a file has its name only once it is whole. */
+async function pour(session: Session, stream: ByteStream, output: string | undefined): Promise<void> {
+  if (output === undefined || output === '-') {
+    for await (const chunk of stream) await session.write(chunk);
+    return;
+  }
+  const part = `${output}.part`;
+  await pipeline(Readable.from(stream, { objectMode: false }), createWriteStream(part), {
+    signal: session.signal,
+  });
+  await rename(part, output);
+}

@@ -1,0 +1,154 @@
+import type { Command } from 'commander';
+import { type Delivery, DeliverySchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import {
+  AcceptDriftResponseSchema,
+  type Backlog,
+  FieldDriftSchema,
+  GetWorkResponseSchema,
+  OperatorService,
+  type Origin,
+  OriginSchema,
+  type Process,
+  type Setting,
+  SettingSchema,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { driftLines } from '../drift-lines.ts';
+import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
+import { type Column, count, jsonLine, table, time } from './print.ts';
+import { deliveryColumns } from './webhook.ts';
+
+const originColumns: Column<Origin>[] = [
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'REGION', text: ({ region }) => region },
+  { name: 'ORIGIN', text: ({ origin }) => origin },
+  { name: 'ASKED', text: (origin) => count(sum(origin, 'requests')), isNumber: true },
+  { name: 'REFUSED', text: (origin) => count(sum(origin, 'refused')), isNumber: true },
+  { name: 'FAILED', text: (origin) => count(sum(origin, 'failed')), isNumber: true },
+  { name: 'PAUSED UNTIL (UTC)', text: ({ pausedUntil }) => time(pausedUntil) },
+  { name: 'WHY', text: ({ reason }) => reason },
+];
+
+const sum = ({ minutes }: Origin, what: 'requests' | 'refused' | 'failed'): number =>
+  minutes.reduce((total, minute) => total + minute[what], 0);
+
+const backlogColumns: Column<Backlog>[] = [
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'LANE', text: ({ lane }) => lane },
+  { name: 'QUEUED', text: ({ queued }) => count(queued), isNumber: true },
+  { name: 'AT WORK', text: ({ claimed }) => count(claimed), isNumber: true },
+];
+
+const processColumns: Column<Process>[] = [
+  { name: 'ROLE', text: ({ role }) => role },
+  { name: 'HOST', text: ({ host }) => host },
+  { name: 'PID', text: ({ pid }) => String(pid), isNumber: true },
+  { name: 'VERSION', text: ({ version }) => version },
+  {
+    name: 'MB',
+    text: ({ memoryBytes }) => count(Math.round(Number(memoryBytes) / 1024 ** 2)),
+    isNumber: true,
+  },
+  { name: 'BATCHES', text: ({ batches }) => count(batches), isNumber: true },
+  { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
+  { name: 'STARTED (UTC)', text: ({ startedAt }) => time(startedAt) },
+  { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },
+];
+
+const settingColumns: Column<Setting>[] = [
+  { name: 'NAME', text: ({ name }) => name },
+  { name: 'VALUE', text: ({ value }) => value },
+  { name: 'SET', text: (setting) => (setting.set ? 'yes' : '') },
+  { name: 'MEANING', text: ({ about }) => about },
+];
+
+/** Adds what operators see of the service: `origins`, `drift`, `work`, `settings`, `deliveries`. */
+export function addServiceCommands(program: Command): void {
+  const { listOrigins, getWork, listSettings, listDeliveries, testNotification } = OperatorService.method;
+  addCommand(program, {
+    usage: 'origins',
+    about: 'where pages come from, what was asked in the last hour, and who refuses, as an operator',
+    async run(session) {
+      const { origins } = await session.operator().call(listOrigins, {}, { signal: session.signal });
+      await session.list(OriginSchema, origins, originColumns, 'No origin was asked lately.');
+    },
+  });
+  addDriftCommands(program);
+  addCommand(program, {
+    usage: 'work',
+    about: 'what is queued and who works on it, as an operator',
+    async run(session) {
+      const work = await session.operator().call(getWork, {}, { signal: session.signal });
+      await session.show(
+        GetWorkResponseSchema,
+        work,
+        () =>
+          `${work.backlog.length === 0 ? 'Nothing is queued.\n' : table(backlogColumns, work.backlog)}\n${table(processColumns, work.processes)}`,
+      );
+    },
+  });
+  addCommand(program, {
+    usage: 'settings',
+    about: 'the settings in force, without secrets, as an operator',
+    async run(session) {
+      const { settings } = await session.operator().call(listSettings, {}, { signal: session.signal });
+      await session.list(SettingSchema, settings, settingColumns, 'There are no settings.');
+    },
+  });
+  const deliveries = addCommand<{ user?: string; limit?: string }>(program, {
+    usage: 'deliveries',
+    about: "messages to operators and to users' webhooks, newest first, as an operator",
+    options: [['--user <user-id>', "only those to this user's webhook"], limitOption],
+    async run(session, { user = '', limit }) {
+      const most = integer('--limit', limit, 50);
+      const pages = session
+        .operator()
+        .pages(listDeliveries, { userId: user, pageSize: pageSize(most) }, { signal: session.signal });
+      const found = await take<{ deliveries: Delivery[] }, Delivery>(pages, (page) => page.deliveries, most);
+      await session.list(DeliverySchema, found, deliveryColumns, 'There are no messages.');
+    },
+  });
+  addCommand(deliveries, {
+    usage: 'test',
+    about: "send a test message to the operators' webhook and address",
+    async run(session) {
+      const tested = await session.operator().call(testNotification, {}, { signal: session.signal });
+      await session.list(
+        DeliverySchema,
+        tested.deliveries,
+        deliveryColumns,
+        'Neither a webhook nor an address is configured.',
+      );
+    },
+  });
+}
+
+function addDriftCommands(program: Command): void {
+  const { listDriftAlarms, acceptDrift } = OperatorService.method;
+  const drift = addCommand<{ market?: string; all?: true }>(program, {
+    usage: 'drift',
+    about: 'fields that go missing from pages, with an example of each to look at, as an operator',
+    options: [
+      ['--market <market>', 'only of this one'],
+      ['--all', 'fields without an alarm, too'],
+    ],
+    async run(session, { market = '', all }) {
+      const request = { market, all: all === true };
+      const { alarms } = await session.operator().call(listDriftAlarms, request, { signal: session.signal });
+      if (session.isJson) for (const alarm of alarms) await session.write(jsonLine(FieldDriftSchema, alarm));
+      else if (alarms.length === 0) session.note('No listed field is missing more often than is usual.');
+      else await session.write(`${alarms.flatMap(driftLines).join('\n')}\n`);
+    },
+  });
+  addCommand(drift, {
+    usage: 'accept <market> <page> [field]',
+    about: 'end alarms: what the newest pages are like is usual from now on',
+    async run(session, _options, market: string, page: string, field = '') {
+      const ended = await session
+        .operator()
+        .call(acceptDrift, { market, page, field }, { signal: session.signal });
+      await session.show(AcceptDriftResponseSchema, ended, () =>
+        ended.fields.length === 0 ? 'There was no such alarm.\n' : `Ended: ${ended.fields.join(', ')}\n`,
+      );
+    },
+  });
+}

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { GleanerError, toRest } from '../../client/index.ts';
+import { addCommand } from './command.ts';
+import { saveFiles } from './download.ts';
+import { UsageError } from './exit.ts';
+import { count, jsonLine, table } from './print.ts';
+import type { Session } from './session.ts';
+import { namesOf, type Offer, offerAt, offerNamed, offers, unitFields } from './submit/offers.ts';
+import { type Prepared, prepare } from './submit/request.ts';
+import { type Format, formatOf, formats, parseContent } from './submit/rows.ts';
+import { codeOfJobs, watchJobs } from './watch.ts';
+
+interface SubmitFlags {
+  format?: string;
+  set?: string[];
+  idempotencyKey?: string;
+  wait?: true;
+  download?: string;
+}
+
+/** Adds `submit` and `kinds`. */
+export function addSubmitCommands(program: Command): void {
+  addCommand<SubmitFlags>(program, {
+    usage: 'submit <market> [kind] [file]',
+    about: 'submit a job; the file is CSV, JSON, JSON Lines or a list of addresses, - is standard input',
+    options: [
+      [
+        '--set <name=value...>',
+        'a field of the request beside its units, or of the one unit; may be repeated',
+      ],
+      ['--format <format>', `form of the file: ${formats.join(', ')}`],
+      ['--idempotency-key <key>', 'the same key and request give the same job; made anew without it'],
+      ['--wait', 'wait until the job has ended'],
+      ['--download <folder>', 'wait, and save the result files there'],
+    ],
+    async run(session, options, market: string, kind: string | undefined, file: string | undefined) {
+      // A path in place of market and kind, as REST has it: then the file comes second.
+      const isPath = market.startsWith('/');
+      if (!isPath && kind === undefined)
+        throw new UsageError(`submit ${market}: which kind? \`gleaner kinds\` lists them`);
+      const offer = isPath ? offerAt(market) : offerNamed(market, kind!);
+      return submit(session, options, offer, isPath ? kind : file);
+    },
+  });
+  addCommand(program, {
+    usage: 'kinds [market]',
+    about: 'list what can be submitted, with the fields of each',
+    async run(session, _options, market: string | undefined) {
+      const shown = offers.filter((offer) => market === undefined || offer.market === market);
+      if (shown.length === 0) throw new UsageError(`there is no market ${market}`);
+      if (session.isJson) {
+        for (const offer of shown)
+          await session.write(
+            `${JSON.stringify({ market: offer.market, kind: offer.kind, path: offer.path, fields: unitFields(offer).map(({ name }) => name), set: offer.options.map(({ name }) => name), about: offer.about })}\n`,
+          );
+        return;
+      }
+      await session.write(
+        table<Offer>(
+          [
+            { name: 'MARKET', text: (offer) => offer.market },
+            { name: 'KIND', text: (offer) => offer.kind },
+            { name: 'FIELDS', text: fieldWords },
+            { name: 'SET', text: (offer) => namesOf(offer.options) },
+          ],
+          shown,
+        ),
+      );
+    },
+  });
+}
+
+function fieldWords(offer: Offer): string {
+  const fields = unitFields(offer);
+  if (fields.length > 0) return namesOf(fields);
+  return offer.units?.fieldKind === 'list' ? 'addresses, one a line' : 'a CSV file';
+}
+
+async function submit(
+  session: Session,
+  { format, set = [], idempotencyKey, wait, download }: SubmitFlags,
+  offer: Offer,
+  file: string | undefined,
+): Promise<number | undefined> {
+  const prepared = await prepareFrom(offer, file, format, set);
+  const client = session.user();
+  const { jobId, answer } = await client
+    .submit(offer.method, prepared.request, {
+      signal: session.signal,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    })
+    .catch((error: unknown) => {
+      throw withLines(error, prepared);
+    });
+  const shown: JsonObject = { job_id: jobId, ...toRest(offer.method.output, answer) };
+  if (session.isJson) await session.write(`${JSON.stringify(shown)}\n`);
+  else {
+    const units = shown.total_items ?? shown.total_urls ?? shown.total ?? prepared.total ?? 1;
+    session.note(
+      `${count(Number(units))} submitted for ${count(Number(shown.cost ?? 0))} credits: ${shown.status}`,
+    );
+    await session.write(`${jobId}\n`);
+  }
+  if (!wait && download === undefined) return undefined;
+  const ended = await watchJobs(session, client, [jobId]);
+  if (download !== undefined && ended.every((job) => job.ended))
+    await saveFiles(session, client, ended, download);
+  if (session.isJson) for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
+  return codeOfJobs(ended);
+}
+
+async function prepareFrom(
+  offer: Offer,
+  file: string | undefined,
+  format: string | undefined,
+  set: readonly string[],
+): Promise<Prepared> {
+  if (format !== undefined && !formats.includes(format as Format))
+    throw new UsageError(`--format ${format}: expected one of ${formats.join(', ')}`);
+  if (file === undefined) {
+    // Without a file only a kind of one unit can be said whole; else something is piped in, or forgotten.
+    if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
+    if (process.stdin.isTTY) throw new UsageError('which file? - is standard input');
+  }
+  const isInput = file === undefined || file === '-';
+  const name = isInput ? 'standard input' : file;
+  const text = isInput ? await readAll(process.stdin) : readFileSync(file, 'utf8');
+  if (text.trim() === '') throw new UsageError(`${name}: it is empty`);
+  const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
+  return prepare(offer, { name, text, content }, set);
+}
+
+/** The same error with problems of units placed by the file's lines. */
+function withLines(error: unknown, { lineOf }: Prepared): unknown {
+  if (!(error instanceof GleanerError) || error.problems.length === 0) return error;
+  const problems = error.problems.map(({ loc, msg, type }) => {
+    const line = typeof loc[2] === 'number' ? lineOf(loc[2]) : undefined;
+    return { loc, type, msg: line === undefined ? msg : `${msg} (line ${line})` };
+  });
+  const { status, requestId } = error;
+  const detail = `${problems[0]!.loc.slice(1).join('.')}: ${problems[0]!.msg}`;
+  return new GleanerError({ status, problems, detail, ...(requestId === undefined ? {} : { requestId }) });
+}

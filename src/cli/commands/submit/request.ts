@@ -1,0 +1,168 @@
+import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
+import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
+import { restName } from '../../../base/rest-form.ts';
+import { fromRest } from '../../../client/index.ts';
+import { ShapeError } from '../../../client/rest-json.ts';
+import { UsageError } from '../exit.ts';
+import { hasFileUnits, hasTextUnits, namesOf, type Offer, unitFields } from './offers.ts';
+import { type Content, toCsv } from './rows.ts';
+
+/** A request, and where each of its units stands in the file. */
+export interface Prepared {
+  request: Message;
+  /** Line of a unit; undefined where a file has none. */
+  lineOf(unit: number): number | undefined;
+  /** Units; undefined for a file that the service counts. */
+  total: number | undefined;
+}
+
+/** What units are read from. */
+export interface Input {
+  /** Name of the file for messages; its text goes as it is where the kind takes a CSV. */
+  name: string;
+  text: string;
+  content: Content;
+}
+
+/**
+ * Makes an offer's request of a file and of `name=value` settings. Types are the contract's; its rules are for the
+ * service to check. Throws a UsageError that names the file's line and column.
+ */
+export function prepare(offer: Offer, input: Input | null, settings: readonly string[]): Prepared {
+  const body = settingsOf(offer, settings);
+  const lines: number[] = [];
+  if (input !== null) {
+    if (hasFileUnits(offer)) return withFile(offer, input, body);
+    Object.assign(body, bodyOf(offer, input, lines, body));
+  }
+  const units = offer.units && body[restName(offer.units)];
+  return {
+    request: read(offer, body, lines),
+    lineOf: (unit) => lines[unit],
+    total: offer.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
+  };
+}
+
+function read(offer: Offer, body: JsonObject, lines: readonly number[]): Message {
+  try {
+    return fromRest(offer.method.input, body);
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    const line = typeof error.path[1] === 'number' ? lines[error.path[1]] : undefined;
+    throw new UsageError(line === undefined ? error.message : `line ${line}: ${error.message}`);
+  }
+}
+
+function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject): Prepared {
+  const field = offer.units!;
+  const csv =
+    content.format === 'json'
+      ? toCsv(name, entries(content.value))
+      : content.format === 'jsonl'
+        ? toCsv(
+            name,
+            content.values.map(({ value }) => value),
+          )
+        : text;
+  const request = fromRest(offer.method.input, body);
+  (request as unknown as Record<string, unknown>)[field.localName] = new TextEncoder().encode(csv);
+  return { request, lineOf: (unit) => unit + 2, total: undefined };
+}
+
+/** The part of the body that a file is. */
+function bodyOf(offer: Offer, { name, content }: Input, lines: number[], settings: JsonObject): JsonObject {
+  const values: Json[] = [];
+  if (content.format === 'json') {
+    // An object with the field of the units is the whole body, as the REST interface takes it.
+    const { value } = content;
+    if (isObject(value) && (offer.units === undefined || restName(offer.units) in value))
+      return { ...value, ...settings };
+    values.push(...entries(value));
+  } else if (content.format === 'lines') {
+    if (!hasTextUnits(offer))
+      throw new UsageError(`${name}: ${offer.kind} takes columns: ${namesOf(unitFields(offer))}`);
+    values.push(...content.lines);
+  } else if (content.format === 'jsonl') {
+    for (const { line, value } of content.values) {
+      lines.push(line);
+      values.push(value);
+    }
+  } else values.push(...ofCsv(offer, name, content, lines));
+  if (offer.units !== undefined) return { [restName(offer.units)]: values };
+  const [only] = values;
+  if (values.length !== 1 || !isObject(only))
+    throw new UsageError(
+      `${name}: ${offer.kind} takes one unit, not ${values.length}: submit each by itself`,
+    );
+  return { ...only, ...settings };
+}
+
+function ofCsv(
+  offer: Offer,
+  name: string,
+  { header, rows }: Extract<Content, { format: 'csv' }>,
+  lines: number[],
+): Json[] {
+  if (hasTextUnits(offer)) {
+    if (header.length !== 1)
+      throw new UsageError(`${name}: ${offer.kind} takes one column, not ${header.length}`);
+    // A file of addresses alone has one for its first row.
+    const all = header[0]!.includes('://')
+      ? [{ line: 1, cells: { [header[0]!]: header[0]! } }, ...rows]
+      : rows;
+    return all.map(({ line, cells }) => {
+      lines.push(line);
+      return cells[header[0]!] ?? '';
+    });
+  }
+  const fields = new Map(unitFields(offer).map((field) => [restName(field), field]));
+  for (const column of header)
+    if (!fields.has(column))
+      throw new UsageError(
+        `${name}: ${offer.market} ${offer.kind} has no field ${column}: expected ${[...fields.keys()].join(', ')}`,
+      );
+  return rows.map(({ line, cells }) => {
+    lines.push(line);
+    return Object.fromEntries(
+      Object.entries(cells)
+        .filter(([, text]) => text !== '')
+        .map(([column, text]) => [
+          column,
+          valueOfText(fields.get(column)!, text, `${name}:${line}: ${column}`),
+        ]),
+    );
+  });
+}
+
+function settingsOf(offer: Offer, settings: readonly string[]): JsonObject {
+  const fields = offer.units === undefined ? unitFields(offer) : offer.options;
+  const body: JsonObject = {};
+  for (const setting of settings) {
+    const at = setting.indexOf('=');
+    const field = fields.find((known) => restName(known) === setting.slice(0, at));
+    if (at < 1 || field === undefined)
+      throw new UsageError(
+        `--set ${setting}: expected name=value with ${fields.length === 0 ? 'no name: there are none here' : `a name of ${namesOf(fields)}`}`,
+      );
+    body[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);
+  }
+  return body;
+}
+
+function valueOfText(field: DescField, text: string, place: string): Json {
+  switch (field.scalar) {
+    case ScalarType.BOOL:
+      if (text === 'true' || text === 'false') return text === 'true';
+      throw new UsageError(`${place}: expected true or false, not ${text}`);
+    case ScalarType.INT32:
+    case ScalarType.INT64:
+    case ScalarType.UINT32:
+    case ScalarType.DOUBLE:
+      if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
+      throw new UsageError(`${place}: expected a number, not ${text}`);
+    default:
+      return text;
+  }
+}
+
+const entries = (value: Json): Json[] => (Array.isArray(value) ? value : [value]);

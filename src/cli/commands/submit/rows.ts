@@ -1,0 +1,125 @@
+import { parse } from 'csv-parse/sync';
+import { isObject, type Json } from '../../../base/json.ts';
+import { UsageError } from '../exit.ts';
+
+/** Forms that units can be written in. */
+export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
+
+/** One of them. */
+export type Format = (typeof formats)[number];
+
+/** What a file holds. */
+export type Content =
+  /** Cells by the names of the first row; `line`: where in the file. */
+  | { format: 'csv'; header: string[]; rows: { line: number; cells: Record<string, string> }[] }
+  | { format: 'json'; value: Json }
+  | { format: 'jsonl'; values: { line: number; value: Json }[] }
+  | { format: 'lines'; lines: string[] };
+
+/** The form of a text: as its name ends, else as it begins. */
+export function formatOf(name: string, text: string): Format {
+  const ending = /\.(csv|json|jsonl|ndjson|txt)$/i.exec(name)?.[1]?.toLowerCase();
+  if (ending === 'csv' || ending === 'json' || ending === 'jsonl') return ending;
+  if (ending === 'ndjson') return 'jsonl';
+  if (ending === 'txt') return 'lines';
+  const start = text.trimStart();
+  if (start.startsWith('[')) return 'json';
+  // One object over several lines is JSON; one a line is JSON Lines.
+  if (start.startsWith('{')) return parses(text) ? 'json' : 'jsonl';
+  return /^(?:https?:)?\/\//.test(start) ? 'lines' : 'csv';
+}
+
+/** Reads a text. Throws a UsageError that names the file and line. */
+export function parseContent(name: string, text: string, format: Format): Content {
+  const clean = text.replace(/^\uFEFF/, '');
+  switch (format) {
+    case 'csv':
+      return { format, ...parseCsv(name, clean) };
+    case 'json':
+      return { format, value: parseJson(name, clean) };
+    case 'jsonl':
+      return {
+        format,
+        values: numbered(clean).map(([line, content]) => ({
+          line,
+          value: parseJson(`${name}:${line}`, content),
+        })),
+      };
+    case 'lines':
+      return { format, lines: numbered(clean).map(([, content]) => content.trim()) };
+  }
+}
+
+function parseCsv(
+  name: string,
+  text: string,
+): { header: string[]; rows: { line: number; cells: Record<string, string> }[] } {
+  let records: { record: string[]; info: { lines: number } }[];
+  try {
+    records = parse(text, {
+      info: true,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      trim: true,
+    }) as never;
+  } catch (error) {
+    throw new UsageError(`${name}: not CSV: ${(error as Error).message}`);
+  }
+  const header = records.shift()?.record ?? [];
+  if (header.length === 0) throw new UsageError(`${name}: it is empty`);
+  const twice = header.find((column, at) => header.indexOf(column) !== at);
+  if (twice !== undefined) throw new UsageError(`${name}: the column ${twice} is there twice`);
+  const rows = records.map(({ record, info }) => {
+    if (record.length > header.length)
+      throw new UsageError(
+        `${name}:${info.lines}: ${record.length} cells under ${header.length} column names`,
+      );
+    return { line: info.lines, cells: Object.fromEntries(record.map((cell, at) => [header[at]!, cell])) };
+  });
+  return { header, rows };
+}
+
+/** Rows of objects as a CSV, with every name that one of them has. */
+export function toCsv(name: string, values: readonly Json[]): string {
+  const rows = values.map((value, at) => {
+    if (!isObject(value)) throw new UsageError(`${name}: entry ${at + 1} is not an object`);
+    return value;
+  });
+  const header = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cell = (value: unknown) => {
+    const text =
+      value === undefined || value === null
+        ? ''
+        : typeof value === 'object'
+          ? JSON.stringify(value)
+          : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [header, ...rows.map((row) => header.map((column) => row[column]))]
+    .map((cells) => `${cells.map(cell).join(',')}\n`)
+    .join('');
+}
+
+function numbered(text: string): [line: number, content: string][] {
+  return text
+    .split(/\r?\n/)
+    .map((content, at): [number, string] => [at + 1, content])
+    .filter(([, content]) => content.trim() !== '');
+}
+
+function parseJson(name: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new UsageError(`${name}: not JSON: ${(error as Error).message}`);
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
