@@ -1,0 +1,173 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/notify/signature.ts';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { type Api, apiOf, call, submitItems, variantSold } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { openStacks, stacks } from '../support/engines.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
+import { until, within } from '../support/until.ts';
+
+const secret = newSecret();
+const patience = { withinMs: 30_000 };
+const items = plainIds(3).map((id) => ({ item_id: String(id), shop_id: '77' }));
+const typeOf = ({ body }: Received) => JSON.parse(body).type as string;
+
+describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distributed }) => {
+  let origins: RunningOrigins;
+  let operators: Receiver;
+  let users: Receiver;
+  let mail: MailServer;
+  let deployment: Deployment;
+  let api: Api;
+  beforeAll(async () => {
+    if (engines === null) return;
+    origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
+    operators = await startReceiver();
+    users = await startReceiver();
+    mail = await startMailServer({ tls: 'none' });
+    const settings = {
+      GLEANER_OPERATOR_WEBHOOK_URL: operators.url,
+      GLEANER_OPERATOR_WEBHOOK_SECRET: secret,
+      GLEANER_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      GLEANER_EMAIL_FROM: 'gleaner@example.org',
+      GLEANER_OPERATOR_EMAIL: 'ann@example.org',
+      GLEANER_WEBHOOK_PRIVATE: 'on',
+    };
+    deployment = await createDeployment({ stack: { distributed }, engines, origins, settings });
+    api = apiOf(deployment);
+    await deployment.start();
+  });
+  afterAll(async () => {
+    const codes = await deployment?.stop();
+    for (const receiver of [operators, users, mail]) await receiver?.close();
+    await engines?.stop();
+    await origins?.stop();
+    if (codes) expect(codes.every((code) => code === 0)).toBe(true);
+  });
+  const webhook = (key: string, method: string, path = '', body?: object) =>
+    call(method, `${deployment.url}/v1/account/webhook${path}`, key, body);
+
+  test.skipIf(engines === null)(
+    'operators decide on what they are told of, and its user is told',
+    async () => {
+      const user = await api.createUser(1_000);
+      expect(await webhook(user.key, 'GET')).toMatchObject({
+        status: 200,
+        body: { url: '', enabled: false },
+      });
+      expect((await webhook(user.key, 'PUT', '', { url: 'http://' })).body.detail).toMatchObject([
+        { loc: ['body', 'url'], type: 'value_error' },
+      ]);
+      expect((await webhook(user.key, 'POST', '/test', {})).status).toBe(404);
+      const set = await webhook(user.key, 'PUT', '', { url: users.url });
+      expect(set).toMatchObject({ status: 200, body: { url: users.url, enabled: true } });
+
+      const jobId = await submitItems(api, user, 'sg', items);
+      await within(
+        'the operators are told',
+        patience.withinMs,
+        Promise.all([operators.came(1), mail.came(1)]),
+      );
+      const told = new Webhook(secret).verify(
+        operators.received[0]!.body,
+        operators.received[0]!.headers as Record<string, string>,
+      );
+      const link = `${deployment.url}/console/jobs/${jobId}`;
+      expect(told).toMatchObject({
+        type: 'job.awaiting_approval',
+        data: { job_id: jobId, console_url: link, user_email: 'test@example.test', balance: 1_000 },
+      });
+      expect(mail.received[0]!.text).toContain(`Decide: ${link}`);
+
+      await api.operator('ApproveJob', { job_id: jobId });
+      await within('the user is told', patience.withinMs, users.came(1));
+      const verifier = new Webhook(set.body.secret);
+      const ended = users.received[0]!;
+      const message = verifier.verify(ended.body, ended.headers as Record<string, string>) as {
+        data: { retrieve_path: string };
+      };
+      expect(message).toMatchObject({
+        type: 'job.ended',
+        data: { job_id: jobId, status: 'completed', success: 3, failed: 0 },
+      });
+      expect(message.data.retrieve_path).toBe(variantSold.retrieve(jobId));
+      expect((await api.get(user, message.data.retrieve_path)).body.status).toBe('completed');
+    },
+  );
+
+  test.skipIf(engines === null)(
+    'what a receiver missed is in the log, comes again, and is sent again',
+    async () => {
+      const user = await api.createUser(1_000);
+      let down = true;
+      const own = await startReceiver();
+      own.answer((_request, response) => response.writeHead(down ? 503 : 200).end('later'));
+      await webhook(user.key, 'PUT', '', { url: own.url });
+      const test = await webhook(user.key, 'POST', '/test', {});
+      expect(test).toMatchObject({ status: 202, body: { type: 'test', state: 'pending' } });
+      const log = async () => (await webhook(user.key, 'GET', '/deliveries')).body.deliveries[0];
+      const tried = await until(
+        'a try',
+        async () => ((await log()).attempts > 0 ? log() : undefined),
+        patience,
+      );
+      expect(tried).toMatchObject({
+        delivery_id: test.body.delivery_id,
+        state: 'pending',
+        response_status: 503,
+        error: 'HTTP 503: later',
+        body: { type: 'test' },
+      });
+      down = false;
+      const again = `/deliveries/${tried.delivery_id}/redeliver`;
+      expect((await webhook(user.key, 'POST', again, {})).status).toBe(202);
+      await until(
+        'it is taken',
+        async () => ((await log()).state === 'delivered' ? true : undefined),
+        patience,
+      );
+      const ids = own.received.map(({ headers }) => headers['webhook-id']);
+      expect(new Set(ids)).toEqual(new Set([tried.delivery_id]));
+      const all = await api.operator('ListDeliveries', { userId: user.id });
+      expect(all.deliveries).toMatchObject([{ state: 'delivered', userId: user.id }]);
+      await own.close();
+    },
+  );
+
+  test.skipIf(engines === null)(
+    'a process that stops while a receiver hangs ends in time, and the message is not lost',
+    async () => {
+      const user = await api.createUser(1_000);
+      const own = await startReceiver();
+      own.answer(() => {});
+      await webhook(user.key, 'PUT', '', { url: own.url });
+      await webhook(user.key, 'POST', '/test', {});
+      await within('it hangs', patience.withinMs, own.came(1));
+      expect(await deployment.api.stop()).toBe(0);
+      own.answer((_request, response) => response.writeHead(204).end());
+      await deployment.api.start();
+      await within('it comes again', patience.withinMs, own.came(2));
+      expect(own.received[1]!.headers['webhook-id']).toBe(own.received[0]!.headers['webhook-id']);
+      await own.close();
+    },
+  );
+
+  test.skipIf(engines === null)('a test of notifications reaches the operators by both ways', async () => {
+    const { deliveries } = await api.operator('TestNotification', {});
+    expect(deliveries).toHaveLength(2);
+    await until(
+      'both have it',
+      () => (mail.received.at(-1)?.headers.subject === 'Test of notifications' ? true : undefined),
+      patience,
+    );
+    await until(
+      'both have it',
+      () => (operators.received.some((each) => typeOf(each) === 'test') ? true : undefined),
+      patience,
+    );
+  });
+});
