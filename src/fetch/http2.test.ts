@@ -255,10 +255,10 @@ describe('an HTTP/2 site that fails', () => {
     ['in the middle of a page', '/cut'],
     ['by dropping the connection', '/drop'],
     ['by refusing the request', '/refuse'],
-    ['by asking all to leave', '/away'],
-  ])('%s is a network fault, and the next page comes', async (_how, path) => {
+    ['by asking all to leave', '/away', 'page_throttled'],
+  ])('%s is a fault, and the next page comes', async (_how, path, code = 'network') => {
     const page = pages();
-    await expect(page(path)).rejects.toMatchObject({ code: 'network' });
+    await expect(page(path)).rejects.toMatchObject({ code });
     expect((await page('/')).body.toString()).toBe('hello');
   });
 

@@ -24,8 +24,12 @@ function codeOf(thrown: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** A site's word for too many requests, as HTTP/2 has it (RFC 9113, 7: ENHANCE_YOUR_CALM). */
+const calm = 11;
+
 /** Renames what undici, sockets, DNS and TLS throw into our few: `page_timeout`, `page_too_large`
- *  for oversized headers, else `network`. A fault stays itself. */
+ *  for oversized headers, `page_throttled` where a site ends a connection over too many requests, else
+ *  `network`. A fault stays itself. */
 export function networkFault(thrown: unknown, address: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const error = thrown as Error;
@@ -35,6 +39,10 @@ export function networkFault(thrown: unknown, address: string): Fault {
   if (timeout !== undefined) return new Fault('page_timeout', `${address}: ${timeout}`, { cause: thrown });
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new Fault('page_too_large', `${address}: the answer's headers are too large`, { cause: thrown });
+  }
+  // Of one request it may as well be our own word for an answer with too many headers.
+  if (code === 'ERR_HTTP2_SESSION_ERROR' && (error as { http2ErrorCode?: number }).http2ErrorCode === calm) {
+    return new Fault('page_throttled', `${address}: the site asks for fewer requests`, { cause: thrown });
   }
   const tls = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)
     ? `TLS: ${error.message}`

@@ -45,7 +45,7 @@ export interface PageAnswer {
   at: number;
 }
 
-/** Gets one page. Faults: `network`, `page_timeout`, `page_too_large`, `origin_missing`,
+/** Gets one page. Faults: `network`, `page_timeout`, `page_too_large`, `page_throttled`, `origin_missing`,
  *  `address_refused`; with a browser also `browser_missing`, `browser_failed`, and `page_unreadable` for
  *  what no page shows. A status is never a fault here: readers judge answers. */
 export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;
