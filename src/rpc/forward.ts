@@ -31,7 +31,6 @@ export function routeForward(
     }
     return headers;
   };
-  const signalOf = ({ signal }: HandlerContext) => AbortSignal.any([signal, stopping]);
   const answerWith = (header: Headers, { responseHeader }: HandlerContext) => {
     for (const name of answerHeaderNames) {
       const value = header.get(name);
@@ -49,10 +48,11 @@ export function routeForward(
     for (const method of services.flatMap((service) => service.methods)) {
       if (method.methodKind === 'server_streaming') {
         router.rpc(method, async function* (request: never, context: HandlerContext) {
+          const left = new AbortController();
           try {
             const answer = await transport.stream(
               method as DescMethodServerStreaming,
-              signalOf(context),
+              AbortSignal.any([context.signal, stopping, left.signal]),
               context.timeoutMs(),
               headersOf(context),
               one(request),
@@ -61,20 +61,27 @@ export function routeForward(
             yield* answer.message;
           } catch (error) {
             throw failed(error, context.signal);
+          } finally {
+            left.abort();
           }
         } as never);
       } else {
         router.rpc(
           method as DescMethod,
           (async (request: never, context: HandlerContext) => {
+            const headers = headersOf(context);
+            const ask = (signal: AbortSignal) => {
+              const timeoutMs = context.timeoutMs() ?? 2 * remoteTimeoutMs;
+              return transport.unary(method as DescMethodUnary, signal, timeoutMs, headers, request);
+            };
             try {
-              const answer = await transport.unary(
-                method as DescMethodUnary,
-                signalOf(context),
-                context.timeoutMs() ?? 2 * remoteTimeoutMs,
-                headersOf(context),
-                request,
-              );
+              const waits = headers.has(waitMetadata);
+              const asked = waits ? ask(AbortSignal.any([context.signal, stopping])) : ask(context.signal);
+              const answer = await asked.catch((error) => {
+                if (!waits || !stopping.aborted || context.signal.aborted) throw error;
+                headers.delete(waitMetadata);
+                return ask(context.signal);
+              });
               answerWith(answer.header, context);
               return answer.message;
             } catch (error) {

@@ -169,6 +169,30 @@ test("errors are the core's own, with their details", async () => {
   expect(missing.findDetails(FaultSchema)).toMatchObject([{ code: 'not_found' }]);
 });
 
+test('a wait that is passed on is answered when the process in between stops', async () => {
+  const jobId = await submit(3);
+  const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
+  const waiting = client.getJob({ jobId }, { headers: { authorization, 'gleaner-wait': '60' } });
+  await bench.comesTrue('the core waits', () => bench.clock.sleeping() > 0);
+  stopping.abort();
+  expect((await waiting).ended).toBe(false);
+});
+
+test('who reads no further of a stream ends it in the core', async () => {
+  const jobId = await submit(3);
+  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
+  const session = await caller.authenticate({ authorization });
+  const { signal } = new AbortController();
+  const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+  const method = JobService.method.watchJob;
+  const request = create(method.input, { jobId });
+  for await (const _seen of session.stream(method, request, { ...context, answerHeaders: {} })) {
+    await bench.comesTrue('it is watched', () => bench.clock.sleeping() === 1);
+    break;
+  }
+  await bench.comesTrue('nobody watches', () => bench.clock.sleeping() === 0);
+});
+
 test('a core that is away is unavailable', async () => {
   await core.close();
   const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));

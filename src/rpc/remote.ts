@@ -76,14 +76,18 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
           const input = (async function* () {
             yield message as never;
           })();
-          const { signal } = context;
-          const call = transport.stream(streaming, signal, undefined, headersOf(sent, context), input);
-          const answer = await faulty(call);
-          takeHeaders(answer.header, context.answerHeaders);
+          // Who reads no further ends the call: it would hold its connection and the core's work.
+          const left = new AbortController();
+          const signal = AbortSignal.any([context.signal, left.signal]);
           try {
+            const call = transport.stream(streaming, signal, undefined, headersOf(sent, context), input);
+            const answer = await call;
+            takeHeaders(answer.header, context.answerHeaders);
             yield* answer.message;
           } catch (error) {
             throw error instanceof Fault ? error : fromConnectError(error);
+          } finally {
+            left.abort();
           }
         },
       };
