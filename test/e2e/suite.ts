@@ -4,6 +4,7 @@ import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { apiOf, type TestUser, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { openStacks, type Stack } from '../support/engines.ts';
+import { operationsCases } from './operations.ts';
 import type { Place } from './place.ts';
 import { rpcCases } from './rpc.ts';
 import { approvalOffCases, closedHoursCases, variantSoldCases } from './variant-sold.ts';
@@ -54,6 +55,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
         expect(body.progress).toBe('2/2 batches complete');
       });
       approvalOffCases(at);
+      operationsCases(at);
     });
 
     test('after all of it, balances, ledger and jobs agree', async () => {

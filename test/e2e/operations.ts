@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { submitItems, watchJob } from '../support/api.ts';
+import { until } from '../support/until.ts';
+import type { Place } from './place.ts';
+
+/** A process reports itself every ten seconds. */
+const reportMs = 15_000;
+
+/** Cases of what operators see of processes and origins, and of accounts. Jobs begin without approval. */
+export function operationsCases(at: () => Place): void {
+  test('operators see every process, what it has done, and what was asked of the origins', async () => {
+    const { api, deployment } = at();
+    const user = await api.createUser(1_000);
+    const items = plainIds(60).map((id) => ({ item_id: String(id), shop_id: '77' }));
+    const jobId = await submitItems(api, user, 'sg', items);
+    await watchJob(api, user, jobId, 45_000);
+    const reported = await until(
+      'the units are reported',
+      async () => {
+        const { processes } = await api.operator('GetWork', {});
+        const done = processes.map(({ unitsDone = '0' }) => Number(unitsDone));
+        return done.reduce((sum: number, units: number) => sum + units) >= 60 ? processes : undefined;
+      },
+      { withinMs: reportMs },
+    );
+    expect(reported.map(({ pid }: { pid: number }) => pid).toSorted()).toEqual(
+      deployment.processes.map(({ pid }) => pid()).toSorted(),
+    );
+    for (const { role, memoryBytes, unitsDone } of reported) {
+      expect(Number(memoryBytes)).toBeGreaterThan(10_000_000);
+      if (role === 'api') expect(unitsDone).toBeUndefined();
+    }
+    const asked = await until(
+      'the requests are counted',
+      async () => {
+        const { origins } = await api.operator('ListOrigins', {});
+        const origin = origins.find(
+          (each: { region: string; minutes?: unknown }) => each.region === 'sg' && each.minutes,
+        );
+        const requests = origin?.minutes.map(({ requests = 0 }: { requests?: number }) => requests);
+        return requests?.reduce((sum: number, each: number) => sum + each) >= 60 ? origin : undefined;
+      },
+      { withinMs: reportMs },
+    );
+    expect(asked).toMatchObject({ market: 'mkta', concurrency: 16, requestsPerSecond: 5_000 });
+  });
+
+  test('a user reads its usage and ledger until it is suspended', async () => {
+    const { api } = at();
+    const user = await api.createUser(500);
+    const usage = await api.get(user, '/v1/account/usage?days=1');
+    expect([usage.status, usage.body.days]).toEqual([
+      200,
+      [expect.objectContaining({ granted: 500, jobs: 0 })],
+    ]);
+    const { body } = await api.get(user, '/v1/account/ledger/export?format=jsonl');
+    expect(body).toMatchObject({ amount: 500, type: 'grant', note: 'test' });
+    await api.operator('SuspendUser', { user_id: user.id, suspended: true });
+    const refused = await api.get(user, '/v1/account/usage');
+    expect([refused.status, refused.body]).toEqual([401, { detail: 'The account is suspended.' }]);
+    await api.operator('SuspendUser', { user_id: user.id });
+    expect((await api.get(user, '/v1/account')).status).toBe(200);
+  });
+}
