@@ -48,11 +48,44 @@ async function holdsInRest(endpoint: Endpoint, path: string, row: Case): Promise
   expect(answer.headers['x-request-id'], told).toMatch(/\S/);
   for (const [name, wanted] of Object.entries(row.answerHeaders ?? {}))
     expect(answer.headers[name], `${told}: ${name}`).toEqual(wanted);
-  if (row.status !== 204) expect(answer.headers['content-type'], told).toMatch(/^application\/json/);
+  const type = (row.status === 200 && row.type) || 'application/json';
+  if (row.status !== 204) expect(answer.headers['content-type'], told).toMatch(new RegExp(`^${type}`));
   // A verb that a path does not have is beside the document.
   if (row.verb === undefined) expect(document.complaints(endpoint.verb, path, answer), told).toEqual([]);
+  if (isKnown(row) && row.verb === undefined && endpoint.method !== null)
+    expect(answer.headers['x-credits-remaining'], told).toMatch(/^\d+$/);
+  if (answer.status === 202) await holdsLocation(endpoint, path, row, answer);
+  if (answer.status === 200 && answer.headers.etag !== undefined) await holdsTag(endpoint, path, row, answer);
   if (row.answer !== undefined) expect(answer.json(), told).toStrictEqual(filled(row.answer));
   if (row.problems !== undefined) expect(problemsIn(answer), told).toStrictEqual(problemsOf(row));
+}
+
+/** Whether the caller's key is a user's that works. */
+const isKnown = ({ caller = 'user', status }: Case) =>
+  ['user', 'other', 'poor'].includes(caller) && status !== 401;
+
+/** What was begun is seen where the answer says, in the form of the request. */
+async function holdsLocation(endpoint: Endpoint, path: string, row: Case, answer: RestAnswer): Promise<void> {
+  const location = answer.headers.location as string;
+  const told = `POST ${path}: ${location}`;
+  expect(location?.startsWith('/v1/'), told).toBe(path.startsWith('/v1/'));
+  const seen = await sendRest(stage, 'GET', location, { caller: row.caller ?? 'user' });
+  expect(seen.status, told).toBe(200);
+  const { job_id, task_id } = answer.json();
+  expect(seen.json(), `${told}, ${endpoint.path}`).toMatchObject(
+    task_id === undefined || job_id !== undefined ? { job_id } : { task_id },
+  );
+}
+
+/** What is known by its tag is not sent again, unless it has changed since. */
+async function holdsTag(endpoint: Endpoint, path: string, row: Case, answer: RestAnswer): Promise<void> {
+  const tag = answer.headers.etag as string;
+  const headers = { ...row.headers, 'if-none-match': tag };
+  const again = await sendRest(stage, endpoint.verb, path, { ...row, headers });
+  const told = `${endpoint.verb} ${path}: ${tag}`;
+  expect(tag, told).toMatch(/^W\/"[\w-]+"$/);
+  if (again.status === 200) expect(again.headers.etag, told).not.toBe(tag);
+  else expect([again.status, again.text], told).toEqual([304, '']);
 }
 
 async function holdsInRpc({ method }: Endpoint, row: Case): Promise<void> {
