@@ -80,7 +80,7 @@ function namedCases({ names, cases: [good] }: Endpoint): Case[] {
   });
   return [
     named(`a ${param} that nobody has`, nowhere[id]),
-    named(`a ${param} of another kind`, foreign),
+    ...(foreign === undefined ? [] : [named(`a ${param} of another kind`, foreign)]),
     { ...named(`another user's ${param}`, good.params![param]!), caller: 'other' },
     ...(id === 'uuid'
       ? [wrong('no uuid', 'not-a-uuid'), wrong('a number for a uuid', '17')]

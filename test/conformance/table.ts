@@ -35,6 +35,8 @@ export interface Case extends Request {
   status: number;
   /** The whole body: literal values and matchers, no further key allowed. Absent: not looked at. */
   answer?: unknown;
+  /** Media type of a good answer that is not JSON; it is read as one line of JSON. */
+  type?: string;
   /** Every problem of a 422, in any order. */
   problems?: readonly ProblemRow[];
   /** Headers that the answer must have. */
@@ -69,8 +71,9 @@ export interface Endpoint {
   /** Its cases of its own; the first is the good request that all other cases vary. */
   cases: readonly [Case, ...Case[]];
   submit?: Submit;
-  /** Named by a job or task in its path. `foreign`: a prepared job of the same caller, of another kind. */
-  names?: { param: string; id: 'uuid' | 'integer'; foreign: string };
+  /** Named by a job or task in its path. `foreign`: a prepared job of the same caller, of another kind, where
+   *  the endpoint is about one kind alone. */
+  names?: { param: string; id: 'uuid' | 'integer'; foreign?: string };
 }
 
 /** A job that cases refer to, made before they run. */

@@ -1,5 +1,6 @@
 import type { Marketplace } from '../table.ts';
 import { health } from './health.ts';
+import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
 import { mktb } from './mktb.ts';
 import { mktc } from './mktc.ts';
@@ -8,4 +9,4 @@ import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
 
 /** Every table. */
-export const tables: readonly Marketplace[] = [mkta, mktb, mktc, mktd, mkte, mktf, health];
+export const tables: readonly Marketplace[] = [mkta, mktb, mktc, mktd, mkte, mktf, jobs, health];
