@@ -38,6 +38,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^nats$/, /^src\/queue\/jetstream\//],
   [/^@aws-sdk\//, /^src\/blobs\/s3\//],
   [/^undici$/, /^src\/fetch\//],
+  [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^puppeteer/, /^src\/fetch\/browser\//],
   [/^(?:express|busboy)$/, /^gateway\/(?!console\/)/],
 ];
