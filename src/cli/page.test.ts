@@ -59,6 +59,12 @@ describe('fetch', () => {
     expect(JSON.parse(await readFile(file, 'utf8')).data.item.item_id).toBe(20702);
   });
 
+  test('asks by the name that is configured', async () => {
+    const { userAgent } = loadConfig({ GLEANER_USER_AGENT: 'Acme/2 (+https://acme.example/robot)' });
+    await runFetch({ ...config, userAgent }, targetOf('mkta', 'product', '7/20101', 'sg'), {}, say);
+    expect(said()).toContain('  user-agent: Acme/2 (+https://acme.example/robot)');
+  });
+
   test('shows what was sent over HTTP/2', async () => {
     trustCertificate();
     const site = createSecureServer(certificate, (_request, response) => response.end('{"products":[]}'));

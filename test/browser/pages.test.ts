@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import type { PageRequest } from '../../src/fetch/page.ts';
@@ -11,6 +12,9 @@ import { browserFetcher, skipped } from './chromium.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const ask = '/data?id=1';
+
+/** 100 MB of nothing, in 100 KB. */
+const bomb = gzipSync(Buffer.alloc(100_000_000));
 
 /** Requests that a page made and that never came to an end. */
 const open: ServerResponse[] = [];
@@ -87,6 +91,12 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       return void page(`fetch('/data-large')`);
     case '/data-large':
       return void response.writeHead(200).end('z'.repeat(2_000_000));
+    case '/asks-bomb':
+      return void page(`fetch('/data-bomb')`);
+    case '/data-bomb':
+      return void response.writeHead(200, { ...html, 'content-encoding': 'gzip' }).end(bomb);
+    case '/hop':
+      return void response.writeHead(302, { location: searchParams.get('to')! }).end();
     case '/json':
       return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":"<b>"}');
     case '/text':
@@ -104,7 +114,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     case '/reaches':
       return void page(`
         const places = ['http://169.254.169.254/latest/meta-data', 'http://localhost:${otherPort}/secret',
-          'http://127.0.0.1:${otherPort}/secret', 'http://[::1]:${otherPort}/secret', 'http://inside.example:${otherPort}/secret'];
+          'http://127.0.0.1:${otherPort}/secret', 'http://[::1]:${otherPort}/secret', 'http://inside.example:${otherPort}/secret',
+          '/hop?to=http://127.0.0.1:${otherPort}/secret', '/hop?to=http://inside.example:${otherPort}/secret'];
         Promise.allSettled(places.map((place) => fetch(place, { mode: 'no-cors' })))
           .then((results) => fetch('/data?id=' + results.filter(({ status }) => status === 'fulfilled').length))`);
     case '/stall':
@@ -327,7 +338,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   });
 
   describe('reaches nothing inside our network', () => {
-    test('by its scripts, by number and by name', async () => {
+    test('by its scripts, by number, by name and by redirects', async () => {
       reached = 0;
       const { body } = await get(responseOf('/reaches', { path: '/data?id=0' }));
       expect(JSON.parse(body.toString())).toMatchObject({ id: '0' });
@@ -375,7 +386,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('what is too large is not waited for', async () => {
       const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for('mktb', 'id');
       const large = { path: '/data-large', page: { path: '/asks-large', take: 'response' } } as const;
-      const requests = [large, { path: '/grows' }, responseOf('/loads-much'), responseOf('/never-quiet')];
+      const swells = { path: '/data-bomb', page: { path: '/asks-bomb', take: 'response' } } as const;
+      const documents = [{ path: '/grows' }, { path: '/data-bomb' }];
+      const requests = [large, swells, ...documents, responseOf('/loads-much'), responseOf('/never-quiet')];
       const outcomes = await Promise.allSettled(requests.map(page));
       for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'page_too_large' } });
     });
