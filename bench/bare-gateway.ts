@@ -1,5 +1,5 @@
 import { fromJsonString, type Message } from '@bufbuild/protobuf';
-import type { Caller } from '../gateway/caller.ts';
+import type { CallContext, Caller } from '../gateway/caller.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import { startGateway } from '../gateway/server.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
@@ -18,7 +18,13 @@ const caller = {
   ready: async () => {},
   authenticate: async () => ({
     userId: 'bench',
-    call: async ({ name }: { name: string }) => answers.get(name)!,
+    credits: 1_000,
+    call: async ({ name }: { name: string }, _message: Message, { answerHeaders }: CallContext) => {
+      // What a core says beside its answer.
+      answerHeaders['x-credits-remaining'] = '1000';
+      answerHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';
+      return answers.get(name)!;
+    },
     stream: () => {
       throw new Error('nothing is streamed here');
     },

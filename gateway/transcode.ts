@@ -72,7 +72,8 @@ export function endpointServer(
     const query = queryOf(request.url ?? '');
     const idempotencyKey = gets ? undefined : headers['idempotency-key'];
     const problems = idempotencyKey === undefined ? [] : problemsOfKey(idempotencyKey);
-    const wait = endpoint.waits ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
+    const wait =
+      endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
     if (typeof wait !== 'number') problems.push(wait);
     const parts: RequestParts = { segments, query, problems };
     await readInto(parts, exchange, endpoint, limit);
