@@ -38,10 +38,12 @@ function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
   ];
 }
 
-function methodCases({ verb, cases: [good] }: Endpoint): Case[] {
-  const allow = verb === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
+function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] {
+  const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   const { params = {} } = good;
-  const others = ['PUT', 'PATCH', 'DELETE', verb === 'GET' ? 'POST' : 'GET'];
+  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(
+    (other) => !verbs.some((one) => one === other),
+  );
   return [
     ...others.map((other) => ({
       title: `${other} in its place`,

@@ -20,11 +20,15 @@ export interface Target {
 /** A path without `/v1`, the reference's form. */
 export const referenceForm = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
-/** The path with its parameters filled in. */
+/** The path with its parameters filled in; those that it does not name are its query. */
 export function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params))
+    if (!path.includes(`{${name}}`)) query.set(name, target.fill(value));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(target.fill(params[name] ?? '')),
   );
+  return query.size === 0 ? filled : `${filled}?${query}`;
 }
 
 /** Sends a request as a table has it. A body that is refused before it is read ends nothing here. */

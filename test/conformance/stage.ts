@@ -43,7 +43,11 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       api.createUser(poorCredits),
       revokedUser(api, deployment),
     ]);
-    const places = new Map([['store', storeOf(running)]]);
+    const spare = await api.operator('CreateApiKey', { user_id: user.id, name: 'spare' });
+    const places = new Map([
+      ['store', storeOf(running)],
+      ['spare key', spare.keyId as string],
+    ]);
     const stage: Stage = {
       deployment,
       keys: {

@@ -9,8 +9,9 @@ export interface FilePart {
 }
 
 /**
- * What is sent. In `params` and in the bodies' texts, `{job name}` stands for the id of a prepared job,
- * `{job name/0}` for the token of its first item, `{store}` for the address of a store of marketplace F.
+ * What is sent. `params` are those of the path; what the path does not name is its query. In `params` and in the bodies' texts, `{job name}` stands for the id of a prepared job,
+ * `{job name/0}` for the token of its first item, `{store}` for the address of a store of marketplace F, `{spare key}` for the
+ * id of a further key of the caller `user`.
  */
 export interface Request {
   caller?: CallerName;
@@ -61,9 +62,14 @@ export type Submit = { price: number } & (
   | { takes: 'form' }
 );
 
+/** Verbs of endpoints. */
+export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 /** One endpoint of the interface. */
 export interface Endpoint {
-  verb: 'GET' | 'POST';
+  verb: Verb;
+  /** All verbs of its path, in the order declared, where there are several. */
+  verbs?: readonly Verb[];
   /** In the guide's form. */
   path: string;
   /** Null for paths that are REST alone. */

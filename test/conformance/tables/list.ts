@@ -1,4 +1,5 @@
 import type { Marketplace } from '../table.ts';
+import { account } from './account.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
@@ -7,6 +8,18 @@ import { mktc } from './mktc.ts';
 import { mktd } from './mktd.ts';
 import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
+import { webhooks } from './webhooks.ts';
 
 /** Every table. */
-export const tables: readonly Marketplace[] = [mkta, mktb, mktc, mktd, mkte, mktf, jobs, health];
+export const tables: readonly Marketplace[] = [
+  mkta,
+  mktb,
+  mktc,
+  mktd,
+  mkte,
+  mktf,
+  jobs,
+  account,
+  webhooks,
+  health,
+];
