@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -24,6 +24,19 @@ const server = createServer((request, response) => {
   if (request.url !== '/wait')
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>here</title>');
 });
+/** A user who may do nothing. */
+const nobody = 65_534;
+/** Whether we may become that user, who has to be able to read this program. */
+const canBeNobody =
+  process.getuid?.() === 0 &&
+  spawnSync(
+    process.execPath,
+    ['-e', `require('node:fs').readFileSync(process.argv[1])`, import.meta.filename],
+    {
+      uid: nobody,
+      gid: nobody,
+    },
+  ).status === 0;
 let origin: string;
 let fetcher: Fetcher;
 let child: ChildProcess | undefined;
@@ -150,6 +163,39 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     expect(foldersOf(process.pid)).toEqual([]);
     await expect(get('/')).rejects.toMatchObject({ code: 'browser_failed' });
   });
+
+  test.skipIf(!canBeNobody)(
+    'of a worker without privileges have their sandbox, or it is said what they lack',
+    async () => {
+      const script = `
+      const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});
+      const fetcher = browserFetcher({ mkta: { sg: ${JSON.stringify(origin)} } }, { quietMs: 100 });
+      const page = fetcher.for('mkta', 'sg');
+      const said = await page({ path: '/' }).then(() => 'ready', ({ message }) => message);
+      console.log(said);
+      if (said === 'ready') await page({ path: '/wait' });
+      else await fetcher.close();`;
+      child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        uid: nobody,
+        gid: nobody,
+      });
+      const [said] = await once(createInterface(child.stdout!), 'line');
+      if (said !== 'ready') return expect(said).toMatch(/its sandbox needs user namespaces/);
+      const processes = processesOf(child.pid!);
+      expect(processes.filter(({ line }) => line.includes('--no-sandbox'))).toEqual([]);
+      const renderers = processes.filter(({ line }) => line.includes('--type=renderer'));
+      expect(renderers.length).toBeGreaterThan(0);
+      for (const { pid } of renderers) {
+        const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+        // A filter of system calls, and an id of its own in a namespace of its own.
+        expect(status).toMatch(/^Seccomp:\t2$/m);
+        expect(status).toMatch(/^NSpid:\t\d+\t\d+/m);
+      }
+      child.kill('SIGKILL');
+      await noneOf(child.pid!);
+    },
+  );
 
   test('end when we are killed, and the next start removes what is left', async () => {
     const script = `
