@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/fault.ts';
 import type { Job, NoticeReason } from '../store/documents.ts';
 import type { NotifyContext } from './context.ts';
@@ -40,6 +41,8 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
       }
       await store.advanceNotice(job.id, reason, next);
     }
+    // An embedded store answers at once: without this nobody else would have a turn before the last page.
+    await nextTurn();
   } while (due.length === atOnce);
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
@@ -76,6 +77,7 @@ export function createNotifier(context: NotifyContext): Notifier {
       const taken = await store.takeDeliveries(now, now + leaseMs, limit);
       for (const delivery of taken) await begin(delivery);
       if (taken.length < limit || limit === 0) return;
+      await nextTurn();
     }
   };
 

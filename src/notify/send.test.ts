@@ -108,7 +108,7 @@ test('a message to a private address is refused for good, unless it is the opera
 });
 
 test('a receiver that hangs holds no other up', async () => {
-  await open({ operators: true, answerMs: 200 });
+  await open({ operators: true, answerMs: 1_500 });
   const { userId } = await bench.createUser();
   bench.receiver.answer((request, response) => {
     if (request.url === '/hook/operators') response.writeHead(204).end();
@@ -116,12 +116,12 @@ test('a receiver that hangs holds no other up', async () => {
   for (let turn = 0; turn < 120; turn++) await queueTest(bench.context, userId);
   await queueOperatorTest(bench.context);
   await bench.notifier.round();
-  await bench.receiver.came(5);
-  // Not at its end yet: the others hang still.
-  expect(bench.receiver.received.map(({ path }) => path)).toContain('/hook/operators');
+  const ofOperators = async () => (await bench.deliveries()).filter(({ userId: whose }) => whose === null);
+  await bench.jobs.comesTrue('it is there', async () => (await ofOperators())[0]!.state === 'delivered');
+  // None of the others is through by then.
+  expect((await bench.deliveries()).filter(({ attempts }) => attempts > 0)).toHaveLength(1);
   await bench.notifier.idle();
   const all = await bench.deliveries();
-  expect(all.filter(({ userId: whose }) => whose === null)).toMatchObject([{ state: 'delivered' }]);
   expect(all.filter(({ attempts, userId: whose }) => whose !== null && attempts > 0)).toHaveLength(4);
   expect(all.every(({ error }) => error === '' || error.includes('no answer within'))).toBe(true);
 
@@ -132,7 +132,7 @@ test('a receiver that hangs holds no other up', async () => {
   }
   expect((await bench.deliveries()).every(({ state }) => state === 'delivered')).toBe(true);
   const ids = bench.receiver.received.map(({ headers }) => headers['webhook-id']);
-  expect(ids).toHaveLength(121 + 4);
+  expect(new Set(ids).size).toBe(121);
 });
 
 test('a message goes where the webhook is now, or nowhere once it is removed or off', async () => {
