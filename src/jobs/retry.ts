@@ -41,12 +41,14 @@ export async function retry(
   // One that was begun and not finished is gone on with.
   if (other !== undefined && other.state !== 'submitted')
     throw new Fault('conflict', `The job ${other.id} tries its failed units again and has not ended.`);
-  return placeJob(context, offers.of(source), other ? { ...making, jobId: other.id } : making, {
+  const job = await placeJob(context, offers.of(source), other ? { ...making, jobId: other.id } : making, {
     userId,
     plan: () => planAgain(context, source),
     retryOf: id,
     approvedBy,
   });
+  // What was handed out meanwhile is seen, too.
+  return (await store.getJob(job.id)) ?? job;
 }
 
 async function planAgain({ store }: JobContext, source: Job): Promise<Plan> {

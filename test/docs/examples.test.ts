@@ -5,8 +5,9 @@ import { root } from '../support/service.ts';
 import { differences, examplesOf, remember, runExample } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
-const folder = join(root, 'docs/kinds');
-const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
+const folder = join(root, 'docs');
+const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith('.md'));
+const pages = ['jobs.md', ...kinds.map((name) => join('kinds', name))];
 
 let place: Place;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => place?.stop());
 
 describe('the examples of', () => {
-  test.each(pages)('docs/kinds/%s work, and answer as the page shows', async (name) => {
+  test.each(pages)('docs/%s work, and answer as the page shows', async (name) => {
     const examples = examplesOf(readFileSync(join(folder, name), 'utf8'));
     expect(examples.length).toBeGreaterThan(1);
     const variables = await place.variables();
