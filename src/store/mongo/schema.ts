@@ -159,7 +159,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { state: 1, stateSince: 1 } },
     { key: { state: 1, decideBy: 1 } },
     { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $type: 'string' } } },
-    { key: { noticeAt: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
+    { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
   ],
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },
@@ -173,7 +173,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   submissions: [{ key: { createdAt: 1 } }],
   deliveries: [
     { key: { key: 1 }, unique: true },
-    { key: { nextAttemptAt: 1 }, partialFilterExpression: { nextAttemptAt: { $gt: 0 } } },
+    { key: { nextAttemptAt: 1, _id: 1 }, partialFilterExpression: { nextAttemptAt: { $gt: 0 } } },
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },
   ],
