@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import {
   DownloadVariantSoldItemRequestSchema,
   MktaService,
@@ -10,7 +11,8 @@ import {
   GrantCreditsRequestSchema,
   ListUsersRequestSchema,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { isRequired, problemsOf, validateMessage } from './problems.ts';
+import { Fault } from './fault.ts';
+import { isRequired, placeProblems, problemsOf, validateMessage } from './problems.ts';
 
 const submit = MktaService.method.submitVariantSold;
 const item = { itemId: '1', shopId: '2' };
@@ -114,4 +116,20 @@ test('a field is required when its rules refuse what an absent one holds', () =>
   expect(isRequired(CreateUserRequestSchema.field.email)).toBe(false);
   expect(isRequired(GrantCreditsRequestSchema.field.userId)).toBe(true);
   expect(isRequired(ListUsersRequestSchema.field.pageSize)).toBe(false);
+});
+
+test('problems that a handler finds are put where their fields stand, and nothing else is changed', () => {
+  const { listLedgerEntries, revokeApiKey, createApiKey } = AccountService.method;
+  const found = (...loc: (string | number)[]) => Fault.invalid(loc, 'Wrong', 'value_error');
+  const placed = (
+    method: typeof listLedgerEntries | typeof revokeApiKey | typeof createApiKey,
+    fault: Fault,
+  ) => (placeProblems(method, fault) as Fault).problems.map(({ loc }) => loc);
+  expect(placed(listLedgerEntries, found('body', 'page_token'))).toEqual([['query', 'page_token']]);
+  expect(placed(revokeApiKey, found('body', 'key_id', 3))).toEqual([['path', 'key_id', 3]]);
+  expect(placed(createApiKey, found('body', 'name'))).toEqual([['body', 'name']]);
+  expect(placed(listLedgerEntries, found('header', 'page_token'))).toEqual([['header', 'page_token']]);
+  expect(placed(listLedgerEntries, found('body', 'other'))).toEqual([['body', 'other']]);
+  for (const thrown of [new Fault('not_found', 'None.'), new Error('x'), 'text'])
+    expect(placeProblems(listLedgerEntries, thrown)).toBe(thrown);
 });

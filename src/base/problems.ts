@@ -116,6 +116,22 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
   });
 }
 
+/**
+ * What a handler threw, its problems put where their fields stand by the method's REST form: handlers name a
+ * field as if all stood in the body. Anything else is given back as it is.
+ */
+export function placeProblems(method: DescMethod, thrown: unknown): unknown {
+  if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;
+  const binding = bindingOf(method);
+  const problems = thrown.problems.map((problem) => {
+    const [place, name, ...inside] = problem.loc;
+    if (place !== 'body') return problem;
+    const field = method.input.fields.find((known) => restName(known) === name);
+    return field ? { ...problem, loc: [...placeOf(binding, field), ...inside] } : problem;
+  });
+  return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
+}
+
 function toProblem(
   message: Message,
   violation: Violation,

@@ -55,6 +55,6 @@ function holding(job: Job, status: UnitFilter['status']): (summary: BatchSummary
 function readPlace(token: string | null | undefined): number {
   if (!token) return 0;
   if (!/^[0-9]{1,9}$/.test(token))
-    throw Fault.invalid(['query', 'page_token'], 'Value is not a page token of this list', 'value_error');
+    throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
   return Number(token);
 }

@@ -4,7 +4,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, type Principal } from '../access/principal.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
-import { problemsOf } from '../base/problems.ts';
+import { placeProblems, problemsOf } from '../base/problems.ts';
 import { canWait } from '../base/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
@@ -58,10 +58,6 @@ function changesBalance(method: DescMethod): boolean {
   return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
 }
 
-const missing = (method: DescMethod) => () => {
-  throw new Fault('not_found', `${fullName(method)} has no handler`);
-};
-
 /**
  * Makes the core. Throws at start when a method has no handler, so that no declared endpoint is
  * without work behind it.
@@ -80,8 +76,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
   };
   for (const method of services.flatMap((service) => service.methods)) {
     const known = method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
-    // FIXME: throws again once the account, job and operator services are whole.
-    if (!known.has(fullName(method))) (known as Map<string, unknown>).set(fullName(method), missing(method));
+    if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
   const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
@@ -105,20 +100,26 @@ export function createCore(context: JobContext, services: readonly DescService[]
     async unary(method, request, call) {
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
-      const handler = handlers.unary.get(fullName(method))!;
-      if (!spends.has(method) && !(call.waitMs > 0 && canWait(method))) return handler(request, call);
       try {
-        return await handler(request, call);
+        return await handlers.unary.get(fullName(method))!(request, call);
+      } catch (error) {
+        throw placeProblems(method, error);
       } finally {
-        // Asked anew: the call, or what happened while it waited, changed the balance.
-        const user = await context.store.getUser(call.principal.userId).catch(() => null);
-        sayCredits(call, user?.balance);
+        if (spends.has(method) || (call.waitMs > 0 && canWait(method))) {
+          // Asked anew: the call, or what happened while it waited, changed the balance.
+          const user = await context.store.getUser(call.principal.userId).catch(() => null);
+          sayCredits(call, user?.balance);
+        }
       }
     },
     async *stream(method, request, call) {
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
-      yield* handlers.stream.get(fullName(method))!(request, call);
+      try {
+        yield* handlers.stream.get(fullName(method))!(request, call);
+      } catch (error) {
+        throw placeProblems(method, error);
+      }
     },
     async ready() {
       const engines = { store: context.store, queue: context.queue, files: context.blobs };

@@ -27,9 +27,8 @@ export interface ListRequest {
   pageToken: string;
 }
 
-/** Who asks: whose jobs are listed, and where in the request its fields stand. */
+/** Who asks: whose jobs are listed. */
 export interface Asker {
-  place: 'query' | 'body';
   owners: Pick<JobFilter, 'userId' | 'userIds'>;
   /** Whether jobs are listed whose submit is not finished. */
   unfinished: boolean;
@@ -42,9 +41,9 @@ export interface Asker {
 export async function listJobs(
   { store, offers }: JobContext,
   request: ListRequest,
-  { place, owners, unfinished }: Asker,
+  { owners, unfinished }: Asker,
 ): Promise<Page<Job>> {
-  checkWords(offers, request, place);
+  checkWords(offers, request);
   const { status, kind, market } = request;
   const states = (status === '' ? Object.values(statesOf).flat() : statesOf[status]!).filter(
     (state) => unfinished || state !== 'submitted',
@@ -64,7 +63,7 @@ export function isListed(
   job: Job,
   request: ListRequest & { userId: string },
 ): boolean {
-  checkWords(offers, request, 'body');
+  checkWords(offers, request);
   const { status, kind, market, userId } = request;
   return (
     (status === '' || statesOf[status]!.includes(job.state)) &&
@@ -74,7 +73,7 @@ export function isListed(
   );
 }
 
-function checkWords(offers: Offers, { status, kind, market }: ListRequest, place: Asker['place']): void {
+function checkWords(offers: Offers, { status, kind, market }: ListRequest): void {
   const markets = new Set(offers.methods.values().map((method) => method.market.name));
   const words = {
     status: [status, Object.keys(statesOf)],
@@ -83,6 +82,6 @@ function checkWords(offers: Offers, { status, kind, market }: ListRequest, place
   } as const;
   for (const [field, [value, known]] of Object.entries(words)) {
     if (value !== '' && !known.includes(value))
-      throw Fault.invalid([place, field], `'${value}' is not one of ${known.join(', ')}`, 'enum');
+      throw Fault.invalid(['body', field], `'${value}' is not one of ${known.join(', ')}`, 'enum');
   }
 }

@@ -142,7 +142,7 @@ test('users list their own jobs, page after page, by status, kind and marketplac
   ] as const) {
     await expect(call(jobs.listJobs, { [field]: value })).rejects.toMatchObject({
       code: 'invalid',
-      problems: [{ loc: ['query', field], msg: expect.stringContaining(value) }],
+      problems: [{ loc: ['body', field], msg: expect.stringContaining(value) }],
     });
   }
 });

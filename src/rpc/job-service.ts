@@ -41,7 +41,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
 
   const unary = new Map([
     handle(method.listJobs, async (request, { principal }) => {
-      const asker = { place: 'query', owners: { userId: principal.userId }, unfinished: false } as const;
+      const asker = { owners: { userId: principal.userId }, unfinished: false };
       const { items, next } = await listJobs(context, request, asker);
       return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
     }),

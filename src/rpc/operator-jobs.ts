@@ -37,7 +37,7 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
         ...(userId === '' ? {} : { userId }),
         ...(search === '' ? {} : { userIds: await ownersNamed(store, search) }),
       };
-      const { items, next } = await listJobs(context, request, { place: 'body', owners, unfinished: true });
+      const { items, next } = await listJobs(context, request, { owners, unfinished: true });
       return { jobs: await shapes.forOperator(items), nextPageToken: next ?? '' };
     }),
     handle(method.getJob, async (request) => ({ job: await shape(await find(request)) })),
