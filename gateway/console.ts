@@ -43,7 +43,6 @@ export function serveConsole(folder = built): RequestHandler {
       'cache-control': 'no-cache',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
-      'cross-origin-opener-policy': 'same-origin',
     });
     response.status(text === null ? 503 : 200).send(text?.replace('%STYLE_NONCE%', nonce) ?? missing);
   };

@@ -1,11 +1,14 @@
-import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { Badge, type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 /** Looks of the console: the system's own fonts, and shades that are told apart well (WCAG AA). */
 export const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 8 },
   autoContrast: true,
+  respectReducedMotion: true,
   cursorType: 'pointer',
+  // A state that is cut off says nothing.
+  components: { Badge: Badge.extend({ defaultProps: { miw: 'max-content' } }) },
   headings: { fontWeight: '600' },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
@@ -18,6 +21,10 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-yellow-light-color': '#6b3a00',
+    '--mantine-color-orange-light-color': '#8a2c05',
+    '--mantine-color-teal-light-color': '#05573e',
+    '--mantine-color-red-light-color': '#a01e1e',
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',

@@ -28,7 +28,7 @@ const columns: Column<Job>[] = [
   { title: 'Cost', align: 'right', cell: (job) => countText(job.cost) },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
   { title: 'Submitted', cell: (job) => <Moment at={job.createdAt} relative /> },
-  { title: 'Rejected by itself', cell: (job) => <Moment at={job.decideBy} relative /> },
+  { title: 'Time left', cell: (job) => <Moment at={job.decideBy} relative /> },
 ];
 
 function Balance({ job }: { job: Job }) {

@@ -9,7 +9,7 @@ export function JobProgress({ job, size = 'lg' }: { job: Job; size?: 'sm' | 'lg'
   const text = `${countText(success + failed)} of ${countText(total)}${failed > 0 ? `, ${countText(failed)} failed` : ''}`;
   return (
     <>
-      <Progress.Root size={size} aria-hidden>
+      <Progress.Root size={size} miw={120} aria-hidden>
         <Progress.Section value={share(success)} color="teal" animated={!job.ended && success > 0} />
         <Progress.Section value={share(failed)} color="red" />
       </Progress.Root>

@@ -35,7 +35,7 @@ export function JobSummary({ job }: { job: Job }) {
       </Fact>
       {operator && (
         <Fact name="User">
-          <Anchor component={Link} to={`/users/${job.userId}`} size="sm">
+          <Anchor component={Link} to={`/users/${job.userId}`} size="sm" underline="always">
             {job.userName || job.userId}
           </Anchor>
           {job.userBalance !== undefined && ` (balance ${countText(job.userBalance)})`}
@@ -66,7 +66,7 @@ export function JobSummary({ job }: { job: Job }) {
       )}
       {job.retryOf !== '' && (
         <Fact name="Tries again what failed of">
-          <Anchor component={Link} to={`/jobs/${job.retryOf}`} size="sm">
+          <Anchor component={Link} to={`/jobs/${job.retryOf}`} size="sm" underline="always">
             {job.retryOf.slice(0, 8)}
           </Anchor>
         </Fact>

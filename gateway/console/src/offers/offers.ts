@@ -64,9 +64,15 @@ export const markets: readonly string[] = [...new Set(offers.map(({ market }) =>
 /** Kinds of work. */
 export const kinds: readonly string[] = [...new Set(offers.map(({ kind }) => kind))];
 
+/** Words of kinds that are short for others. */
+const words: Record<string, string> = { pdp: 'product page', pc: 'product page' };
+
 /** A kind for people: "Variant sold". */
 export function kindText(kind: string): string {
-  const text = kind.replaceAll('_', ' ');
+  const text = kind
+    .split('_')
+    .map((word) => words[word] ?? word)
+    .join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

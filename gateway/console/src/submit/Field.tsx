@@ -1,4 +1,5 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
+import { About } from './About.tsx';
 import type { FieldShape } from './fields.ts';
 
 interface FieldProps {
@@ -13,7 +14,12 @@ interface FieldProps {
 /** Asks for one field of a request. */
 export function Field({ field, value, change, error, brief = false }: FieldProps) {
   const { name, about, sort, choices, required, fallback, least, most } = field;
-  const shown = { label: name, description: brief ? undefined : about, error, withAsterisk: required };
+  const shown = {
+    label: name,
+    description: brief || about === '' ? undefined : <About text={about} />,
+    error,
+    withAsterisk: required,
+  };
   if (sort === 'choice') {
     const none = fallback === '' ? (required ? 'Choose one' : 'None') : `${fallback} (usual)`;
     return (

@@ -19,7 +19,7 @@ export function FileDrop({ file, choose, refuse }: FileDropProps) {
       onReject={([rejection]) =>
         refuse(`${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`)
       }
-      accept={['text/csv', 'text/plain', 'application/vnd.ms-excel', '.csv']}
+      accept={{ 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] }}
       maxSize={mostBytes}
       multiple={false}
       p="xl"

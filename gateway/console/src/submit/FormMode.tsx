@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { countText } from '../number/text.ts';
+import { About } from './About.tsx';
 import { bodyOf, linesOf, problemOf, type Texts } from './body.ts';
 import { Field } from './Field.tsx';
 import type { FieldShape, RequestShape } from './fields.ts';
@@ -77,7 +78,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         {list && !fields && (
           <Textarea
             label={list.name}
-            description={`${list.about} One a line.`}
+            description={<About text={`${list.about} One a line.`} />}
             autosize
             minRows={4}
             maxRows={16}
@@ -88,7 +89,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         {list && fields && (
           <>
             <Text size="sm" c="dimmed">
-              {list.about}
+              <About text={list.about} />
             </Text>
             {units.map((unit, at) => (
               <Paper

@@ -3,6 +3,7 @@ import { Link } from 'react-router';
 import { comments } from '../../../../gen/comments.ts';
 import { Page } from '../layout/Page.tsx';
 import { kindText, markets, marketText, type Offer, offers } from '../offers/offers.ts';
+import { About } from './About.tsx';
 
 /** The first sentence of what the contract says of an offer. */
 export function aboutOffer({ method }: Offer): string {
@@ -29,7 +30,6 @@ export function OffersPage() {
                   radius="md"
                   component={Link}
                   to={`/submit/${market}/${offer.kind}`}
-                  aria-label={`${kindText(offer.kind)} on ${marketText(market)}`}
                 >
                   <Group justify="space-between">
                     <Text fw={600}>{kindText(offer.kind)}</Text>
@@ -40,7 +40,7 @@ export function OffersPage() {
                     )}
                   </Group>
                   <Text size="sm" c="dimmed">
-                    {aboutOffer(offer)}
+                    <About text={aboutOffer(offer)} />
                   </Text>
                 </Card>
               ))}

@@ -6,6 +6,7 @@ import { FaultAlert } from '../fault/FaultAlert.tsx';
 import { NotFound } from '../layout/NotFound.tsx';
 import { Page } from '../layout/Page.tsx';
 import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
+import { About } from './About.tsx';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
 import { shapeOf } from './fields.ts';
@@ -32,7 +33,7 @@ function Loaded({ offer }: { offer: Offer }) {
       title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
       about={
         <>
-          {aboutOffer(offer)}{' '}
+          <About text={aboutOffer(offer)} />{' '}
           <Anchor component={Link} to="/submit" size="sm" underline="always">
             Something else
           </Anchor>

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { About } from './About.tsx';
 import { type Texts, valuesOf } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
@@ -27,7 +28,9 @@ export function UploadMode({ shape, busy, submit }: UploadModeProps) {
   };
   return (
     <Stack>
-      <Text size="sm">{fileField?.about}</Text>
+      <Text size="sm">
+        <About text={fileField?.about ?? ''} />
+      </Text>
       <FileDrop
         file={file}
         choose={(chosen) => {

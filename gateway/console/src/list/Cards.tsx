@@ -1,0 +1,37 @@
+import { Card, Group, Stack, Text } from '@mantine/core';
+import { Choice, ChoiceOfAll } from './Choice.tsx';
+import type { ListContent } from './ListTable.tsx';
+
+/** A list as cards under each other, for narrow screens. */
+export function Cards<T>({ label, columns, rows, keyOf, selection, below }: ListContent<T>) {
+  return (
+    <Stack gap="xs" component="ul" aria-label={label} m={0} p={0} style={{ listStyle: 'none' }}>
+      {selection && (
+        <li>
+          <ChoiceOfAll selection={selection} keys={rows.map(keyOf)} label="Choose all" />
+        </li>
+      )}
+      {rows.map((row) => {
+        const key = keyOf(row);
+        return (
+          <Card component="li" key={key} withBorder radius="md" p="sm">
+            <Stack gap={6}>
+              {selection && <Choice selection={selection} row={row} name={key} />}
+              {columns.map(({ title, cell }) => (
+                <Group key={title} justify="space-between" wrap="nowrap" align="flex-start" gap="md">
+                  <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>
+                    {title}
+                  </Text>
+                  <Text component="div" size="sm" ta="right" miw={0} style={{ overflowWrap: 'anywhere' }}>
+                    {cell(row)}
+                  </Text>
+                </Group>
+              ))}
+              {below?.(row)}
+            </Stack>
+          </Card>
+        );
+      })}
+    </Stack>
+  );
+}

@@ -1,0 +1,55 @@
+import { Table } from '@mantine/core';
+import { Fragment } from 'react';
+import { Choice, ChoiceOfAll } from './Choice.tsx';
+import type { ListContent } from './ListTable.tsx';
+
+/** A list as a table, which scrolls by itself where it is too wide. */
+export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection, below }: ListContent<T>) {
+  return (
+    <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
+      <Table verticalSpacing="xs" striped={below === undefined} aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {selection && (
+              <Table.Th w={40}>
+                <ChoiceOfAll selection={selection} keys={rows.map(keyOf)} />
+              </Table.Th>
+            )}
+            {columns.map(({ title, align }) => (
+              <Table.Th key={title} ta={align}>
+                {title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => {
+            const key = keyOf(row);
+            const under = below?.(row);
+            return (
+              <Fragment key={key}>
+                <Table.Tr>
+                  {selection && (
+                    <Table.Td>
+                      <Choice selection={selection} row={row} name={key} />
+                    </Table.Td>
+                  )}
+                  {columns.map(({ title, cell, align }) => (
+                    <Table.Td key={title} ta={align}>
+                      {cell(row)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+                {under ? (
+                  <Table.Tr>
+                    <Table.Td colSpan={columns.length + (selection ? 1 : 0)}>{under}</Table.Td>
+                  </Table.Tr>
+                ) : null}
+              </Fragment>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,96 @@
+import { works } from '../../src/cli/demo/works.ts';
+import type { TestUser } from '../support/api.ts';
+import { until } from '../support/until.ts';
+import type { Stage } from './stage.ts';
+
+/** What a stage is filled with. */
+export interface Seed {
+  /** A user with jobs of every kind, ended, running and waiting. */
+  anna: TestUser;
+  /** A user with too few credits for the job that waits. */
+  budi: TestUser;
+  /** A job of anna's that ended with failures. */
+  partial: string;
+  /** A job of anna's that waits for approval. */
+  waiting: string;
+}
+
+const everyMs = 250;
+
+/** Endings of item ids that the fake marketplace has no page for, of several reasons; none makes it refuse others. */
+const refused = [800, 800, 813, 801, 803];
+
+/** Fills a service with users, credits, keys and real jobs of every kind, and waits for those that are let run. */
+export async function seed({ api, deployment, store }: Stage): Promise<Seed> {
+  const user = async (name: string, email: string, credits: number): Promise<TestUser> => {
+    const { user: account } = await api.operator('CreateUser', { name, email });
+    const { apiKey } = await api.operator('CreateApiKey', { user_id: account.id, name: 'catalogue sync' });
+    if (credits > 0)
+      await api.operator('GrantCredits', { user_id: account.id, amount: credits, note: 'Plan of the month' });
+    return { id: account.id, key: apiKey };
+  };
+  const anna = await user('Anna Kirana', 'anna@example.test', 25_000);
+  const budi = await user('Toko Budi', 'budi@example.test', 5_600);
+  await user('Price Watch', 'team@example.test', 0);
+
+  const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });
+  const submit = async (by: TestUser, path: string, body: unknown): Promise<string> => {
+    const { status, body: answer } = await api.post(by, `${path}/submit`, body);
+    if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer.job_id;
+  };
+  const approvals: string[] = [];
+  for (const work of works(store)) {
+    if (work.csv === undefined) {
+      const jobId = await submit(anna, work.path, work.body);
+      if (work.approval) approvals.push(jobId);
+    } else await upload(deployment.url, anna, `${work.path}/submit`, work.csv);
+  }
+  for (const jobId of approvals) await api.operator('ApproveJob', { job_id: jobId });
+
+  const items = (country: string, first: number, count: number) => ({
+    country,
+    items: Array.from({ length: count }, (_, at) => ({ item_id: String(first + at), shop_id: '7001' })),
+  });
+  const partial = await submit(anna, '/v1/mkta/variant_sold_v1', {
+    country: 'id',
+    items: Array.from({ length: 400 }, (_, at) => ({
+      item_id: String(
+        40_000_000_000 + at * 1000 + (at % 16 === 15 ? refused[(at >> 4) % refused.length]! : 1),
+      ),
+      shop_id: '7001',
+    })),
+  });
+  await api.operator('ApproveJob', { job_id: partial });
+  await until(
+    'the jobs end',
+    async () => {
+      const { jobs } = await ids(anna);
+      return jobs.every((job: { ended?: boolean }) => job.ended) || undefined;
+    },
+    { withinMs: 60_000, everyMs },
+  );
+  const waiting = await submit(anna, '/v1/mkta/variant_sold_v1', items('sg', 50_000_000_000, 240));
+  await submit(anna, '/v1/mkta/search-items', {
+    urls: [
+      'https://mkta.example.co.id/search?keyword=rak%20buku',
+      'https://mkta.example.sg/search?keyword=teapot',
+    ],
+  });
+  await submit(budi, '/v1/mkta/variant_sold_v1', items('my', 60_000_000_000, 400));
+  await submit(budi, '/v1/mkta/variant_sold_v1', items('th', 70_000_000_000, 300));
+  await submit(budi, '/v1/mkta/merchant-items', { urls: ['https://mkta.example.com.my/shop/7004003'] });
+  return { anna, budi, partial, waiting };
+}
+
+async function upload(url: string, user: TestUser, path: string, csv: string): Promise<void> {
+  const body = new FormData();
+  body.set('result_format', 'jsonl');
+  body.set('file', new Blob([csv], { type: 'text/csv' }), 'products.csv');
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.key}` },
+    body,
+  });
+  if (response.status !== 202) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+}
