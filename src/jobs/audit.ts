@@ -55,6 +55,15 @@ async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[])
   if (!terminal.includes(job.state)) return problems;
 
   const { units, batches } = await store.countJob(job.id);
+  if (
+    job.counts !== null &&
+    (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
+  ) {
+    const { success, failed } = job.counts.units;
+    problems.push(
+      `kept as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
+    );
+  }
   if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
   if (units.success + units.failed !== units.total)
     problems.push(`${units.success} done + ${units.failed} failed of ${units.total}`);

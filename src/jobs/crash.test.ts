@@ -51,7 +51,7 @@ const terminated: Course['step'] = {
     await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), job.userId);
   },
 };
-const cancelled = (on: JobState): Course['step'] => ({
+const cancelled = (on: JobState): NonNullable<Course['step']> => ({
   on: [on],
   run: (context, job) => cancel(context, job.id, { operatorId: null, reason: '' }),
 });

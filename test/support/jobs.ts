@@ -64,9 +64,9 @@ const settings: JobSettings = {
   jobWindow: 16,
   prices: new Map(),
   recentCrawlMs: 86_400_000,
-  notices: { operatorWebhook: null, email: null, privateWebhooks: false },
   origins: new Map(),
   inForce: [],
+  notices: { operatorWebhook: null, email: null, privateWebhooks: false },
 };
 
 /** Opens the bench. */
@@ -83,7 +83,8 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
-    blobs: openFiles({ directory: join(folder, 'results'), clock }),
+    // Tells abandoned files by the times that the disk gives them.
+    blobs: openFiles({ directory: join(folder, 'results') }),
     clock,
     log,
     newId,
