@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { memoryOf } from '../../src/fetch/browser/memory.ts';
@@ -194,6 +195,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
       }
       child.kill('SIGKILL');
       await noneOf(child.pid!);
+      for (const name of foldersOf(child.pid!)) rmSync(join(tmpdir(), name), { recursive: true });
     },
   );
 
