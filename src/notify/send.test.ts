@@ -80,6 +80,25 @@ test('a receiver that is gone for good ends it and switches the webhook off', as
   expect(await bench.context.store.getWebhook(userId)).toMatchObject({ url: webhook.url, enabled: false });
 });
 
+test('but not one that was given another address meanwhile, nor anything of the operators', async () => {
+  await open({ operators: true });
+  const { userId, webhook } = await bench.createUser();
+  const url = `${bench.receiver.url}/new`;
+  bench.receiver.answer(async (_request, response) => {
+    await bench.context.store.putWebhook({ ...webhook, url, revision: 2 });
+    response.writeHead(410).end();
+  });
+  await queueTest(bench.context, userId);
+  await bench.tell();
+  expect(await bench.context.store.getWebhook(userId)).toMatchObject({ url, enabled: true, revision: 2 });
+  await queueOperatorTest(bench.context);
+  await bench.tell();
+  expect((await bench.deliveries()).map(({ state, responseStatus }) => [state, responseStatus])).toEqual([
+    ['failed', 410],
+    ['failed', 410],
+  ]);
+});
+
 test('a redirect is not followed', async () => {
   await open();
   const { userId } = await bench.createUser();
