@@ -21,6 +21,34 @@ import { isExactNumber } from './exact-json.ts';
 
 type Values = Record<string, unknown>;
 
+/** What is asked of a field again and again: looking an option up takes longer than writing a value. */
+interface Member {
+  field: DescField;
+  name: string;
+  isNullable: boolean;
+  isJson: boolean;
+  isIdentifier: boolean;
+}
+
+const known = new WeakMap<DescMessage, readonly Member[]>();
+
+function membersOf(schema: DescMessage): readonly Member[] {
+  let members = known.get(schema);
+  if (members === undefined) {
+    members = schema.fields.map((field) => ({
+      field,
+      name: restName(field),
+      isNullable: getOption(field, nullableOption),
+      isJson: getOption(field, jsonOption),
+      isIdentifier: getOption(field, identifierOption),
+    }));
+    known.set(schema, members);
+  }
+  return members;
+}
+
+const memberOf = (field: DescField): Member => membersOf(field.parent)[field.parent.fields.indexOf(field)]!;
+
 /** A JSON value that a message type cannot be made of; says where and what was there. */
 export class ShapeError extends Error {
   /** Names and indexes from the message to the value. */
@@ -40,11 +68,12 @@ export class ShapeError extends Error {
  */
 export function toRest(schema: DescMessage, message: Message, whole = true): JsonObject {
   const json: JsonObject = {};
-  for (const field of schema.fields) {
+  for (const member of membersOf(schema)) {
+    const { field, name, isNullable } = member;
     const isSet = isFieldSet(message as MessageShape<typeof schema>, field);
     if (isSet || (whole && !hasPresence(field)))
-      json[restName(field)] = valueToRest(field, fieldValue(message, field), whole);
-    else if (whole && getOption(field, nullableOption)) json[restName(field)] = null;
+      json[name] = valueToRest(member, fieldValue(message, field), whole);
+    else if (whole && isNullable) json[name] = null;
   }
   return json;
 }
@@ -62,11 +91,11 @@ export function fromRest<Desc extends DescMessage>(
     throw new ShapeError(path, 'an object', json);
   const message = create(schema);
   const values = message as unknown as Values;
-  for (const field of schema.fields) {
-    const name = restName(field);
+  for (const member of membersOf(schema)) {
+    const { field, name } = member;
     const value = (json as Values)[name];
     if (value === undefined || value === null) continue;
-    const read = valueFromRest(field, value, [...path, name]);
+    const read = valueFromRest(member, value, [...path, name]);
     if (field.oneof === undefined) values[field.localName] = read;
     else values[field.oneof.localName] = { case: field.localName, value: read };
   }
@@ -76,7 +105,7 @@ export function fromRest<Desc extends DescMessage>(
 /** A field's value as text, as paths, queries and forms carry it; a list's values one by one. */
 export function toTexts(field: DescField, message: Message): string[] {
   if (!isFieldSet(message as never, field)) return [];
-  const json = valueToRest(field, fieldValue(message, field), false);
+  const json = valueToRest(memberOf(field), fieldValue(message, field), false);
   return (Array.isArray(json) ? json : [json]).map(String);
 }
 
@@ -92,45 +121,49 @@ function hasPresence(field: DescField): boolean {
   return field.fieldKind === 'message' || field.oneof !== undefined || field.proto.proto3Optional;
 }
 
-function valueToRest(field: DescField, value: unknown, whole: boolean): Json {
+function valueToRest(member: Member, value: unknown, whole: boolean): Json {
+  const { field } = member;
   if (field.fieldKind === 'list')
-    return (value as unknown[]).map((element) => elementToRest(field, element, whole));
+    return (value as unknown[]).map((element) => elementToRest(member, element, whole));
   if (field.fieldKind === 'map')
     return Object.fromEntries(
-      Object.entries(value as Values).map(([key, element]) => [key, elementToRest(field, element, whole)]),
+      Object.entries(value as Values).map(([key, element]) => [key, elementToRest(member, element, whole)]),
     );
-  return elementToRest(field, value, whole);
+  return elementToRest(member, value, whole);
 }
 
-function elementToRest(field: DescField, value: unknown, whole: boolean): Json {
+function elementToRest(member: Member, value: unknown, whole: boolean): Json {
+  const { field } = member;
   if (field.message !== undefined) {
     if (field.message.typeName === 'google.protobuf.Timestamp')
       return timestampDate(value as Timestamp).toISOString();
     return toRest(field.message, value as Message, whole);
   }
   if (field.enum !== undefined) return field.enum.value[value as number]?.name ?? (value as number);
-  if (getOption(field, jsonOption)) return value === '' ? null : (JSON.parse(value as string) as Json);
+  if (member.isJson) return value === '' ? null : (JSON.parse(value as string) as Json);
   if (value instanceof Uint8Array) return base64Encode(value);
   if (typeof value === 'bigint')
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   return value as Json;
 }
 
-function valueFromRest(field: DescField, value: unknown, path: readonly (string | number)[]): unknown {
+function valueFromRest(member: Member, value: unknown, path: readonly (string | number)[]): unknown {
+  const { field } = member;
   if (field.fieldKind === 'list') {
     if (!Array.isArray(value)) throw new ShapeError(path, 'a list', value);
-    return value.map((element, index) => elementFromRest(field, element, [...path, index]));
+    return value.map((element, index) => elementFromRest(member, element, [...path, index]));
   }
   if (field.fieldKind === 'map') {
     if (typeof value !== 'object' || value === null) throw new ShapeError(path, 'an object', value);
     return Object.fromEntries(
-      Object.entries(value).map(([key, element]) => [key, elementFromRest(field, element, [...path, key])]),
+      Object.entries(value).map(([key, element]) => [key, elementFromRest(member, element, [...path, key])]),
     );
   }
-  return elementFromRest(field, value, path);
+  return elementFromRest(member, value, path);
 }
 
-function elementFromRest(field: DescField, value: unknown, path: readonly (string | number)[]): unknown {
+function elementFromRest(member: Member, value: unknown, path: readonly (string | number)[]): unknown {
+  const { field } = member;
   if (field.message !== undefined) {
     if (field.message.typeName !== 'google.protobuf.Timestamp') return fromRest(field.message, value, path);
     const date = new Date(typeof value === 'string' ? value : Number.NaN);
@@ -143,8 +176,8 @@ function elementFromRest(field: DescField, value: unknown, path: readonly (strin
       known?.number ?? fail(path, `one of ${field.enum.values.map(({ name }) => name).join(', ')}`, value)
     );
   }
-  if (getOption(field, jsonOption)) return value === null ? '' : JSON.stringify(value);
-  return scalarFromRest(field.scalar ?? ScalarType.STRING, getOption(field, identifierOption), value, path);
+  if (member.isJson) return value === null ? '' : JSON.stringify(value);
+  return scalarFromRest(field.scalar ?? ScalarType.STRING, member.isIdentifier, value, path);
 }
 
 function scalarFromRest(

@@ -5,7 +5,7 @@ import type { GleanerClient } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { exitCodes } from './exit.ts';
 import { checkId } from './jobs-source.ts';
-import { count } from './print.ts';
+import { counted } from './print.ts';
 import { showProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
@@ -64,7 +64,7 @@ export async function saveFiles(
           ? `${jobId} has no files; \`gleaner results ${jobId}\` prints what it found`
           : `${jobId} has no files yet; \`gleaner results ${jobId}\` prints what it found so far`,
       );
-    else if (!ended) session.note(`${jobId} has not ended: ${count(files.length)} files so far`);
+    else if (!ended) session.note(`${jobId} has not ended: ${counted(files.length, 'file')} so far`);
   }
   return saved;
 }

@@ -58,11 +58,7 @@ export function errorLines(error: unknown): string[] {
         ...problems.map(({ loc, msg }) => `  ${loc.slice(1).join('.') || loc[0]}: ${msg}`),
       ];
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
-    const credits =
-      error.shortfall === undefined
-        ? ''
-        : `: ${error.required} credits needed, ${error.current} there, ${error.shortfall} short`;
-    return [`gleaner: ${error.detail.replace(/\.$/, '')}${credits}${found}`];
+    return [`gleaner: ${error.detail.replace(/\.$/, '')}${found}`];
   }
   // A broken file or a full disk is no fault of the program; anything else is, and its stack says where.
   if (typeof (error as { syscall?: unknown }).syscall === 'string')

@@ -4,7 +4,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
 import { jobsOf, operatorOption } from './jobs-source.ts';
-import { type Column, count, jsonLine, pairs, state, time } from './print.ts';
+import { type Column, count, counted, jsonLine, pairs, state, time } from './print.ts';
 import { jobWords } from './progress.ts';
 import type { Session } from './session.ts';
 
@@ -86,7 +86,7 @@ export function addJobCommands(program: Command): void {
       const source = jobsOf(session, operator === true);
       const job = await source.retry((await source.find(id)).jobId);
       if (!session.isJson)
-        session.note(`${count(job.total)} units again for ${count(job.cost)} credits: ${job.status}`);
+        session.note(`${counted(job.total, 'unit')} again for ${counted(job.cost, 'credit')}: ${job.status}`);
       await session.show(JobSchema, job, () => `${job.jobId}\n`);
     },
   });
@@ -120,7 +120,7 @@ export async function showJob(session: Session, job: Job): Promise<void> {
       ['batches', `${count(batchesDone)} of ${count(batches)} done`],
       [
         'credits',
-        `${count(job.cost)} taken, ${count(job.refunded)} given back, ${count(job.unitPrice)} each`,
+        `${count(job.cost)} in all, ${count(job.unitPrice)} each, ${count(job.refunded)} given back`,
       ],
       ['submitted', time(job.createdAt)],
       ['decided by', time(job.decideBy)],

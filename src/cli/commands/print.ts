@@ -49,6 +49,10 @@ export function pairs(values: readonly (readonly [string, string])[]): string {
 /** A count as people read it: "12,345". */
 export const count = (value: number | bigint): string => value.toLocaleString('en-US');
 
+/** So many of something: "1 unit", "2,000 units". */
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
 /** A time to the second, UTC; '' for none. */
 export const time = (timestamp: Timestamp | undefined): string =>
   timestamp === undefined ? '' : timestampDate(timestamp).toISOString().replace('T', ' ').slice(0, 19);

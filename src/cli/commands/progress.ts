@@ -66,7 +66,7 @@ function bars(now: () => number): Progress {
   const all = new cliProgress.MultiBar(
     {
       format: '{name}  {bar} {percentage}%  {words}',
-      barsize: 24,
+      barsize: 20,
       hideCursor: true,
       stopOnComplete: false,
       clearOnComplete: false,
@@ -88,7 +88,7 @@ function bars(now: () => number): Progress {
   return {
     job(job) {
       const done = job.total === 0 ? 0 : job.success + job.failed;
-      bar(job.jobId, job.total).update(done, { words: jobWords(job, now()) });
+      bar(job.jobId.slice(0, 8), job.total).update(done, { words: jobWords(job, now()) });
     },
     file(name, bytes, size) {
       bar(name, size).update(Math.max(bytes, size === 0 ? 1 : 0), {

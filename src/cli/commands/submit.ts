@@ -7,7 +7,7 @@ import { GleanerError, toRest } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { saveFiles } from './download.ts';
 import { UsageError } from './exit.ts';
-import { count, jsonLine, table } from './print.ts';
+import { counted, jsonLine, table } from './print.ts';
 import type { Session } from './session.ts';
 import { namesOf, type Offer, offerAt, offerNamed, offers, unitFields } from './submit/offers.ts';
 import { type Prepared, prepare } from './submit/request.ts';
@@ -101,7 +101,7 @@ async function submit(
   else {
     const units = shown.total_items ?? shown.total_urls ?? shown.total ?? prepared.total ?? 1;
     session.note(
-      `${count(Number(units))} submitted for ${count(Number(shown.cost ?? 0))} credits: ${shown.status}`,
+      `${counted(Number(units), 'unit')} submitted for ${counted(Number(shown.cost ?? 0), 'credit')}: ${shown.status}`,
     );
     await session.write(`${jobId}\n`);
   }
