@@ -47,6 +47,14 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     /says 0 refunded, the ledger 10/,
   ],
   [
+    'a job that keeps other counts than its batches have',
+    () =>
+      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+        counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
+      }),
+    /kept as 10 done \+ 0 failed, the batches say 9 \+ 1/,
+  ],
+  [
     'a job that gave back what it earned',
     async () => {
       await post({ amount: 5 });
