@@ -158,7 +158,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { state: 1, stateSince: 1 } },
     { key: { state: 1, decideBy: 1 } },
-    { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $type: 'string' } } },
+    { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $gt: '' } } },
     { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
   ],
   batches: [
