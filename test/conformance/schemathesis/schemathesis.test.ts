@@ -15,6 +15,9 @@ const missing = 'missing' in tool ? ` (${tool.missing})` : '';
  */
 const leftOut = ['positive_data_acceptance', 'negative_data_rejection'];
 
+/** Jobs that wait for an approval would be waited for a minute. */
+const settings = '[parameters]\n"query.wait" = "1"\n';
+
 describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
   let running: RunningOrigins;
   let deployment: Deployment;
@@ -44,7 +47,7 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
       ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '6', '--seed', '20261'],
       ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure'],
     ];
-    const { code, output } = await ('run' in tool ? tool.run(parameters, 170_000) : never());
+    const { code, output } = await ('run' in tool ? tool.run(parameters, settings, 170_000) : never());
     expect(code, output.slice(-20_000)).toBe(0);
     expect(output).toMatch(/[1-9]\d{2,} generated/);
   }, 180_000);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,13 @@ import { root } from '../../support/service.ts';
 
 /** The property-based tester, ready to run. */
 export interface Schemathesis {
-  /** Runs it with parameters in a folder of its own; gives its exit code and everything it said. */
-  run(parameters: readonly string[], withinMs: number): Promise<{ code: number; output: string }>;
+  /** Runs it with parameters and settings (its TOML) in a folder of its own; gives its exit code and
+   *  everything it said. */
+  run(
+    parameters: readonly string[],
+    settings: string,
+    withinMs: number,
+  ): Promise<{ code: number; output: string }>;
 }
 
 const version = '4.32.5';
@@ -33,7 +38,7 @@ export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> 
     if (!(await there()))
       return { missing: `schemathesis ${version} can't be installed: ${stderr || message}` };
   }
-  return { run: (parameters, withinMs) => run(python, parameters, withinMs) };
+  return { run: (parameters, settings, withinMs) => run(python, parameters, settings, withinMs) };
 }
 
 /** Installs beside and renames, so that two runs do not meet half of it. */
@@ -50,9 +55,10 @@ async function install(python: string): Promise<void> {
   }
 }
 
-async function run(python: string, parameters: readonly string[], withinMs: number) {
+async function run(python: string, parameters: readonly string[], settings: string, withinMs: number) {
   // It keeps examples and a cache in the folder that it runs in.
   const cwd = await mkdtemp(join(tmpdir(), 'gleaner-schemathesis-'));
+  await writeFile(join(cwd, 'schemathesis.toml'), settings);
   const env = { ...process.env, PYTHONPATH: folder, NO_COLOR: '1', COLUMNS: '160' };
   const options = { cwd, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 };
   try {
