@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addCompletion } from './commands/completion.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addClientCommands } from './commands/index.ts';
 import { addPageCommands } from './commands/page.ts';
@@ -22,6 +23,7 @@ const program = new Command('gleaner')
 addServiceRoles(program, say);
 addPageCommands(program, say);
 addClientCommands(program);
+addCompletion(program);
 
 try {
   await program.parseAsync();

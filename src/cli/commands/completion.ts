@@ -1,0 +1,77 @@
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { clientEnvironment } from '../../base/config.ts';
+import { completionScripts } from './completion-scripts.ts';
+import { readProfiles } from './profiles.ts';
+import { offers } from './submit/offers.ts';
+import { formats } from './submit/rows.ts';
+
+type Complete = (value: string, description: string) => void;
+
+/** States that jobs can be asked for by. */
+const states = [
+  'awaiting_approval',
+  'initializing',
+  'processing',
+  'completed',
+  'partial_complete',
+  'failed',
+  'rejected',
+  'terminated',
+];
+
+/**
+ * Adds `completion <shell>`, which prints a script for the shell, and what such a script asks for: commands and
+ * options as they are declared, and the values that are known without a service. To be called when every other
+ * command is there.
+ */
+export function addCompletion(program: Command): void {
+  const completion = tab(program, { completionCommandName: 'completion' });
+  const markets = [...new Set(offers.map(({ market }) => market))];
+  // The script passes what was typed so far as our own arguments.
+  const kinds = () => {
+    const market = markets.find((name) => process.argv.includes(name));
+    const shown = offers.filter((offer) => market === undefined || offer.market === market);
+    return new Map(shown.map(({ kind, about }) => [kind, about]));
+  };
+  const values: Readonly<Record<string, () => Iterable<readonly [string, string]>>> = {
+    market: () => markets.map((market) => [market, ''] as const),
+    kind: kinds,
+    status: () => states.map((state) => [state, ''] as const),
+    profile: () =>
+      Object.keys(readProfiles(clientEnvironment().configFile).profiles).map((name) => [name, ''] as const),
+    format: () => formats.map((format) => [format, ''] as const),
+    export: () => [
+      ['csv', ''],
+      ['jsonl', ''],
+    ],
+  };
+  const handler = (name: string) => {
+    const known = values[name];
+    return (
+      known &&
+      ((complete: Complete) => {
+        for (const [value, about] of known()) complete(value, about);
+      })
+    );
+  };
+  for (const command of completion.commands.values()) {
+    for (const [name, option] of command.options) {
+      const found = handler(name);
+      if (found !== undefined) option.handler = found;
+    }
+    for (const [name, argument] of command.arguments) {
+      const found = handler(name);
+      if (found !== undefined) argument.handler = found;
+    }
+  }
+  // The adapter's own script for bash needs a package of functions, evaluates what was typed, and leaves files out.
+  program.commands
+    .find((command) => command.name() === 'completion')!
+    .description('print a completion script: bash, zsh, fish, powershell')
+    .action(async (shell: string) => {
+      const script = completionScripts[shell];
+      if (script === undefined) completion.setup('gleaner', 'gleaner', shell);
+      else process.stdout.write(script);
+    });
+}
