@@ -40,6 +40,8 @@ export function buildConsole() {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
+    // Whoever asks for the build, a test too: it is the one that is served.
+    env: { ...process.env, NODE_ENV: 'production' },
   });
   if (result.error || result.status !== 0) {
     rmSync(fresh, { recursive: true, force: true });

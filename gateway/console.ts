@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 
 const built = fileURLToPath(new URL('console/dist', import.meta.url));
@@ -47,6 +48,7 @@ export function serveConsole(folder = built): RequestHandler {
     response.status(text === null ? 503 : 200).send(text?.replace('%STYLE_NONCE%', nonce) ?? missing);
   };
   router.get('/', (_request, response) => response.redirect('/console'));
+  router.use('/console', compression());
   router.use(
     '/console/assets',
     express.static(join(folder, 'assets'), {

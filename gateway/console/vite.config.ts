@@ -13,7 +13,7 @@ export default defineConfig({
     // The content security policy has no data: but for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 900,
+    chunkSizeWarningLimit: 700,
   },
   server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service } },
 });
