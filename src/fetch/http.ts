@@ -77,7 +77,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     const origin = originOf(market, region, request);
     const visited = { market, region, origin };
     const url = origin + request.path;
-    const cookie = sessions.header(visited, url);
+    const cookie = sessions.header(visited, url, request.preferences);
     const headers = {
       'user-agent': userAgent,
       'accept-encoding': acceptedEncodings,

@@ -6,6 +6,9 @@ export interface PageRequest {
   /** Lower-case names. Credentials and internal headers never go in here. */
   headers?: Record<string, string>;
   body?: string;
+  /** Choices of a visitor that the site keeps in cookies, such as language and money, by the cookie's name. They
+   *  are those of a new visitor: where the site has set another value, that one goes out. */
+  preferences?: Readonly<Record<string, string>>;
   /** For markets whose stores are named by the caller (mktf): scheme, host and port of the store.
    *  Checked against private addresses at connect time. */
   origin?: string;

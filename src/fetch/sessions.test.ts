@@ -63,6 +63,16 @@ describe('cookies', () => {
     expect(sessions.header(site, page)!.split('; ').length).toBeLessThanOrEqual(100);
   });
 
+  test('begin with the choices of a visitor, and follow the site once it sets others', () => {
+    const choices = { money: 'GBP', language: 'en_GB' };
+    expect(sessions.header(site, page, choices)).toBe('money=GBP; language=en_GB');
+    sessions.keep(site, page, ['money=EUR; Path=/', 'visitor=1; Path=/']);
+    const pairs = sessions.header(site, page, choices)?.split('; ').sort();
+    expect(pairs).toEqual(['language=en_GB', 'money=EUR', 'visitor=1']);
+    sessions.drop('mkta', 'sg');
+    expect(sessions.header(site, page, choices)).toBe('money=GBP; language=en_GB');
+  });
+
   test('work for an address of a machine', () => {
     const local = { market: 'mktf', region: '', origin: 'http://127.0.0.1:4000' };
     sessions.keep(local, `${local.origin}/`, ['a=1; Path=/']);

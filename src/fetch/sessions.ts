@@ -17,8 +17,9 @@ export interface Kept<Value> {
 
 /** Cookies of the sites that are read, each origin's for itself. They live in this process only. */
 export interface Sessions {
-  /** Value of the `cookie` header for a request to an address of the origin; undefined for none. */
-  header(visited: Visited, url: string): string | undefined;
+  /** Value of the `cookie` header for a request to an address of the origin; undefined for none.
+   *  `preferences`: choices that a new visitor comes with, by the cookie's name. */
+  header(visited: Visited, url: string, preferences?: Readonly<Record<string, string>>): string | undefined;
   /** Takes the `set-cookie` headers of an answer from an address of the origin. */
   keep(visited: Visited, url: string, cookies: readonly string[]): void;
   /** Forgets the cookies of a market's region: they no longer work. */
@@ -71,7 +72,15 @@ export function createKept<Value>(): Kept<Value> {
 export function createSessions(): Sessions {
   const jars = createKept<CookieJar>();
   return {
-    header: (visited, url) => jars.get(visited)?.getCookieStringSync(url) || undefined,
+    header: (visited, url, preferences = {}) => {
+      const kept = jars.get(visited)?.getCookiesSync(url) ?? [];
+      const chosen = Object.entries(preferences).filter(([name]) => kept.every(({ key }) => key !== name));
+      const pairs = [
+        ...kept.map((cookie) => cookie.cookieString()),
+        ...chosen.map(([name, value]) => `${name}=${value}`),
+      ];
+      return pairs.length === 0 ? undefined : pairs.join('; ');
+    },
     keep: (visited, url, cookies) => {
       if (cookies.length === 0) return;
       const jar = jars.get(visited) ?? new CookieJar();

@@ -329,6 +329,17 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await cookieAt('/asks', 'sg')).toEqual(['data=1']);
     });
 
+    test('that begins with the choices of a visitor, until the site sets others', async () => {
+      fetcher.forget('mktb', 'id');
+      const preferences = { money: 'GBP', data: '0' };
+      const cookieOf = async (path: string) => {
+        const { body } = await fetcher.for('mktb', 'id')({ ...responseOf(path), preferences });
+        return (JSON.parse(body.toString()).cookie as string).split('; ').sort();
+      };
+      expect(await cookieOf('/asks')).toEqual(['data=0', 'money=GBP']);
+      expect(await cookieOf('/asks')).toEqual(['data=1', 'money=GBP']);
+    });
+
     test('over the end of its context and of its browser', async () => {
       const one = newFetcher({ contextPages: 1, enginePages: 2 });
       await cookieAt('/visitor', 'id', one);

@@ -98,13 +98,13 @@ async function read(market: string, region: string, page: PageName, input: JsonO
 }
 
 describe('requests of a marketplace', () => {
-  test.each<[string, string, PageName, JsonObject, RegExp | undefined]>([
+  test.each<[string, string, PageName, JsonObject, RegExp]>([
     ['mkta', 'sg', 'product', { shop_id: '7', item_id: '20101' }, /^en$/],
     ['mkta', 'id', 'search', { keyword: 'lamp 002' }, /^id$/],
     ['mkta', 'vn', 'merchant', { shop_id: '5003' }, /^vi$/],
     ['mkta', 'tw', 'variants', { shop_id: '7', item_id: '20101' }, /^zh-Hant$/],
     ['mkta', 'br', 'product', { shop_id: '7', item_id: '20101' }, /^pt-BR$/],
-    ['mktb', 'id', 'search', { keyword: 'rak 101', list_type: 'search', product_limit: 70 }, undefined],
+    ['mktb', 'id', 'search', { keyword: 'rak 101', list_type: 'search', product_limit: 70 }, /^id-ID$/],
     ['mktc', 'id', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, /^id-ID/],
     ['mktd', 'my', 'product', { product_id: '1729384756102938475', country: 'my' }, /^en-MY$/],
     ['mkte', 'de', 'product', { product_id: 'B000020101', country: 'de' }, /^de-DE$/],
@@ -115,9 +115,19 @@ describe('requests of a marketplace', () => {
     for (const headers of seen) {
       expect(Object.keys(headers).filter((name) => !harmless.test(name))).toEqual([]);
       expect(headers['user-agent']).toBe('Gleaner/test (tests)');
-      if (language) expect(headers['accept-language']).toMatch(language);
+      expect(headers['accept-language']).toMatch(language);
     }
   });
+});
+
+test.each([
+  ['uk', ['i18n-prefs=GBP', 'lc-acbuk=en_GB']],
+  ['jp', ['i18n-prefs=JPY', 'lc-acbjp=ja_JP']],
+  ['us', ['i18n-prefs=USD', 'lc-main=en_US']],
+])('a visitor of mkte/%s has chosen the store’s own money and language', async (region, chosen) => {
+  const search = { keyword: 'lamp', list_type: 'search', country: region, pages: 2 };
+  await read('mkte', region, 'search', search);
+  expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([chosen, [...chosen, 'visitor=1']]);
 });
 
 describe('the pages of one search', () => {

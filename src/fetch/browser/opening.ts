@@ -9,6 +9,8 @@ export interface Opening {
   take: 'response' | 'document';
   /** Languages for the page, the preferred first: "id-ID,id,en"; undefined: the browser's own. */
   languages: string | undefined;
+  /** Cookies that a new visitor comes with, by name. */
+  preferences: Readonly<Record<string, string>>;
   /** Throws the fault where a further page of the origin must not be opened. */
   permits(url: string): void;
   /** Whether the page's request for an address is the one whose answer is to be taken. */
@@ -41,6 +43,7 @@ export function openingOf(request: PageRequest, origin: string): Opening {
     origin,
     take,
     languages: languagesOf(request.headers?.['accept-language']),
+    preferences: request.preferences ?? {},
     permits: (url) => {
       const { pathname, search } = new URL(url);
       request.permits?.(pathname + search);

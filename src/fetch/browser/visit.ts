@@ -23,6 +23,19 @@ export const defaultVisitLimits: VisitLimits = {
   settleMs: 8_000,
 };
 
+/** Gives the page's context the choices of a new visitor, but for those that the site has set itself. */
+async function prefer({ page }: Tab, { origin, preferences }: Opening): Promise<void> {
+  const choices = Object.entries(preferences);
+  if (choices.length === 0) return;
+  const context = page.browserContext();
+  const { hostname, protocol } = new URL(origin);
+  const kept = new Set((await context.cookies()).map(({ name }) => name));
+  const cookies = choices.flatMap(([name, value]) =>
+    kept.has(name) ? [] : [{ name, value, domain: hostname, path: '/', secure: protocol === 'https:' }],
+  );
+  await context.setCookie(...cookies);
+}
+
 async function prepare(cdp: CDPSession, userAgent: string, { languages }: Opening, limits: VisitLimits) {
   await Promise.all([
     cdp.send('Network.enable', {
@@ -48,11 +61,12 @@ async function prepare(cdp: CDPSession, userAgent: string, { languages }: Openin
  * `browser_failed`. Rejects with the signal's reason when aborted.
  */
 export async function visit(
-  { page, egress, userAgent }: Tab,
+  tab: Tab,
   opening: Opening,
   limits: VisitLimits,
   signal?: AbortSignal,
 ): Promise<Seen> {
+  const { page, egress, userAgent } = tab;
   const stop = Promise.withResolvers<never>();
   const what = opening.take === 'document' ? 'the page' : 'what the page asks for';
   const late = () => stop.reject(new Fault('page_timeout', `${what} took longer than ${limits.totalMs} ms`));
@@ -71,7 +85,7 @@ export async function visit(
     page.once('error', observation.fail);
     page.once('close', () => observation.fail(new Error('it was closed')));
     const begin = async () => {
-      await prepare(cdp, userAgent, opening, limits);
+      await Promise.all([prepare(cdp, userAgent, opening, limits), prefer(tab, opening)]);
       const { errorText } = await cdp.send('Page.navigate', { url: opening.url });
       // What was given up was so for a reason that the observation knows.
       if (errorText === undefined || errorText === 'net::ERR_ABORTED') return;

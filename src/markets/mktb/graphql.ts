@@ -31,6 +31,7 @@ export function operation(
     headers: {
       accept: '*/*',
       'content-type': 'application/json',
+      'accept-language': 'id-ID',
       origin: site,
       referer: `${site}/`,
       'x-device': 'desktop',

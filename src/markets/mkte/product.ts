@@ -7,7 +7,7 @@ import { judgedPage } from './faults.ts';
 import { checkAsin } from './identity.ts';
 import { imagesOf } from './images.ts';
 import { priceOf } from './price.ts';
-import { homeCurrency, regions, requestHeaders } from './regions.ts';
+import { homeCurrency, regions, requestHeaders, visitorPreferences } from './regions.ts';
 import { sellerOf } from './seller.ts';
 import { specificationsOf } from './specifications.ts';
 import {
@@ -28,6 +28,7 @@ export function productRequest(asin: string, region: string): PageRequest {
   return {
     path: `/dp/${encodeURIComponent(asin)}?th=1&psc=1`,
     headers: requestHeaders(region),
+    preferences: visitorPreferences(region),
     redirects: 'same_origin',
   };
 }

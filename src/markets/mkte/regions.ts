@@ -5,25 +5,85 @@ export interface Region {
   currency: string;
   /** Language that a browser of the region names. */
   language: string;
+  /** Cookie in which the store keeps a visitor's language. */
+  languageCookie: string;
 }
 
 /** The regions of the market by code (interface, "What the service does"). */
 export const regions: Readonly<Record<string, Region>> = {
-  sg: { host: 'www.amazon.sg', currency: 'SGD', language: 'en-SG' },
-  jp: { host: 'www.amazon.co.jp', currency: 'JPY', language: 'ja-JP' },
-  us: { host: 'www.amazon.com', currency: 'USD', language: 'en-US' },
-  uk: { host: 'www.amazon.co.uk', currency: 'GBP', language: 'en-GB' },
-  de: { host: 'www.amazon.de', currency: 'EUR', language: 'de-DE' },
-  fr: { host: 'www.amazon.fr', currency: 'EUR', language: 'fr-FR' },
-  au: { host: 'www.amazon.com.au', currency: 'AUD', language: 'en-AU' },
-  it: { host: 'www.amazon.it', currency: 'EUR', language: 'it-IT' },
-  es: { host: 'www.amazon.es', currency: 'EUR', language: 'es-ES' },
-  ca: { host: 'www.amazon.ca', currency: 'CAD', language: 'en-CA' },
+  sg: {
+    host: 'www.amazon.sg',
+    currency: 'SGD',
+    language: 'en-SG',
+    languageCookie: 'lc-acbsg',
+  },
+  jp: {
+    host: 'www.amazon.co.jp',
+    currency: 'JPY',
+    language: 'ja-JP',
+    languageCookie: 'lc-acbjp',
+  },
+  us: {
+    host: 'www.amazon.com',
+    currency: 'USD',
+    language: 'en-US',
+    languageCookie: 'lc-main',
+  },
+  uk: {
+    host: 'www.amazon.co.uk',
+    currency: 'GBP',
+    language: 'en-GB',
+    languageCookie: 'lc-acbuk',
+  },
+  de: {
+    host: 'www.amazon.de',
+    currency: 'EUR',
+    language: 'de-DE',
+    languageCookie: 'lc-acbde',
+  },
+  fr: {
+    host: 'www.amazon.fr',
+    currency: 'EUR',
+    language: 'fr-FR',
+    languageCookie: 'lc-acbfr',
+  },
+  au: {
+    host: 'www.amazon.com.au',
+    currency: 'AUD',
+    language: 'en-AU',
+    languageCookie: 'lc-acbau',
+  },
+  it: {
+    host: 'www.amazon.it',
+    currency: 'EUR',
+    language: 'it-IT',
+    languageCookie: 'lc-acbit',
+  },
+  es: {
+    host: 'www.amazon.es',
+    currency: 'EUR',
+    language: 'es-ES',
+    languageCookie: 'lc-acbes',
+  },
+  ca: {
+    host: 'www.amazon.ca',
+    currency: 'CAD',
+    language: 'en-CA',
+    languageCookie: 'lc-acbca',
+  },
 };
 
 /** The store's own currency; null for a region that is not known. */
 export function homeCurrency(region: string): string | null {
   return regions[region]?.currency ?? null;
+}
+
+/** What a visitor who has chosen the store's own language and money comes with, in the cookies of its switches. */
+export function visitorPreferences(region: string): Record<string, string> {
+  const chosen = regions[region];
+  if (chosen === undefined) return {};
+  const { currency, language, languageCookie } = chosen;
+  return { 'i18n-prefs': currency, [languageCookie]: language.replace('-', '_') };
 }
 
 /** Headers of every request to a region: no cookies, nothing computed to pass for a browser. */

@@ -5,7 +5,7 @@ import { fresh } from '../fresh.ts';
 import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
 import { judgedPage } from './faults.ts';
-import { homeCurrency, requestHeaders } from './regions.ts';
+import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { entryOf, resultElements } from './results.ts';
 import { scriptsWith } from './variants.ts';
 
@@ -18,7 +18,12 @@ export function searchRequest(input: JsonObject, region: string, page: number): 
   if (input.list_type === 'category') query.set('rh', `n:${text(input.category) ?? String(input.keyword)}`);
   else query.set('k', String(input.keyword));
   query.set('page', String(page));
-  return { path: `/s?${query}`, headers: requestHeaders(region), redirects: 'same_origin' };
+  return {
+    path: `/s?${query}`,
+    headers: requestHeaders(region),
+    preferences: visitorPreferences(region),
+    redirects: 'same_origin',
+  };
 }
 
 /** A page with results, or one that has their place but none in it. */
