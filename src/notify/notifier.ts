@@ -3,7 +3,7 @@ import { Fault } from '../base/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
 import type { NotifyContext } from './context.ts';
-import { createLanes, mostAtOnce } from './lanes.ts';
+import { createLanes, mostHeld } from './lanes.ts';
 import { attempt, receiverOf } from './send.ts';
 
 /** How often it is looked for messages. */
@@ -31,51 +31,45 @@ export interface Notifier {
 /** Makes the notifier of a process; any number of them may share a store. */
 export function createNotifier(context: NotifyContext): Notifier {
   const { store, clock, log } = context;
-  const lanes = createLanes();
-  const underWay = new Set<Promise<void>>();
+  const lanes = createLanes(clock);
   const stopping = new AbortController();
   let forgottenAt = 0;
   let away = false;
 
-  const send = async (delivery: Delivery, receiver: string) => {
-    const { id, take } = delivery;
-    const begun = clock.now();
-    let well = false;
+  /** Tries a delivery; false where its receiver did not take it, or nobody knows. */
+  const send = async (delivery: Delivery): Promise<boolean> => {
+    const { id, take, type, jobId, channel } = delivery;
     try {
       const end = await attempt(context, delivery, stopping.signal);
-      well = end.state === 'delivered';
       await store.endAttempt(id, take, end);
-      const told = { deliveryId: id, type: delivery.type, jobId: delivery.jobId, channel: delivery.channel };
-      const line = { ...told, state: end.state, ...(well ? {} : { error: end.error }) };
-      log[end.state === 'failed' ? 'warn' : 'info'](line, 'message tried');
+      const line = { deliveryId: id, type, jobId, channel, state: end.state };
+      if (end.state === 'delivered') log.info(line, 'message delivered');
+      else log.warn({ ...line, error: end.error }, 'message not delivered');
+      return end.state === 'delivered';
     } catch (error) {
+      if (stopping.signal.aborted) await putOff(delivery, 0);
       // The store is away: its lease ends, and whoever sees it then tries again.
-      if (!stopping.signal.aborted)
-        log.warn({ deliveryId: id, err: error }, 'message was not tried to its end');
-      else await store.postponeDelivery(id, take, clock.now()).catch(() => {});
-    } finally {
-      lanes.leave(receiver, clock.now(), clock.now() - begun, well);
+      else log.warn({ deliveryId: id, err: error }, 'message was not tried to its end');
+      return false;
     }
   };
 
-  const begin = async (delivery: Delivery) => {
-    const receiver = receiverOf(delivery);
-    const now = clock.now();
-    const wait = lanes.enter(receiver, now);
-    if (wait > 0) {
-      await store.postponeDelivery(delivery.id, delivery.take, now + wait);
-      return;
-    }
-    const sending = send(delivery, receiver).finally(() => underWay.delete(sending));
-    underWay.add(sending);
+  const putOff = async ({ id, take }: Delivery, ms: number) => {
+    // Where that fails, the end of its lease does the same.
+    await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
   };
 
   const sendDue = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const limit = Math.min(takenAtOnce, mostAtOnce - lanes.running());
+      const limit = Math.min(takenAtOnce, mostHeld - lanes.held());
       const now = clock.now();
       const taken = await store.takeDeliveries(now, now + leaseMs, limit);
-      for (const delivery of taken) await begin(delivery);
+      for (const delivery of taken) {
+        await lanes.add(receiverOf(delivery), {
+          run: () => send(delivery),
+          putOff: (ms) => putOff(delivery, ms),
+        });
+      }
       if (taken.length < limit || limit === 0) return;
       await nextTurn();
     }
@@ -98,23 +92,20 @@ export function createNotifier(context: NotifyContext): Notifier {
     }
   };
 
-  const idle = async () => {
-    while (underWay.size > 0) await Promise.all(underWay);
-  };
-
   return {
     round: () => lookAround(stopping.signal),
-    idle,
+    idle: () => lanes.idle(),
     async run(signal) {
       while (!signal.aborted) {
         await lookAround(signal);
         await clock.sleep(roundMs, signal).catch(() => {});
       }
       const late = new AbortController();
-      await Promise.race([idle(), clock.sleep(graceMs, late.signal).catch(() => {})]);
+      await lanes.clear();
+      await Promise.race([lanes.idle(), clock.sleep(graceMs, late.signal).catch(() => {})]);
       late.abort();
       stopping.abort(new Error('the service is stopping'));
-      await idle();
+      await lanes.idle();
     },
   };
 }
