@@ -8,6 +8,7 @@ import type {
   ListUnitsResponseSchema,
   UnitSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { Fault, faultCodes } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { groupFaults } from '../jobs/faults.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';
@@ -27,6 +28,8 @@ export interface JobReads {
 export function jobReads(context: JobContext): JobReads {
   return {
     async listUnits(request, job) {
+      if (request.code !== '' && !Object.hasOwn(faultCodes, request.code))
+        throw Fault.invalid(['body', 'code'], `'${request.code}' is not the code of a fault`, 'enum');
       const filter = {
         ...(request.status === '' ? {} : { status: request.status as PlacedUnit['status'] }),
         ...(request.code === '' ? {} : { code: request.code }),

@@ -193,6 +193,10 @@ describe('units', () => {
     expect((await call(jobs.listUnits, { jobId, code: 'page_blocked' })).units).toEqual([]);
     expect((await call(jobs.listUnits, { jobId, status: 'PENDING' })).units).toEqual([]);
     await expect(call(jobs.listUnits, { jobId, pageToken: 'x' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(call(jobs.listUnits, { jobId, code: 'toString' })).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['body', 'code'], type: 'enum' }],
+    });
   });
 
   test('of a waiting job are pending, of a rejected one failed for that', async () => {
