@@ -10,9 +10,14 @@ export const poorCredits = 3;
 
 /** The cases of a submit's body that follow from what it takes (interface, "Endpoints" and "Limits"). */
 export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
-  if (submit === undefined || submit.takes === 'form') return [];
+  if (submit === undefined) return good.body === undefined ? [] : transportCases(good);
+  if (submit.takes === 'form') return [];
   const body = good.body as Members;
-  const base = [...transportCases(good), quotaCase('with too few credits', good, costOf(submit, body))];
+  const base = [
+    ...transportCases(good),
+    noBody,
+    quotaCase('with too few credits', good, costOf(submit, body)),
+  ];
   switch (submit.takes) {
     case 'one':
       return [...base, ...fieldCases(submit.fields, body, [], (one) => one)];
@@ -47,6 +52,15 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
   };
 }
 
+/** No body where one has to be. */
+const noBody: Case = {
+  title: 'no body',
+  raw: { type: 'application/json', bytes: '' },
+  status: 422,
+  problems: [[['body'], 'missing']],
+  restOnly: true,
+};
+
 /** Bodies that are not even of the right sort. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
@@ -77,7 +91,6 @@ function transportCases(good: Case): Case[] {
     refused(415, 'a body of another type', 'text/plain', json),
     refused(415, 'a body without a type', null, json),
     refused(413, 'a body that is too large', 'application/json', ' '.repeat(16 * 1024 * 1024 + 1)),
-    invalid('no body', '', [['body'], 'missing']),
     invalid('an array for a body', '[]', [['body'], 'model_attributes_type']),
     invalid('null for a body', 'null', [['body'], 'model_attributes_type']),
   ];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../gateway/endpoint.ts';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { services } from '../../src/rpc/services.ts';
 import { bodyCases } from './bodies.ts';
 import { type Document, readDocument } from './document.ts';
@@ -54,7 +55,9 @@ async function holdsInRest(endpoint: Endpoint, path: string, row: Case): Promise
   if (row.verb === undefined) expect(document.complaints(endpoint.verb, path, answer), told).toEqual([]);
   if (isKnown(row) && row.verb === undefined && endpoint.method !== null)
     expect(answer.headers['x-credits-remaining'], told).toMatch(/^\d+$/);
-  if (answer.status === 202) await holdsLocation(endpoint, path, row, answer);
+  // Messages are seen in a list alone.
+  if (answer.status === 202 && endpoint.method?.parent !== AccountService)
+    await holdsLocation(endpoint, path, row, answer);
   if (answer.status === 200 && answer.headers.etag !== undefined) await holdsTag(endpoint, path, row, answer);
   if (row.answer !== undefined) expect(answer.json(), told).toStrictEqual(filled(row.answer));
   if (row.problems !== undefined) expect(problemsIn(answer), told).toStrictEqual(problemsOf(row));
@@ -133,6 +136,7 @@ const faultCodes: Record<number, string> = {
 
 /** Holds a message to the literal values that the REST answer has, which knows null and absent apart. */
 function holdsKnown(message: unknown, wanted: unknown, told: string): void {
+  if (isMatcher(wanted)) return;
   for (const [name, value] of Object.entries((wanted ?? {}) as Record<string, unknown>)) {
     if (isMatcher(value) || typeof value === 'object') continue;
     expect((message as Record<string, unknown>)[name], `${told}: ${name}`).toEqual(value);

@@ -83,7 +83,10 @@ function namedCases({ names, cases: [good] }: Endpoint): Case[] {
   return [
     named(`a ${param} that nobody has`, nowhere[id]),
     ...(foreign === undefined ? [] : [named(`a ${param} of another kind`, foreign)]),
-    { ...named(`another user's ${param}`, good.params![param]!), caller: 'other' },
+    {
+      ...named(`another user's ${param}`, good.params![param]!),
+      caller: good.caller === 'other' ? 'user' : 'other',
+    },
     ...(id === 'uuid'
       ? [wrong('no uuid', 'not-a-uuid'), wrong('a number for a uuid', '17')]
       : [

@@ -17,6 +17,9 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+/** The webhook of the caller `other`: its name belongs to nobody. */
+export const webhookUrl = 'https://hooks.invalid/gleaner';
+
 const plenty = 10_000_000;
 const endsWithinMs = 30_000;
 
@@ -47,6 +50,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
     const places = new Map([
       ['store', storeOf(running)],
       ['spare key', spare.keyId as string],
+      ['message', await messageOf(deployment, other)],
     ]);
     const stage: Stage = {
       deployment,
@@ -74,6 +78,14 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
 
 function storeOf({ address }: RunningOrigins): string {
   return address('mktf', '');
+}
+
+/** Sets a webhook that nobody is behind, and has a message to it made; gives its id. */
+async function messageOf({ url }: Deployment, { key }: TestUser): Promise<string> {
+  const account = async (method: string, body: object) =>
+    (await call('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
+  await account('SetWebhook', { url: webhookUrl });
+  return (await account('TestWebhook', {})).deliveryId;
 }
 
 async function revokedUser(api: Api, { url }: Deployment): Promise<TestUser> {

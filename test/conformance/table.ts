@@ -9,9 +9,10 @@ export interface FilePart {
 }
 
 /**
- * What is sent. `params` are those of the path; what the path does not name is its query. In `params` and in the bodies' texts, `{job name}` stands for the id of a prepared job,
- * `{job name/0}` for the token of its first item, `{store}` for the address of a store of marketplace F, `{spare key}` for the
- * id of a further key of the caller `user`.
+ * What is sent. `params` are those of the path; what the path does not name is its query. In `params` and in
+ * the bodies' texts, `{job name}` stands for the id of a prepared job, `{job name/0}` for the token of its first
+ * item, `{store}` for the address of a store of marketplace F, `{spare key}` for the id of a further key of the
+ * caller `user`, `{message}` for that of a message to the webhook of the caller `other`.
  */
 export interface Request {
   caller?: CallerName;

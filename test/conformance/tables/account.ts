@@ -1,6 +1,7 @@
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { having, like, matching, positive, uuid } from '../matchers.ts';
-import type { Marketplace } from '../table.ts';
+import { having, like, matching, positive, text, uuid } from '../matchers.ts';
+import { pageCases, refusedQuery } from '../pages.ts';
+import type { Case, Marketplace } from '../table.ts';
 
 const rpc = AccountService.method;
 const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time');
@@ -16,11 +17,12 @@ const grant = {
 };
 const days = (name: string, fits: (days: { granted: number }[]) => boolean) =>
   matching(name, (value) => Array.isArray(value) && fits(value));
-const refused = (title: string, params: Record<string, string>, type: string) => ({
+const refusedName = (title: string, name: unknown, type: string, restOnly = false): Case => ({
   title,
-  params,
+  body: { name },
   status: 422,
-  problems: [[['query', Object.keys(params)[0]!], type]] as const,
+  problems: [[['body', 'name'], type]],
+  restOnly,
 });
 
 /** The caller's own account: 7 endpoints. */
@@ -60,8 +62,13 @@ export const account: Marketplace = {
           status: 200,
           answer: { entries: [{ ...grant, user_id: '' }], next_page_token: '' },
         },
-        refused('more entries than a page holds', { page_size: '1001' }, 'less_than_equal'),
-        refused('a token that no page gave', { page_token: 'bm90IGEgdG9rZW4' }, 'value_error'),
+        {
+          title: 'the newest entry',
+          params: { page_size: '1' },
+          status: 200,
+          answer: { entries: [having({ key: text, job_id: uuid })], next_page_token: text },
+        },
+        ...pageCases,
       ],
     },
     {
@@ -77,7 +84,14 @@ export const account: Marketplace = {
           type: 'application/x-ndjson',
           answer: grant,
         },
-        refused('another format', { format: 'xlsx' }, 'enum'),
+        {
+          title: 'CSV where nothing is said',
+          caller: 'poor',
+          status: 200,
+          type: 'text/csv; charset=utf-8',
+          restOnly: true,
+        },
+        refusedQuery('format', 'xlsx', 'enum'),
       ],
     },
     {
@@ -101,8 +115,9 @@ export const account: Marketplace = {
           status: 200,
           answer: { days: days('thirty days', ({ length }) => length === 30) },
         },
-        refused('more than a year', { days: '367' }, 'less_than_equal'),
-        refused('days before today', { days: '-1' }, 'greater_than_equal'),
+        refusedQuery('days', '367', 'less_than_equal'),
+        refusedQuery('days', '-1', 'greater_than_equal'),
+        refusedQuery('days', 'all', 'int_parsing', { restOnly: true }),
       ],
     },
     {
@@ -141,10 +156,20 @@ export const account: Marketplace = {
           restOnly: true,
         },
         {
-          title: 'a name that is too long',
-          body: { name: 'x'.repeat(201) },
+          title: 'a name as long as may be, of characters beyond the first plane',
+          body: { name: '😀'.repeat(200) },
+          status: 200,
+        },
+        refusedName('a name that is too long', 'x'.repeat(201), 'string_too_long'),
+        refusedName('an empty name', '', 'string_too_short', true),
+        refusedName('null for a name', null, 'string_type', true),
+        refusedName('a number for a name', 17, 'string_type', true),
+        {
+          title: 'no body',
+          raw: { type: 'application/json', bytes: '' },
           status: 422,
-          problems: [[['body', 'name'], 'string_too_long']],
+          problems: [[['body'], 'missing']],
+          restOnly: true,
         },
         {
           title: 'an end that is no time',

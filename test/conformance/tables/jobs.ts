@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { errorAnswer } from '../errors.ts';
 import { having, like, link, matching, positive, text, uuid } from '../matchers.ts';
+import { pageCases, pageCasesOf, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace } from '../table.ts';
 
 const rpc = JobService.method;
@@ -9,6 +10,7 @@ const submit = '/v1/mktd/pdp/bulk/submit';
 const page = (digits: string) => ({ product_id: `1729000077${digits}`, country: 'th' });
 const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time');
 
+const token = matching('token', (value) => typeof value === 'string');
 const job = {
   job_id: uuid,
   user_id: uuid,
@@ -66,8 +68,12 @@ export const jobs: Marketplace = {
           title: 'the first page',
           status: 200,
           answer: {
-            jobs: matching('jobs', Array.isArray),
-            next_page_token: matching('token', (value) => typeof value === 'string'),
+            jobs: matching('jobs with their paths', (value) =>
+              (value as { retrieve_path: string }[]).every(({ retrieve_path: path }) =>
+                /^\/v1\/mkt/.test(path),
+              ),
+            ),
+            next_page_token: token,
           },
         },
         {
@@ -76,11 +82,29 @@ export const jobs: Marketplace = {
           status: 200,
           answer: { jobs: [], next_page_token: '' },
         },
+        {
+          title: 'those of one status, kind and marketplace',
+          params: { status: 'failed', kind: 'pdp_bulk', market: 'mktd', page_size: '1' },
+          status: 200,
+          answer: {
+            jobs: [having({ status: 'failed', kind: 'pdp_bulk', market: 'mktd' })],
+            next_page_token: token,
+          },
+        },
+        ...pageCases,
+        refusedQuery('status', 'done', 'enum'),
+        refusedQuery('status', 'constructor', 'enum'),
+        refusedQuery('kind', 'everything', 'enum'),
+        refusedQuery('market', 'mktz', 'enum'),
       ],
     },
     about('', rpc.getJob, [
       { ...done, answer: job },
       { ...lost, answer: failed },
+      { ...done, title: 'a wait that is over at once', params: { ...done.params, wait: '1s' }, answer: job },
+      refusedQuery('wait', 'abc', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
+      refusedQuery('wait', '-1', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
+      refusedQuery('wait', '61s', 'less_than_equal', { params: done.params, restOnly: true }),
     ]),
     about('/units', rpc.listUnits, [
       {
@@ -88,6 +112,22 @@ export const jobs: Marketplace = {
         answer: { units: [{ ...unit, status: 'SUCCESS', code: '', message: '' }], next_page_token: '' },
       },
       { ...lost, answer: { units: [failedUnit], next_page_token: '' } },
+      {
+        ...lost,
+        title: 'those with a fault',
+        params: { ...lost.params, status: 'FAILED', code: 'page_not_found' },
+        answer: { units: [failedUnit], next_page_token: '' },
+      },
+      {
+        ...lost,
+        title: 'those with another fault',
+        params: { ...lost.params, code: 'page_blocked' },
+        answer: { units: [], next_page_token: '' },
+      },
+      ...pageCasesOf(done.params),
+      refusedQuery('status', 'failed', 'enum', { params: done.params }),
+      refusedQuery('code', 'no_such_fault', 'enum', { params: done.params }),
+      refusedQuery('code', 'toString', 'enum', { params: done.params }),
     ]),
     about('/faults', rpc.listFaults, [
       { ...done, answer: { faults: [] } },
@@ -128,6 +168,7 @@ export const jobs: Marketplace = {
           record: having({ product_info: matching('object', (value) => typeof value === 'object') }),
         },
       },
+      { ...lost, type: 'application/x-ndjson', restOnly: true },
     ]),
     about('/failures', rpc.streamFailures, [
       {
@@ -141,9 +182,32 @@ export const jobs: Marketplace = {
           refund_entry: like(/^refund:[0-9a-f-]{36}$/, 'ledger entry'),
         },
       },
+      {
+        ...lost,
+        title: 'one that failed, as CSV',
+        params: { ...lost.params, format: 'csv' },
+        type: 'text/csv; charset=utf-8',
+        restOnly: true,
+      },
+      refusedQuery('format', 'xlsx', 'enum', { params: lost.params }),
     ]),
     {
-      ...about('/retry', rpc.retryJob, [{ ...done, title: 'one of which nothing failed', ...refused }]),
+      ...about('/retry', rpc.retryJob, [
+        { ...done, title: 'one of which nothing failed', ...refused },
+        {
+          title: 'one that has not ended',
+          params: { job_id: '{items waiting}' },
+          ...refused,
+        },
+        {
+          title: 'one that failed, once for a key',
+          params: lost.params,
+          headers: { 'idempotency-key': 'again' },
+          status: 202,
+          answer: having({ job_id: uuid, kind: 'pdp_bulk', total: 1, cost: 5, retry_of: uuid }),
+          restOnly: true,
+        },
+      ]),
       verb: 'POST',
     },
     {

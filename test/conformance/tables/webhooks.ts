@@ -1,17 +1,35 @@
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { errorAnswer } from '../errors.ts';
-import { like } from '../matchers.ts';
+import { having, like, matching, text, uuid } from '../matchers.ts';
+import { pageCases } from '../pages.ts';
+import { webhookUrl } from '../stage.ts';
 import type { Case, Marketplace } from '../table.ts';
 
 const rpc = AccountService.method;
 const path = '/v1/account/webhook';
-const url = 'https://hooks.example.org/gleaner';
+const url = webhookUrl;
 
 const refused = (title: string, address: string): Case => ({
   title,
   body: { url: address },
   status: 422,
   problems: [[['body', 'url'], 'value_error']],
+});
+const webhook = {
+  url,
+  enabled: true,
+  secret: like(/^whsec_[A-Za-z0-9+/]{32,}=*$/, 'secret'),
+  updated_at: like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time'),
+};
+/** A message may be tried at any time. */
+const message = having({
+  delivery_id: uuid,
+  type: 'test',
+  job_id: '',
+  channel: 'webhook',
+  target: url,
+  body: having({ type: 'test' }),
+  user_id: uuid,
 });
 /** The caller `poor` has none. */
 const without: Case = { title: 'without a webhook', caller: 'poor', status: 404, answer: errorAnswer };
@@ -33,6 +51,12 @@ export const webhooks: Marketplace = {
           status: 200,
           answer: { url: '', enabled: false, secret: '' },
         },
+        {
+          title: 'one that is set',
+          caller: 'other',
+          status: 200,
+          answer: { ...webhook, enabled: matching('truth', (value) => typeof value === 'boolean') },
+        },
       ],
     },
     {
@@ -42,25 +66,65 @@ export const webhooks: Marketplace = {
       method: rpc.setWebhook,
       cases: [
         {
+          title: 'an address',
+          caller: 'other',
+          body: { url, disabled: false },
+          status: 200,
+          answer: webhook,
+        },
+        {
           title: 'an address that is not used for now',
           caller: 'other',
           body: { url, disabled: true },
           status: 200,
-          answer: {
-            url,
-            enabled: false,
-            secret: like(/^whsec_[A-Za-z0-9+/]{32,}=*$/, 'secret'),
-            updated_at: like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time'),
-          },
+          answer: { ...webhook, enabled: false },
+        },
+        {
+          title: 'none any more',
+          caller: 'poor',
+          body: { url: '' },
+          status: 200,
+          answer: { url: '', enabled: false, secret: '' },
         },
         refused('an address of this machine', 'http://127.0.0.1/hook'),
         refused('an address of a private network', 'http://192.168.7.7/hook'),
         refused('another protocol', 'ftp://hooks.example.org/'),
         refused('no address', 'hooks'),
+        refused('an address with a password', 'https://ann:secret@hooks.invalid/'),
+        refused('a name of this machine', 'http://localhost:8080/'),
+        refused('a private address of IPv6', 'http://[fd00::1]/'),
+        refused('an address of this machine as one number', 'http://2130706433/'),
+        refused('the port of another service', 'http://hooks.invalid:25/'),
+        {
+          title: 'an address that is too long',
+          body: { url: `https://hooks.invalid/${'x'.repeat(2_000)}` },
+          status: 422,
+          problems: [[['body', 'url'], 'string_too_long']],
+        },
+        {
+          title: 'a number for an address, and a word for a truth value',
+          body: { url: 17, disabled: 'perhaps' },
+          status: 422,
+          problems: [
+            [['body', 'url'], 'string_type'],
+            [['body', 'disabled'], 'bool_parsing'],
+          ],
+          restOnly: true,
+        },
       ],
     },
-    { verb: 'POST', path: `${path}/rotate`, method: rpc.rotateWebhookSecret, cases: [without] },
-    { verb: 'POST', path: `${path}/test`, method: rpc.testWebhook, cases: [without] },
+    {
+      verb: 'POST',
+      path: `${path}/rotate`,
+      method: rpc.rotateWebhookSecret,
+      cases: [{ title: 'a new secret', caller: 'other', status: 200, answer: webhook }, without],
+    },
+    {
+      verb: 'POST',
+      path: `${path}/test`,
+      method: rpc.testWebhook,
+      cases: [{ title: 'a message', caller: 'other', status: 202, answer: message }, without],
+    },
     {
       verb: 'GET',
       path: `${path}/deliveries`,
@@ -72,6 +136,14 @@ export const webhooks: Marketplace = {
           status: 200,
           answer: { deliveries: [], next_page_token: '' },
         },
+        {
+          title: 'the newest',
+          caller: 'other',
+          params: { page_size: '1' },
+          status: 200,
+          answer: { deliveries: [message], next_page_token: text },
+        },
+        ...pageCases,
       ],
     },
     {
@@ -81,10 +153,11 @@ export const webhooks: Marketplace = {
       names: { param: 'delivery_id', id: 'uuid' },
       cases: [
         {
-          title: 'a message that was never made',
-          params: { delivery_id: '11111111-1111-4111-8111-111111111111' },
-          status: 404,
-          answer: errorAnswer,
+          title: 'a message',
+          caller: 'other',
+          params: { delivery_id: '{message}' },
+          status: 202,
+          answer: message,
         },
       ],
     },
