@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { origins } from '../origins/list.ts';
+import { startOrigins } from '../origins/server.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+
+/** A service on fake marketplaces, and a folder of its caller's. */
+export interface Place {
+  deployment: Deployment;
+  api: Api;
+  folder: string;
+  close(): Promise<void>;
+}
+
+/** Opens the place: one service on the embedded stack. */
+export async function openPlace(): Promise<Place> {
+  const running = await startOrigins({ origins });
+  const deployment = await createDeployment({
+    stack: { distributed: false },
+    engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
+    origins: running,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'gleaner-cli-'));
+  const close = async () => {
+    await deployment.stop();
+    await running.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await deployment.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { deployment, api: apiOf(deployment), folder, close };
+}
