@@ -128,14 +128,15 @@ export function answerTagged(
 export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
   const { request, response } = exchange;
   const length = Buffer.byteLength(content);
-  response.setHeader('vary', 'accept-encoding');
+  // What is smaller is the same for every client.
+  if (length >= leastBytes) response.setHeader('vary', 'accept-encoding');
   if (hasBody(request) && !request.complete) {
     response.setHeader('content-length', length);
     endBeforeBody(request, response, content);
     return;
   }
-  const accepted = request.headers['accept-encoding'];
-  const encoding = compressible && length >= leastBytes ? preferredEncoding(accepted) : undefined;
+  const encoding =
+    compressible && length >= leastBytes ? preferredEncoding(request.headers['accept-encoding']) : undefined;
   if (encoding === undefined) {
     response.setHeader('content-length', length);
     response.end(content);

@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { type AnswerHeaders, tagHeader } from '../src/base/answer-headers.ts';
+import { type AnswerHeaders, creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
 import type { Problem } from '../src/base/fault.ts';
 import { quote } from '../src/base/problems.ts';
 import { readWait } from '../src/base/wait.ts';
@@ -96,7 +96,10 @@ export function endpointServer(
       try {
         return await session.call(unary(method), message, context);
       } finally {
-        addHeaders(response, answerHeaders);
+        // The tag goes out with the answer; headers cost, so that nothing is set twice.
+        const credits = answerHeaders[creditsHeader];
+        if (credits !== undefined && credits !== String(session.credits))
+          response.setHeader(creditsHeader, credits);
       }
     };
     if (answers !== undefined) {
