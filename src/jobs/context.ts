@@ -42,12 +42,12 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** How old a page may be that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
-  /** How people are told of jobs. */
-  notices: NoticeSettings;
   /** Where the marketplaces are and how gently they are asked. */
   origins: Origins;
   /** Every setting, for operators to look at. */
   inForce: readonly SettingInForce[];
+  /** How people are told of jobs. */
+  notices: NoticeSettings;
 }
 
 /** How results are pointed at. */
