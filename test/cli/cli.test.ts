@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestUser } from '../support/api.ts';
+import { root } from '../support/service.ts';
+import { openPlace, type Place } from './place.ts';
+
+let place: Place;
+let ann: TestUser;
+
+beforeAll(async () => {
+  place = await openPlace();
+  ann = await place.api.createUser(100_000);
+});
+afterAll(() => place?.close());
+
+/** What a run of the command line came to. */
+interface Ran {
+  code: number | null;
+  out: string;
+  err: string;
+  /** Standard output as JSON Lines. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+  json: any[];
+}
+
+interface RunOptions {
+  input?: string;
+  env?: Record<string, string>;
+}
+
+const start = (parameters: readonly string[], env: Record<string, string> = {}) =>
+  spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...parameters], {
+    cwd: place.folder,
+    env: { PATH: process.env.PATH ?? '', HOME: place.folder, GLEANER_URL: place.deployment.url, ...env },
+  });
+
+async function run(parameters: readonly string[], { input, env = {} }: RunOptions): Promise<Ran> {
+  const child = start(parameters, env);
+  child.stdin.end(input ?? '');
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const lines = out.trimEnd().split('\n');
+  return {
+    code: child.exitCode,
+    out,
+    err,
+    get json() {
+      return lines.map((line) => JSON.parse(line));
+    },
+  };
+}
+
+/** As the user, and as the operator. */
+const user = (parameters: readonly string[], input?: string) =>
+  run(parameters, { env: { GLEANER_API_KEY: ann.key }, ...(input === undefined ? {} : { input }) });
+const operator = (...parameters: string[]) =>
+  run(parameters, { env: { GLEANER_OPERATOR_KEY: place.deployment.operatorKey } });
+
+const pages = 'product_key,shop_domain\nbarang-1001,toko-7\nbarang-1800,toko-7\n';
+
+describe('a job', () => {
+  test('is submitted from a CSV, watched, and its files are saved and checked', async () => {
+    const done = await user(
+      ['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--download', 'saved', '--json'],
+      pages,
+    );
+    expect(done.code).toBe(7);
+    const [submitted, file, job] = done.json;
+    expect(submitted).toMatchObject({ status: 'processing', total: 2, cost: 10 });
+    expect(job).toMatchObject({
+      job_id: submitted.job_id,
+      status: 'partial_complete',
+      success: 1,
+      failed: 1,
+    });
+    expect(file).toMatchObject({ scope: 'job', items: 1, path: join(place.folder, 'saved', file.name) });
+    const lines = gunzipSync(await readFile(file.path)).toString('utf8');
+    expect(JSON.parse(lines)).toMatchObject({ product_key: 'barang-1001' });
+
+    const again = await user(['download', submitted.job_id, '--dir', 'saved', '--json']);
+    expect(again.json).toMatchObject([{ name: file.name, fetched: 0 }]);
+    expect(await readdir(join(place.folder, 'saved'))).toEqual([file.name]);
+
+    const results = await user(['results', submitted.job_id]);
+    expect(results.json).toMatchObject([{ index: 0, key: 'barang-1001' }]);
+    const failures = await user(['failures', submitted.job_id, '--format', 'csv', '-o', 'failures.csv']);
+    expect(failures.out).toBe('');
+    expect(await readFile(join(place.folder, 'failures.csv'), 'utf8')).toMatch(
+      /^index,.*\n1,.*page_not_found/s,
+    );
+
+    const retried = await user(['retry', submitted.job_id, '--json']);
+    expect(retried.json).toMatchObject([{ retry_of: submitted.job_id, total: 1 }]);
+    const watched = await user(['watch', retried.json[0].job_id, '--json']);
+    expect(watched.code).toBe(7);
+    expect(watched.json.at(-1)).toMatchObject({ status: 'failed', ended: true });
+  });
+
+  test('that waits for approval is approved, and prints its id alone', async () => {
+    const items =
+      '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';
+    const { out, err, code } = await user(
+      ['submit', 'mkta', 'variant-sold', '-', '--set', 'country=id'],
+      items,
+    );
+    expect([code, err]).toEqual([0, '2 units submitted for 20 credits: awaiting_approval\n']);
+    const id = out.trimEnd();
+    expect((await operator('jobs', '--status', 'awaiting_approval', '--json')).json).toMatchObject([
+      { job_id: id, user_name: 'Test' },
+    ]);
+    const impatient = await user(['watch', id, '--timeout', '0']);
+    expect([impatient.code, impatient.out]).toEqual([9, `${id} awaiting_approval\n`]);
+    expect((await operator('approve', id)).out).toBe(`${id} processing\n`);
+    expect(await user(['watch', `/v1/mkta/variant_sold_v1/retrieve/${id}`])).toMatchObject({
+      code: 0,
+      out: `${id} completed\n`,
+    });
+    expect(await operator('approve', id)).toMatchObject({ code: 6 });
+  });
+
+  test('of one unit is said whole on the command line, and found by its number', async () => {
+    const settings = ['region=id', 'item_id=20000000001', 'shop_id=7001'].flatMap((set) => ['--set', set]);
+    const { json } = await user(['submit', 'mkta', 'get_pc', '--json', ...settings]);
+    expect(json[0]).toMatchObject({
+      task_id: expect.any(Number),
+      job_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const number = String(json[0].task_id);
+    expect((await user(['watch', number])).code).toBe(0);
+    expect((await user(['job', number, '--json'])).json[0].job_id).toBe(json[0].job_id);
+    const none = await user(['download', number]);
+    expect(none.code).toBe(4);
+    expect(none.err).toContain('has no files; `gleaner results');
+    expect((await user(['results', number])).json[0].record).toBeDefined();
+  });
+
+  test('of a CSV sends the file itself, and what else is set', async () => {
+    const csv = 'region,shop_id,item_id\nid,7001,20000000001\n';
+    const { json, code } = await user(
+      ['submit', 'mkta', 'get_pc_bulk', '-', '--set', 'result_format=jsonl', '--wait', '--json'],
+      csv,
+    );
+    expect(code).toBe(0);
+    expect(json[0]).toMatchObject({ total: 1, result_format: 'jsonl', rescrape: false });
+  });
+
+  test('is submitted once for one idempotency key', async () => {
+    const key = ['--idempotency-key', 'nightly-1', '--json'];
+    const [one, two] = [
+      await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
+      await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
+    ];
+    expect(two!.json[0].job_id).toBe(one!.json[0].job_id);
+    const other = await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], `${pages}barang-1,toko-1\n`);
+    expect(other.code).toBe(6);
+  });
+
+  test('with mistakes is refused by line', async () => {
+    const { code, err, out } = await user(
+      ['submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
+      'item_id,shop_id\n1,\nabc,2\n',
+    );
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('items.0.shop_id: Field required (line 2)');
+    expect(err).toContain('items.1.item_id: ');
+    expect(err).toContain('(line 3)');
+  });
+});
+
+describe('exit codes and messages', () => {
+  test.each([
+    ['an unknown command', ['nothing'], 2, "unknown command 'nothing'"],
+    ['an unknown option', ['jobs', '--nope'], 2, "unknown option '--nope'"],
+    ['an unknown market', ['submit', 'mktx', 'pdp_bulk', '-'], 2, 'there is no market mktx'],
+    ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field wrong'],
+    ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
+    ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
+    [
+      'a service that is away',
+      ['balance', '--url', 'http://127.0.0.1:9', '--key', 'k'],
+      8,
+      'does not answer',
+    ],
+    ['a number that is none', ['jobs', '--limit', 'many'], 2, '--limit: expected a whole number'],
+  ])('%s', async (_, parameters, code, message) => {
+    const ran = await user(parameters, 'wrong\n1\n');
+    expect([ran.code, ran.out]).toEqual([code, '']);
+    expect(ran.err).toContain(message);
+    expect(ran.err).not.toContain('    at ');
+  });
+
+  test('no key', async () => {
+    expect(await run(['balance'], {})).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('too few credits', async () => {
+    const poor = await place.api.createUser(1);
+    const ran = await run(['submit', 'mktb', 'pdp_bulk', '-'], {
+      input: pages,
+      env: { GLEANER_API_KEY: poor.key },
+    });
+    expect(ran).toMatchObject({ code: 5, err: expect.stringContaining('9 short') });
+  });
+
+  test('a reader that has seen enough', async () => {
+    const child = start(['kinds', '--json'], { GLEANER_API_KEY: ann.key });
+    child.stdout.destroy();
+    const err = await text(child.stderr);
+    expect([err, child.exitCode ?? (await once(child, 'close'))[0]]).toEqual(['', 0]);
+  });
+
+  test('Ctrl-C', async () => {
+    const { out } = await user(
+      ['submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
+      'item_id,shop_id\n1,2\n',
+    );
+    const child = start(['watch', out.trimEnd()], { GLEANER_API_KEY: ann.key });
+    // It says so once it looks on.
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(130);
+    expect((await user(['cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
+  });
+});
+
+test('an account: balance, ledger, usage, keys and webhook', async () => {
+  const { balance } = (await user(['balance', '--json'])).json[0];
+  expect(Number((await user(['balance'])).out.replaceAll(',', ''))).toBe(balance);
+  expect((await user(['account', '--json'])).json[0]).toMatchObject({ id: ann.id, balance });
+  const csv = (await user(['ledger', '--export', 'csv'])).out.trimEnd().split('\n');
+  const amounts = csv.slice(1).map((line) => Number(line.split(',')[1]));
+  expect(amounts.reduce((total, amount) => total + amount, 0)).toBe(balance);
+  expect((await user(['ledger', '--limit', '0', '--json'])).json).toHaveLength(amounts.length);
+  expect((await user(['usage', '--days', '2', '--json'])).json.at(-1)).toMatchObject({ granted: 100_000 });
+
+  const made = (await user(['keys', 'create', 'ci', '--expires', '30d', '--json'])).json[0];
+  expect((await run(['account'], { env: { GLEANER_API_KEY: made.api_key } })).code).toBe(0);
+  expect((await user(['keys', 'revoke', made.key_id])).out).toBe(`${made.key_id} revoked\n`);
+  expect((await run(['account'], { env: { GLEANER_API_KEY: made.api_key } })).code).toBe(3);
+  expect((await user(['keys', 'list', '--json'])).json.map(({ name }) => name)).toEqual(['ci', 'test']);
+
+  const set = (await user(['webhook', 'set', 'https://hooks.example.test/x', '--off', '--json'])).json[0];
+  expect(set).toMatchObject({ enabled: false, secret: expect.stringMatching(/^whsec_/) });
+  expect((await user(['webhook', 'rotate', '--json'])).json[0].secret).not.toBe(set.secret);
+  expect((await user(['webhook', 'set', ''])).out).toBe('There is no webhook.\n');
+  expect((await user(['webhook', 'test'])).code).toBe(4);
+});
+
+test('an operator: users, keys, credits, and the state of the service', async () => {
+  const id = (await operator('user', 'create', 'Bob', '--email', 'bob@example.test')).out.trimEnd();
+  const key = (await operator('key', 'create', id)).out.trimEnd();
+  expect((await operator('credit', id, '1200', '--note', 'hello')).out).toBe('1,200\n');
+  expect((await operator('credit', id, '--', '-200')).out).toBe('1,000\n');
+  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).out).toBe('1,000\n');
+  expect((await operator('users', '--search', 'bob@', '--json')).json).toMatchObject([{ id, name: 'Bob' }]);
+  expect((await operator('ledger', '--user', id, '--json')).json).toMatchObject([
+    { amount: -200, user_id: id },
+    { amount: 1200, note: 'hello' },
+  ]);
+  expect((await operator('user', 'suspend', id, '--json')).json[0].suspended).toBe(true);
+  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
+  expect((await operator('user', 'resume', id)).code).toBe(0);
+  const { key_id: keyId } = (await operator('key', 'list', id, '--json')).json[0];
+  expect((await operator('key', 'revoke', keyId)).code).toBe(0);
+  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
+
+  expect((await operator('work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
+  expect((await operator('settings', '--json')).json).toContainEqual(
+    expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY', value: '(set)' }),
+  );
+  expect((await operator('origins', '--json')).json.length).toBeGreaterThan(5);
+  for (const command of [
+    ['drift'],
+    ['deliveries'],
+    ['deliveries', 'test'],
+    ['jobs', '--all', '--search', id],
+  ])
+    expect(await operator(...command)).toMatchObject({ code: 0 });
+});
+
+test('profiles are kept for their owner alone; the environment is stronger, and flags are strongest', async () => {
+  const file = join(place.folder, 'etc', 'config.json');
+  const env = { GLEANER_CONFIG: file, GLEANER_URL: '' };
+  const config = (...parameters: string[]) => run(['config', ...parameters], { env });
+  expect((await config('set', 'url', `${place.deployment.url}/`)).code).toBe(0);
+  expect((await run(['config', 'set', 'api-key', '-'], { env, input: `${ann.key}\n` })).code).toBe(0);
+  expect((await config('set', 'url', 'http://127.0.0.1:9', '--profile', 'other')).code).toBe(0);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await run(['account', '--json'], { env })).json[0].id).toBe(ann.id);
+  expect((await run(['account', '--profile', 'other', '--key', 'k'], { env })).code).toBe(8);
+  expect((await run(['account'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code).toBe(3);
+  expect((await run(['account'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err).toContain(
+    'no profile none',
+  );
+  const shown = await config('show', '--json');
+  expect(shown.json[0]).toMatchObject({ profiles: ['default', 'other'], url: place.deployment.url });
+  expect(shown.out).not.toContain(ann.key);
+
+  await chmod(file, 0o644);
+  expect((await run(['account'], { env })).err).toContain('can be read by others (mode 644)');
+  await writeFile(file, '{"profiles": {"default": {"uri": "x"}}}');
+  expect(await run(['account'], { env })).toMatchObject({ code: 2, err: expect.stringContaining('uri') });
+});
+
+test('what can follow is known to shells', async () => {
+  expect((await user(['complete', '--', 'submit', 'mktd', ''])).out).toMatch(/^pdp_bulk\t/);
+  expect((await user(['complete', '--', 'user', 's'])).out).toMatch(/^show\t.*\nsuspend\t/);
+  const bin = join(place.folder, 'bin');
+  await mkdir(bin);
+  await writeFile(
+    join(bin, 'gleaner'),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`,
+  );
+  await chmod(join(bin, 'gleaner'), 0o755);
+  const script = `. <(gleaner completion bash)
+    COMP_WORDS=(gleaner jobs --status 'p; touch evil'); COMP_CWORD=3; _gleaner
+    COMP_WORDS=(gleaner jobs --status pa); COMP_CWORD=3; _gleaner; echo "\${COMPREPLY[@]}"`;
+  const child = spawn('bash', ['-c', script], { cwd: bin, env: { PATH: `${bin}:${process.env.PATH}` } });
+  expect(await text(child.stdout)).toBe('partial_complete\n');
+  expect(await readdir(bin)).toEqual(['gleaner']);
+});
