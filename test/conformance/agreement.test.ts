@@ -1,0 +1,286 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { resolveOffers } from '../../src/jobs/offers.ts';
+import { kinds } from '../../src/kinds/list.ts';
+import { markets } from '../../src/markets/list.ts';
+import { services } from '../../src/rpc/services.ts';
+import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { until } from '../support/until.ts';
+import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
+import { messageOf, rpcCaller } from './rpc.ts';
+import { openStage, type Stage } from './stage.ts';
+import type { CallerName, Request } from './table.ts';
+import { tables } from './tables/list.ts';
+
+// What endpoints say of one another: every job that the tables prepare, seen from all sides.
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into.
+type AnyJson = any;
+
+let stage: Stage;
+let api: Api;
+/** Jobs of the caller `user`, oldest last. */
+let jobs: AnyJson[];
+let ledger: AnyJson[];
+
+beforeAll(async () => {
+  stage = await openStage(tables);
+  api = apiOf(stage.deployment);
+  await until(
+    'every job that goes on has ended',
+    async () => {
+      jobs = await listed('/v1/jobs', 'jobs', 7);
+      return jobs.every(({ ended, status }) => ended || status === 'awaiting_approval') || undefined;
+    },
+    { withinMs: 30_000 },
+  );
+  ledger = await listed('/v1/account/ledger', 'entries', 5);
+});
+
+afterAll(() => stage?.close());
+
+const send = (verb: string, path: string, request: Request = {}) => sendRest(stage, verb, path, request);
+
+async function get(path: string, caller: CallerName = 'user'): Promise<AnyJson> {
+  const answer = await send('GET', path, { caller });
+  expect(answer.status, `${path}: ${answer.text}`).toBe(200);
+  return answer.json();
+}
+
+/** Every page of a list. */
+async function listed(path: string, name: string, size: number): Promise<AnyJson[]> {
+  const items: AnyJson[] = [];
+  let token = '';
+  do {
+    const page = await get(`${path}?page_size=${size}&page_token=${token}`);
+    expect(page[name].length).toBeLessThanOrEqual(size);
+    items.push(...page[name]);
+    token = page.next_page_token;
+  } while (token !== '');
+  return items;
+}
+
+async function linesAt(path: string): Promise<AnyJson[]> {
+  const { status, text } = await send('GET', path);
+  expect(status, path).toBe(200);
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+describe('the jobs', () => {
+  test('of every kind on every marketplace are in the list, once each, newest first', () => {
+    const offers = [...resolveOffers(services, kinds, markets).methods.values()];
+    const offered = offers.flatMap(({ step, offer }) =>
+      step === Step.SUBMIT ? [`${offer!.market.name} ${offer!.kind.name}`] : [],
+    );
+    expect(new Set(jobs.map(({ market, kind }) => `${market} ${kind}`))).toEqual(new Set(offered));
+    const prepared = tables.flatMap((table) => Object.keys(table.jobs));
+    const ids = new Set(jobs.flatMap(({ job_id, task_id }) => [job_id, String(task_id ?? job_id)]));
+    for (const name of prepared) expect(ids, name).toContain(stage.fill(`{${name}}`));
+    expect(jobs).toHaveLength(prepared.length);
+    const times = jobs.map(({ created_at }) => Date.parse(created_at));
+    expect(times).toEqual(times.toSorted((one, other) => other - one));
+  });
+
+  test('are each shown at their path in both forms, as the list shows them at their own', async () => {
+    for (const job of jobs) {
+      expect(await get(`/v1/jobs/${job.job_id}`)).toEqual(job);
+      for (const path of [job.retrieve_path, referenceForm(job.retrieve_path)])
+        expect(await get(path)).toMatchObject(
+          job.task_id === undefined ? { job_id: job.job_id } : { task_id: job.task_id },
+        );
+    }
+  });
+
+  test('have as many results, failures and units as they count', async () => {
+    for (const job of jobs) {
+      const path = `/v1/jobs/${job.job_id}`;
+      const [units, results, failures, { faults }] = await Promise.all([
+        listed(`${path}/units`, 'units', 20),
+        linesAt(`${path}/results`),
+        linesAt(`${path}/failures`),
+        get(`${path}/faults`),
+      ]);
+      const told = `${job.kind} ${job.market} ${job.status}`;
+      const of = (status: string) => units.filter((unit) => unit.status === status);
+      expect(
+        units.map(({ index }) => index),
+        told,
+      ).toEqual(units.map((_, index) => index));
+      expect([units.length, of('SUCCESS').length, of('FAILED').length], told).toEqual([
+        job.total,
+        job.success,
+        job.failed,
+      ]);
+      const known = ({ index, batch_id, key, region, input }: AnyJson) => ({
+        index,
+        batch_id,
+        key,
+        region,
+        input,
+      });
+      expect(results.map(known), told).toEqual(of('SUCCESS').map(known));
+      expect(failures.map(known), told).toEqual(of('FAILED').map(known));
+      expect(
+        failures.map(({ code, message }) => [code, message]),
+        told,
+      ).toEqual(of('FAILED').map(({ code, message }) => [code, message]));
+      expect(sum(faults.map((fault: AnyJson) => fault.units)), told).toBe(job.failed);
+      const csv = (await send('GET', `${path}/failures?format=csv`)).text;
+      expect(parse(csv, { columns: true }), told).toHaveLength(job.failed);
+    }
+  });
+
+  test('cost what the ledger says, and each failure names the entry that gave its credits back', async () => {
+    const keys = new Set(ledger.map(({ key }) => key));
+    for (const job of jobs) {
+      const told = `${job.kind} ${job.market} ${job.status}`;
+      const entries = ledger.filter(({ job_id }) => job_id === job.job_id);
+      const amounts = (type: string) =>
+        sum(entries.filter((entry) => entry.type === type).map(({ amount }) => amount));
+      const charged = -amounts('charge');
+      expect([0, job.cost], told).toContain(charged);
+      expect(job.cost, told).toBe(job.total * job.unit_price);
+      expect(amounts('refund'), told).toBe(job.refunded);
+      const failures = await linesAt(`/v1/jobs/${job.job_id}/failures`);
+      expect(sum(failures.map(({ credits }) => credits)), told).toBe(charged === 0 ? 0 : job.refunded);
+      for (const { refund_entry } of failures)
+        if (charged === 0) expect(refund_entry, told).toBeNull();
+        else expect(keys, told).toContain(refund_entry);
+    }
+  });
+});
+
+describe('the account', () => {
+  test('has the balance that its ledger comes to, and usage that adds up to the same', async () => {
+    const { account } = await get('/v1/account');
+    expect(account.balance).toBe(sum(ledger.map(({ amount }) => amount)));
+    const { days } = await get('/v1/account/usage?days=2');
+    const used = (name: string) => sum(days.map((day: AnyJson) => day[name]));
+    const of = (type: string) => ledger.filter((entry) => entry.type === type);
+    const amount = (type: string) => sum(of(type).map((entry) => entry.amount));
+    expect({ charged: used('charged'), refunded: used('refunded'), granted: used('granted') }).toEqual({
+      charged: -amount('charge'),
+      refunded: amount('refund'),
+      granted: amount('grant'),
+    });
+    expect(used('jobs')).toBe(of('charge').length);
+  });
+
+  test('has a ledger that is exported as it is listed', async () => {
+    const shown = ledger.map(({ user_id: _, ...entry }) => ({
+      ...entry,
+      created_at: new Date(entry.created_at).toISOString(),
+    }));
+    expect(await linesAt('/v1/account/ledger/export?format=jsonl')).toEqual(shown);
+    const csv = (await send('GET', '/account/ledger/export')).text;
+    expect(parse(csv, { columns: true })).toEqual(
+      shown.map((entry) => ({ ...entry, amount: String(entry.amount) })),
+    );
+  });
+});
+
+test('a submit says where its job is seen, and what is left after its charge', async () => {
+  const submits = tables.flatMap(({ endpoints }) =>
+    endpoints.filter(({ path, verb }) => verb === 'POST' && path.endsWith('/submit')),
+  );
+  expect(submits.length).toBeGreaterThan(10);
+  for (const { path, cases } of submits) {
+    const { account: before } = await get('/v1/account', 'other');
+    const { caller: _, ...request } = cases[0];
+    const answer = await send('POST', path, { ...request, caller: 'other' });
+    expect(answer.status, answer.text).toBe(202);
+    const {
+      jobs: [job],
+    } = await get('/v1/jobs?page_size=1', 'other');
+    expect(answer.headers.location).toBe(job.retrieve_path);
+    const { entries } = await get('/v1/account/ledger?page_size=10', 'other');
+    const charge = entries.find(({ key }: AnyJson) => key === `charge:${job.job_id}`)?.amount ?? 0;
+    expect(charge, path).toBe(job.kind === 'variant_sold' ? 0 : -job.cost);
+    expect(Number(answer.headers['x-credits-remaining']), path).toBe(before.balance + charge);
+    // Nothing is to be given back while the next one is looked at.
+    if (job.status === 'awaiting_approval')
+      await send('POST', `/v1/jobs/${job.job_id}/cancel`, { caller: 'other' });
+    const ended = await get(`/v1/jobs/${job.job_id}?wait=30s`, 'other');
+    expect(ended.ended, path).toBe(true);
+    const after = await send('GET', '/v1/account', { caller: 'other' });
+    expect(Number(after.headers['x-credits-remaining'])).toBe(after.json().account.balance);
+    expect(after.json().account.balance, path).toBe(before.balance + charge + ended.refunded);
+  }
+});
+
+test('the tag of a job holds as long as the job does, at every path that shows it', async () => {
+  const body = { country: 'sg', items: [{ item_id: '41000000001', shop_id: '7100' }] };
+  const submitted = await send('POST', '/v1/mkta/variant_sold_v1/submit', { body });
+  const { job_id: id } = submitted.json();
+  const paths = [`/v1/jobs/${id}`, submitted.headers.location as string, '/v1/jobs?page_size=1'];
+  const ask = (tag?: string | string[]) =>
+    Promise.all(
+      paths.map((path) =>
+        send('GET', path, tag === undefined ? {} : { headers: { 'if-none-match': String(tag) } }),
+      ),
+    );
+  const tagsOf = (answers: RestAnswer[]) => answers.map(({ headers }) => headers.etag as string);
+  const tags = tagsOf(await ask());
+  for (const tag of tags) expect(tag).toMatch(/^W\/"[\w-]+"$/);
+  const known = await ask(tags.join(', '));
+  expect(known.map(({ status, text }) => [status, text])).toEqual(paths.map(() => [304, '']));
+  expect(tagsOf(known)).toEqual(tags);
+  await send('POST', `/v1/jobs/${id}/cancel`);
+  const changed = await ask(tags.join(', '));
+  expect(changed.map(({ status }) => status)).toEqual([200, 200, 200]);
+  for (const [at, tag] of tagsOf(changed).entries()) expect(tag, paths[at]).not.toBe(tags[at]);
+});
+
+test('a user who is suspended, or whose key is revoked, is refused everywhere, and let in again', async () => {
+  const user = await api.createUser(1_000);
+  const suspend = (suspended: boolean) => api.operator('SuspendUser', { user_id: user.id, suspended });
+  await suspend(true);
+  await refusedEverywhere(user);
+  await suspend(false);
+  expect((await api.get(user, '/v1/account')).status).toBe(200);
+  const { body } = await api.get(user, '/v1/account/keys');
+  const revoked = await call(
+    'DELETE',
+    `${stage.deployment.url}/v1/account/keys/${body.keys[0].key_id}`,
+    user.key,
+  );
+  expect(revoked.status).toBe(200);
+  await refusedEverywhere(user);
+});
+
+async function refusedEverywhere({ key }: TestUser): Promise<void> {
+  const keys = { ...stage.keys, user: key };
+  const callRpc = rpcCaller(stage.deployment.grpc, keys);
+  for (const { verb, path, method, cases } of tables.flatMap(({ endpoints }) => endpoints)) {
+    if (method === null) continue;
+    const request = { ...cases[0], caller: 'user' as const };
+    for (const form of [path, referenceForm(path)]) {
+      const { status, headers } = await sendRest({ ...stage, keys }, verb, form, request);
+      expect([status, headers['x-credits-remaining']], `${verb} ${form}`).toEqual([401, undefined]);
+    }
+    const message = messageOf(method, request, stage.fill)!;
+    expect((await callRpc(method, 'user', message)).code, String(method)).toBe('Unauthenticated');
+  }
+}
+
+test('what operators list refuses a token that no page gave, over HTTP as well', async () => {
+  for (const list of ['ListUsers', 'ListJobs', 'ListLedgerEntries', 'ListDeliveries', 'ListUnits']) {
+    const request = list === 'ListUnits' ? { job_id: jobs[0].job_id } : {};
+    for (const token of ['x', 'MTIz', '%00', '\u0000', '9'.repeat(400)]) {
+      const { status, body } = await api.tryOperator(list, { ...request, page_token: token });
+      expect([status, body.code], `${list} ${token}`).toEqual([400, 'invalid_argument']);
+      expect(body.message).toContain('page_token');
+    }
+  }
+  for (const [word, value] of Object.entries({ status: 'done', kind: 'all', market: 'mktz' })) {
+    const { status, body } = await api.tryOperator('ListJobs', { [word]: value });
+    expect([status, body.code], word).toEqual([400, 'invalid_argument']);
+    expect(body.message).toContain(word);
+  }
+});
+
+test('the audit finds nothing, whatever was asked', async () => {
+  expect(await stage.deployment.audit()).toMatchObject({ code: 0, problems: [] });
+});
