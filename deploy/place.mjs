@@ -1,9 +1,24 @@
 // Where the project is, and the Node that runs it.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The project's folder. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Whether we are a package that npm has installed, not a checkout: npm packs no lock file. */
+export const isInstalled = !existsSync(join(root, 'package-lock.json'));
+
 /** The Node that runs the service and its tools. */
-export const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+export const node = isInstalled
+  ? join(
+      dirname(createRequire(join(root, 'package.json')).resolve('node/package.json')),
+      'bin',
+      binary('node.exe'),
+    )
+  : join(root, 'node_modules', '.bin', binary('node.cmd'));
+
+function binary(onWindows) {
+  return process.platform === 'win32' ? onWindows : 'node';
+}
