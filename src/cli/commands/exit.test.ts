@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../base/config.ts';
+import { GleanerError } from '../../client/index.ts';
+import { errorLines, exitCodeOf, Interrupted, UsageError } from './exit.ts';
+
+test.each([
+  [new UsageError('x'), 2],
+  [new ConfigError('x'), 2],
+  [new Interrupted(), 130],
+  [new Error('x'), 1],
+])('%s ends with its code', (error, code) => {
+  expect(exitCodeOf(error)).toBe(code);
+});
+
+test.each([
+  [0, 8],
+  [-1, 1],
+  [400, 2],
+  [401, 3],
+  [402, 5],
+  [403, 3],
+  [404, 4],
+  [409, 6],
+  [413, 2],
+  [422, 2],
+  [429, 8],
+  [500, 1],
+  [502, 8],
+  [503, 8],
+])('an answer with status %i ends with code %i', (status, code) => {
+  expect(exitCodeOf(new GleanerError({ status, detail: 'x' }))).toBe(code);
+});
+
+test('every problem of a request is a line', () => {
+  const problem = { msg: 'Field required', type: 'missing' };
+  const problems = [
+    { ...problem, loc: ['body', 'items', 3, 'item_id'] },
+    { ...problem, loc: ['body'] },
+  ];
+  expect(errorLines(new GleanerError({ status: 422, detail: 'x', problems }))).toEqual([
+    'gleaner: the request has 2 problems',
+    '  items.3.item_id: Field required',
+    '  body: Field required',
+  ]);
+});
+
+test('a fault of the service has the id that its log knows it by, another has not', () => {
+  const lines = (status: number) =>
+    errorLines(new GleanerError({ status, detail: 'Broken.', requestId: 'r1' }));
+  expect(lines(500)).toEqual(['gleaner: Broken (request r1)']);
+  expect(lines(404)).toEqual(['gleaner: Broken']);
+});
+
+test('a full disk is told without a stack, a mistake of ours with one', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' });
+  expect(errorLines(full)).toEqual(['gleaner: ENOSPC: no space left on device, write']);
+  expect(errorLines(new TypeError('oops'))[0]).toMatch(/^gleaner: TypeError: oops\n {4}at /);
+  expect(errorLines(new Interrupted())).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { count, counted, pairs, table } from './print.ts';
+
+const columns = [
+  { name: 'NAME', text: ({ name }: { name: string; n: number }) => name },
+  { name: 'N', text: ({ n }: { name: string; n: number }) => count(n), isNumber: true },
+];
+
+test('columns are as wide as they need to be, numbers at the right', () => {
+  const text = table(columns, [
+    { name: 'ann', n: 12_345 },
+    { name: 'bartholomew', n: 6 },
+  ]);
+  expect(stripVTControlCharacters(text)).toBe(
+    'NAME              N\nann          12,345\nbartholomew       6\n',
+  );
+});
+
+test('a table without rows is nothing', () => {
+  expect(table(columns, [])).toBe('');
+});
+
+test('what a terminal would obey is taken out of texts from outside', () => {
+  const text = table(columns, [{ name: 'a\u001b]0;evil\u0007\nb\u009b2J', n: 1 }]);
+  expect(text.split('\n')[1]).toBe('a ]0;evil  b 2J  1');
+});
+
+test('names and values stand below each other, empty ones are left out', () => {
+  expect(
+    stripVTControlCharacters(
+      pairs([
+        ['id', '1'],
+        ['e-mail', ''],
+        ['name', 'ann'],
+      ]),
+    ),
+  ).toBe('id    1\nname  ann\n');
+});
+
+test('things are counted', () => {
+  expect([counted(1, 'unit'), counted(2_000, 'unit'), counted(0, 'unit')]).toEqual([
+    '1 unit',
+    '2,000 units',
+    '0 units',
+  ]);
+});

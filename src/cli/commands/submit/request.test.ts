@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { toRest } from '../../../client/index.ts';
+import { offerAt, offerNamed, offers } from './offers.ts';
+import { prepare } from './request.ts';
+import { type Format, formatOf, parseContent } from './rows.ts';
+
+/** The body of a request made of a file's text. */
+function bodyOf(market: string, kind: string, text: string, set: string[] = [], format?: Format) {
+  const offer = offerNamed(market, kind);
+  const content = parseContent('f', text, format ?? formatOf('f', text));
+  const { request, lineOf, total } = prepare(offer, { name: 'f', text, content }, set);
+  return { body: toRest(offer.method.input, request, false), lineOf, total };
+}
+
+describe('offers', () => {
+  test('are those of the contract, by name and by path', () => {
+    expect(offers.length).toBeGreaterThanOrEqual(14);
+    expect(offerNamed('mkta', 'get-pc-bulk').path).toBe('/v1/mkta/get_pc_bulk/submit');
+    expect(offerAt('/mktb/pdp/bulk/submit')).toBe(offerNamed('mktb', 'pdp_bulk'));
+  });
+
+  test.each([
+    [() => offerNamed('mktz', 'pdp_bulk'), 'there is no market mktz: expected one of mkta, '],
+    [() => offerNamed('mktd', 'get_pc'), 'mktd has no kind get_pc: expected one of pdp_bulk'],
+    [() => offerAt('/v1/jobs'), '/v1/jobs is no submit path'],
+  ])('that are not there are said to be', (find, message) => {
+    expect(find).toThrow(message);
+  });
+});
+
+describe('the form of a file', () => {
+  test.each([
+    ['a.csv', '[1]', 'csv'],
+    ['a.JSON', 'x', 'json'],
+    ['a.ndjson', 'x', 'jsonl'],
+    ['a.txt', 'x', 'lines'],
+    ['-', ' [{}]', 'json'],
+    ['-', '{"items":\n[]}', 'json'],
+    ['-', '{"a":1}\n{"a":2}\n', 'jsonl'],
+    ['-', 'https://x.test/1\n', 'lines'],
+    ['-', 'item_id,shop_id\n', 'csv'],
+  ])('%s that begins with %j is %s', (name, text, format) => {
+    expect(formatOf(name, text)).toBe(format);
+  });
+});
+
+describe('a request', () => {
+  const items = [
+    { item_id: '1', shop_id: '2' },
+    { item_id: '3', shop_id: '4', country: 'sg' },
+  ];
+
+  test.each([
+    ['CSV', '\uFEFFshop_id,item_id,country\r\n2,1,\r\n\r\n"4",3,sg\r\n', [2, 4]],
+    ['JSON Lines', '{"item_id":1,"shop_id":"2"}\n\n{"item_id":"3","shop_id":4,"country":"sg"}\n', [1, 3]],
+    ['JSON', JSON.stringify(items), [undefined, undefined]],
+    ['a whole body', JSON.stringify({ items, other: 1 }), [undefined, undefined]],
+  ])('is made of %s, and knows its lines', (_, text, lines) => {
+    const { body, lineOf, total } = bodyOf('mkta', 'variant_sold', text, ['country=sg']);
+    expect(body).toEqual({ country: 'sg', items });
+    expect([lineOf(0), lineOf(1), total]).toEqual([...lines, 2]);
+  });
+
+  test('has numbers where the contract has them', () => {
+    const { body } = bodyOf('mktb', 'search_bulk', 'keyword,product_limit\n123,50\n');
+    expect(body).toEqual({ items: [{ keyword: '123', product_limit: 50 }] });
+  });
+
+  test.each([
+    ['https://a.test/1\nhttps://a.test/2\n'],
+    ['url\nhttps://a.test/1\nhttps://a.test/2\n'],
+    ['["https://a.test/1","https://a.test/2"]'],
+    ['{"urls":["https://a.test/1","https://a.test/2"]}'],
+  ])('of addresses is made of %j', (text) => {
+    expect(bodyOf('mkta', 'search_items', text).body).toEqual({
+      urls: ['https://a.test/1', 'https://a.test/2'],
+    });
+  });
+
+  test('of one unit is made of settings, or of a file with one', () => {
+    const one = { region: 'id', item_id: '1', shop_id: '2' };
+    const set = Object.entries(one).map(([name, value]) => `${name}=${value}`);
+    const offer = offerNamed('mkta', 'get_pc');
+    expect(toRest(offer.method.input, prepare(offer, null, set).request, false)).toEqual(one);
+    expect(bodyOf('mkta', 'get_pc', 'item_id,shop_id\n1,2\n', ['region=id']).body).toEqual(one);
+    expect(() => bodyOf('mkta', 'get_pc', 'item_id\n1\n2\n')).toThrow('get_pc takes one unit, not 2');
+  });
+
+  test('of a CSV takes the file as it is, and makes one of JSON', () => {
+    const fileOf = (text: string) =>
+      atob(bodyOf('mkta', 'get_pc_bulk', text, ['rescrape=true']).body.file as string);
+    const csv = 'Region;x\nwhatever the service says of it\n';
+    expect(fileOf(csv)).toBe(csv);
+    expect(fileOf('[{"region":"id","item_id":1},{"item_id":"a,\\"b\\"","shop_id":3}]')).toBe(
+      'region,item_id,shop_id\nid,1,\n,"a,""b""",3\n',
+    );
+  });
+
+  test.each<[string, string, string, string[], string]>([
+    [
+      'mkta',
+      'variant_sold',
+      'item_id,shop\n1,2\n',
+      [],
+      'f: mkta variant_sold has no field shop: expected item_id, shop_id, country',
+    ],
+    ['mkta', 'variant_sold', 'item_id,item_id\n', [], 'f: the column item_id is there twice'],
+    ['mkta', 'variant_sold', 'item_id\n1,2\n', [], 'f:2: 2 cells under 1 column names'],
+    ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2: not JSON: '],
+    [
+      'mkta',
+      'variant_sold',
+      '{"item_id":1}\n{"item_id":true}\n',
+      [],
+      'line 2: items.1.item_id: expected a string, not true',
+    ],
+    [
+      'mkta',
+      'variant_sold',
+      'https://a.test\n',
+      [],
+      'f: variant_sold takes columns: item_id, shop_id, country',
+    ],
+    [
+      'mkta',
+      'variant_sold',
+      '[]',
+      ['region=id'],
+      '--set region=id: expected name=value with a name of country',
+    ],
+    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: expected name=value with no name: there are none here'],
+    ['mktb', 'search_bulk', 'keyword,pmin\na,much\n', [], 'f:2: pmin: expected a number, not much'],
+    ['mkta', 'get_pc_bulk', 'region\n', ['rescrape=yes'], '--set rescrape: expected true or false, not yes'],
+    ['mkta', 'search_items', 'a,b\nc,d\n', [], 'f: search_items takes one column, not 2'],
+  ])('of %s %s with %j and %j is refused', (market, kind, text, set, message) => {
+    expect(() => bodyOf(market, kind, text, set)).toThrow(message);
+  });
+});
