@@ -6,7 +6,16 @@ import { chromium, skipped } from '../browser/chromium.ts';
 import { visits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
 import { openStage, type Stage } from './stage.ts';
-import { openBrowser, openTab, signIn, type Tab, type TabOptions, untilSettled, untilText } from './tab.ts';
+import {
+  click,
+  openBrowser,
+  openTab,
+  signIn,
+  type Tab,
+  type TabOptions,
+  untilSettled,
+  untilText,
+} from './tab.ts';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -87,6 +96,74 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       },
       true,
     );
+    expect(found).toEqual({});
+  });
+
+  const opened: {
+    what: string;
+    path: string;
+    role: 'operator' | 'user';
+    press: [role: string, name: string];
+    shows: string;
+  }[] = [
+    {
+      what: 'units of a job',
+      path: '/approvals',
+      role: 'operator',
+      press: ['button', 'Look'],
+      shows: 'As submitted',
+    },
+    {
+      what: 'a rejection',
+      path: '/approvals',
+      role: 'operator',
+      press: ['button', 'Reject'],
+      shows: 'Reason',
+    },
+    { what: 'a new key', path: '/keys', role: 'user', press: ['button', 'New key'], shows: 'What it is for' },
+    {
+      what: 'a file',
+      path: '/submit/mktd/pdp_bulk',
+      role: 'user',
+      press: ['tab', 'CSV file'],
+      shows: 'Drop a CSV',
+    },
+    {
+      what: 'JSON',
+      path: '/submit/mktd/pdp_bulk',
+      role: 'user',
+      press: ['tab', 'JSON'],
+      shows: 'The body of',
+    },
+    {
+      what: 'colours',
+      path: '/',
+      role: 'user',
+      press: ['button', 'Colours: As the system has it'],
+      shows: 'Dark',
+    },
+  ];
+  test('is accessible with what opens on it, and so is the sign-in page', { timeout }, async () => {
+    const found: Record<string, string[]> = {};
+    const look = async (name: string, { page }: Tab) => {
+      await page.evaluate(axe);
+      const findings = (await page.evaluate(judge)) as string[];
+      if (findings.length > 0) found[name] = findings;
+    };
+    for (const scheme of ['light', 'dark'] as const) {
+      for (const { what, path, role, press, shows } of opened) {
+        const tab = await openTab(browser, { scheme });
+        await tab.page.setBypassCSP(true);
+        await tab.page.goto(stage.url);
+        await look(`sign-in, ${scheme}`, tab);
+        await signIn(tab, stage.url + path, role === 'user' ? seeded.anna.key : stage.deployment.operatorKey);
+        await click(tab.page, ...press);
+        await untilText(tab.page, shows);
+        await untilSettled(tab.page);
+        await look(`${what}, ${scheme}`, tab);
+        await tab.close();
+      }
+    }
     expect(found).toEqual({});
   });
 

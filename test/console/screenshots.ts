@@ -14,6 +14,20 @@ const folder = process.env.CONSOLE_PICTURES ?? fileURLToPath(new URL('../../docs
 const wanted = new Set(process.argv.slice(2));
 const mostBytes = 150_000;
 
+/** What docs/console.md shows: a suffix, how the tab looks, and the pages. */
+const pictures: [suffix: string, TabOptions, names: string[]][] = [
+  [
+    '',
+    { width: 1200, height: 760 },
+    [
+      ...['approvals', 'jobs', 'job', 'user', 'origins', 'work', 'notifications', 'settings'],
+      ...['account', 'submit', 'submit-form', 'own-job', 'keys', 'webhook'],
+    ],
+  ],
+  ['-dark', { width: 1200, height: 760, scheme: 'dark' }, ['job']],
+  ['-phone', { width: 390, height: 760, sharpness: 1.5 }, ['approvals', 'job']],
+];
+
 /** Takes pictures of pages in one tab each of operator and user. */
 async function picture(
   browser: Browser,
@@ -22,13 +36,13 @@ async function picture(
   of: Seed,
   options: TabOptions,
   suffix: string,
-  names?: string[],
+  names: string[],
 ) {
   for (const role of ['operator', 'user'] as const) {
     const tab = await openTab(browser, options);
     await signIn(tab, url, keys[role]!);
     for (const { name, path, shows } of visits(of).filter((visit) => visit.role === role)) {
-      if ((names && !names.includes(name)) || (wanted.size > 0 && !wanted.has(name + suffix))) continue;
+      if (!names.includes(name) || (wanted.size > 0 && !wanted.has(name + suffix))) continue;
       await tab.page.goto(url + path);
       await untilText(tab.page, shows).catch((error: Error) => console.error(`${name}: ${error.message}`));
       await untilSettled(tab.page).catch((error: Error) => console.error(`${name}: ${error.message}`));
@@ -50,14 +64,8 @@ try {
   await mkdir(folder, { recursive: true });
   const seeded = await seed(stage);
   const keys = { operator: stage.deployment.operatorKey, user: seeded.anna.key };
-  await picture(browser, stage.url, keys, seeded, {}, '');
-  await picture(browser, stage.url, keys, seeded, { scheme: 'dark' }, '-dark', [
-    'approvals',
-    'job',
-    'account',
-  ]);
-  const phone = { width: 390, height: 844, sharpness: 2 };
-  await picture(browser, stage.url, keys, seeded, phone, '-phone', ['approvals', 'job', 'account']);
+  for (const [suffix, options, names] of pictures)
+    await picture(browser, stage.url, keys, seeded, options, suffix, names);
 } finally {
   await browser.close();
   await stage.stop();

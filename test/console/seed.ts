@@ -1,5 +1,5 @@
 import { works } from '../../src/cli/demo/works.ts';
-import type { TestUser } from '../support/api.ts';
+import { call, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Stage } from './stage.ts';
 
@@ -21,7 +21,7 @@ const everyMs = 250;
 const refused = [800, 800, 813, 801, 803];
 
 /** Fills a service with users, credits, keys and real jobs of every kind, and waits for those that are let run. */
-export async function seed({ api, deployment, store }: Stage): Promise<Seed> {
+export async function seed({ api, deployment, receiver, store }: Stage): Promise<Seed> {
   const user = async (name: string, email: string, credits: number): Promise<TestUser> => {
     const { user: account } = await api.operator('CreateUser', { name, email });
     const { apiKey } = await api.operator('CreateApiKey', { user_id: account.id, name: 'catalogue sync' });
@@ -32,6 +32,9 @@ export async function seed({ api, deployment, store }: Stage): Promise<Seed> {
   const anna = await user('Anna Kirana', 'anna@example.test', 25_000);
   const budi = await user('Toko Budi', 'budi@example.test', 5_600);
   await user('Price Watch', 'team@example.test', 0);
+
+  const hook = await call('PUT', `${deployment.url}/v1/account/webhook`, anna.key, { url: receiver.url });
+  if (hook.status !== 200) throw new Error(`webhook: ${hook.status} ${JSON.stringify(hook.body)}`);
 
   const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });
   const submit = async (by: TestUser, path: string, body: unknown): Promise<string> => {
@@ -80,6 +83,22 @@ export async function seed({ api, deployment, store }: Stage): Promise<Seed> {
   await submit(budi, '/v1/mkta/variant_sold_v1', items('my', 60_000_000_000, 400));
   await submit(budi, '/v1/mkta/variant_sold_v1', items('th', 70_000_000_000, 300));
   await submit(budi, '/v1/mkta/merchant-items', { urls: ['https://mkta.example.com.my/shop/7004003'] });
+  await api.operator('GrantCredits', { user_id: budi.id, amount: -2_000, note: 'Correction' });
+  // A site that refuses, and a job that waits for it.
+  await submit(anna, '/v1/mktd/pdp/bulk', {
+    items: Array.from({ length: 12 }, (_, at) => ({
+      product_id: String(1_729_100_000_807 + at * 1000),
+      country: 'sg',
+    })),
+  });
+  await until(
+    'the site is left alone',
+    async () => {
+      const { origins } = await api.operator('ListOrigins', {});
+      return origins.some((origin: { pausedUntil?: string }) => origin.pausedUntil) || undefined;
+    },
+    { withinMs: 30_000, everyMs },
+  );
   return { anna, budi, partial, waiting };
 }
 

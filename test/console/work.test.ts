@@ -261,6 +261,45 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await untilText(page, '5 short');
   });
 
+  test('sets a webhook, and shows that a test of it was delivered', async () => {
+    const user = await createUser('Hooked Ltd', 0);
+    const page = await open(user.key, '/webhook');
+    await page.locator(named('textbox', 'Address')).fill('ftp://example.test');
+    await click(page, 'button', 'Save');
+    await untilText(page, 'Enter an http or https address.');
+    await page.locator(named('textbox', 'Address')).fill(stage.receiver.url);
+    await click(page, 'button', 'Save');
+    await untilText(page, 'The webhook is saved.');
+    const before = stage.receiver.messages.length;
+    await click(page, 'button', 'Send a test');
+    await untilText(page, 'delivered');
+    expect(stage.receiver.messages.slice(before).map(({ type }) => type)).toContain('test');
+  });
+
+  test('sends operators a test message, and lists it', async () => {
+    const page = await operate('/deliveries');
+    await click(page, 'button', 'Send a test');
+    await untilText(page, 'on their way');
+    await page.waitForSelector('::-p-xpath(//tr[contains(., "test") and contains(., "delivered")])');
+  });
+
+  test('submits what failed again, and lets its user cancel it', async () => {
+    const user = await createUser('Again Ltd', 1_000);
+    const items = ['81000000800', '81000000001'].map((item_id) => ({ item_id, shop_id: '7' }));
+    const { body } = await stage.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
+    await stage.api.operator('ApproveJob', { job_id: body.job_id });
+    await watchJob(stage.api, user, body.job_id, 30_000);
+    const page = await open(user.key, `/jobs/${body.job_id}`);
+    await click(page, 'tab', 'Failures');
+    await untilText(page, 'page_not_found');
+    await click(page, 'button', 'Retry what failed');
+    await clickInDialog(page, 'Submit again');
+    await untilText(page, 'Tries again what failed of');
+    await click(page, 'button', 'Cancel');
+    await clickInDialog(page, 'Cancel the job');
+    await untilText(page, 'rejected');
+  });
+
   test('makes a user, gives credits and suspends', async () => {
     const page = await operate('/users');
     await click(page, 'button', 'New user');

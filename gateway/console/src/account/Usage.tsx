@@ -50,7 +50,7 @@ export function Usage() {
               { name: 'Charged', color: 'blue.6' },
               { name: 'Given back', color: 'teal.6' },
             ]}
-            barChartProps={{ accessibilityLayer: false }}
+            accessibilityLayer={false}
           />
         </div>
       )}

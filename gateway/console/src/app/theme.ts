@@ -1,4 +1,4 @@
-import { Badge, type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { Badge, type CSSVariablesResolver, createTheme, Menu } from '@mantine/core';
 
 /** Looks of the console: the system's own fonts, and shades that are told apart well (WCAG AA). */
 export const theme = createTheme({
@@ -7,8 +7,12 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   cursorType: 'pointer',
-  // A state that is cut off says nothing.
-  components: { Badge: Badge.extend({ defaultProps: { miw: 'max-content' } }) },
+  components: {
+    // A state that is cut off says nothing.
+    Badge: Badge.extend({ defaultProps: { miw: 'max-content' } }),
+    // A menu has items alone: the first of them takes the focus.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+  },
   headings: { fontWeight: '600' },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',

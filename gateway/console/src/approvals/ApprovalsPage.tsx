@@ -9,6 +9,7 @@ import { noFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { type Column, ListTable } from '../list/ListTable.tsx';
 import { countText } from '../number/text.ts';
+import { kindText } from '../offers/offers.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { UnitsDrawer } from './UnitsDrawer.tsx';
@@ -109,7 +110,7 @@ export function ApprovalsPage() {
         selection={{
           chosen,
           choose,
-          nameOf: ({ kind, userName, jobId }) => `${kind} of ${userName || jobId}`,
+          nameOf: ({ kind, userName, jobId }) => `${kindText(kind)} of ${userName || jobId}`,
         }}
         below={({ jobId }) =>
           refusals.has(jobId) ? <FaultAlert error={refusals.get(jobId)} title="Not approved" /> : null

@@ -59,7 +59,7 @@ export function ProgressChart({ job }: { job: Job }) {
           { name: 'Done', color: 'teal.6' },
           { name: 'Failed', color: 'red.6' },
         ]}
-        areaChartProps={{ accessibilityLayer: false }}
+        accessibilityLayer={false}
       />
     </div>
   );

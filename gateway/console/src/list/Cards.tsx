@@ -16,7 +16,7 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below }: List
         return (
           <Card component="li" key={key} withBorder radius="md" p="sm">
             <Stack gap={6}>
-              {selection && <Choice selection={selection} row={row} name={key} />}
+              {selection && <Choice selection={selection} row={row} name={key} labelled />}
               {columns.map(({ title, cell }) => (
                 <Group key={title} justify="space-between" wrap="nowrap" align="flex-start" gap="md">
                   <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>

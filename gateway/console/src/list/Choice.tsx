@@ -1,8 +1,17 @@
 import { Checkbox } from '@mantine/core';
 import type { Selection } from './ListTable.tsx';
 
+interface ChoiceProps<T> {
+  selection: Selection<T>;
+  row: T;
+  /** The row's key. */
+  name: string;
+  /** Says beside the box what is chosen. */
+  labelled?: boolean;
+}
+
 /** Chooses one row of a list. */
-export function Choice<T>({ selection, row, name }: { selection: Selection<T>; row: T; name: string }) {
+export function Choice<T>({ selection, row, name, labelled = false }: ChoiceProps<T>) {
   const { chosen, choose, nameOf } = selection;
   const pick = (on: boolean) => {
     const next = new Set(chosen);
@@ -12,7 +21,7 @@ export function Choice<T>({ selection, row, name }: { selection: Selection<T>; r
   };
   return (
     <Checkbox
-      aria-label={`Choose ${nameOf(row)}`}
+      {...(labelled ? { label: `Choose ${nameOf(row)}` } : { 'aria-label': `Choose ${nameOf(row)}` })}
       checked={chosen.has(name)}
       onChange={(event) => pick(event.currentTarget.checked)}
     />

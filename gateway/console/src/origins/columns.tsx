@@ -1,4 +1,4 @@
-import { Sparkline } from '@mantine/charts';
+import { AreaChart } from '@mantine/charts';
 import { Badge, Code, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Column } from '../list/ListTable.tsx';
@@ -36,15 +36,27 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
 
 function LastHour({ origin }: { origin: Origin }) {
   const { requests } = totalsOf(origin.minutes);
-  const counts = origin.minutes.map((minute) => minute.requests);
+  const rows = origin.minutes.map((minute, at) => ({ at, Requests: minute.requests }));
   return (
     <Stack gap={2} align="flex-end">
-      {counts.length > 1 && (
-        <div aria-hidden>
-          <Sparkline w={110} h={24} data={counts} curveType="linear" color="blue" fillOpacity={0.3} />
-        </div>
+      {rows.length > 1 && (
+        <AreaChart
+          aria-hidden
+          w={110}
+          h={24}
+          data={rows}
+          dataKey="at"
+          series={[{ name: 'Requests', color: 'blue.6' }]}
+          curveType="linear"
+          gridAxis="none"
+          withXAxis={false}
+          withYAxis={false}
+          withTooltip={false}
+          withDots={false}
+          accessibilityLayer={false}
+        />
       )}
-      <Text size="xs">{countText(requests)} requests</Text>
+      <Text size="xs">{requests === 1 ? '1 request' : `${countText(requests)} requests`}</Text>
     </Stack>
   );
 }

@@ -41,7 +41,7 @@ export function WebhookPage() {
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Send ${type} again`}
+          aria-label={`Send again: ${type}`}
           onClick={() => run(again.mutateAsync({ deliveryId }), 'The message is on its way again.')}
         >
           Send again
