@@ -5,10 +5,8 @@ import { resolveOffers } from '../../src/jobs/offers.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
 import { services } from '../../src/rpc/services.ts';
-import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
-import { messageOf, rpcCaller } from './rpc.ts';
 import { openStage, type Stage } from './stage.ts';
 import type { CallerName, Request } from './table.ts';
 import { tables } from './tables/list.ts';
@@ -18,14 +16,12 @@ import { tables } from './tables/list.ts';
 type AnyJson = any;
 
 let stage: Stage;
-let api: Api;
 /** Jobs of the caller `user`, oldest last. */
 let jobs: AnyJson[];
 let ledger: AnyJson[];
 
 beforeAll(async () => {
   stage = await openStage(tables);
-  api = apiOf(stage.deployment);
   await until(
     'every job that goes on has ended',
     async () => {
@@ -210,6 +206,33 @@ test('a submit says where its job is seen, and what is left after its charge', a
   }
 });
 
+test('what failed can be tried again, once at a time, and nothing else can', async () => {
+  for (const job of jobs) {
+    const path = `/v1/jobs/${job.job_id}`;
+    const told = `${job.kind} ${job.market} ${job.status}`;
+    const { status, text, json } = await send('POST', `${path}/retry`);
+    expect(status, `${told}: ${text}`).toBe(job.ended && job.failed > 0 ? 202 : 409);
+    if (status === 409) continue;
+    const again = json();
+    expect(again, told).toMatchObject({
+      retry_of: job.job_id,
+      kind: job.kind,
+      market: job.market,
+      total: job.failed,
+      cost: job.failed * job.unit_price,
+    });
+    const inputs = (lines: AnyJson[]) => lines.map(({ key, region, input }) => ({ key, region, input }));
+    expect(inputs(await listed(`/v1/jobs/${again.job_id}/units`, 'units', 50)), told).toEqual(
+      inputs(await linesAt(`${path}/failures`)),
+    );
+    if (again.status === 'awaiting_approval') {
+      expect((await send('POST', `${path}/retry`)).status, told).toBe(409);
+      expect((await send('POST', `/v1/jobs/${again.job_id}/cancel`)).status, told).toBe(200);
+    }
+    expect((await get(`/v1/jobs/${again.job_id}?wait=30s`)).ended, told).toBe(true);
+  }
+});
+
 test('the tag of a job holds as long as the job does, at every path that shows it', async () => {
   const body = { country: 'sg', items: [{ item_id: '41000000001', shop_id: '7100' }] };
   const submitted = await send('POST', '/v1/mkta/variant_sold_v1/submit', { body });
@@ -231,54 +254,6 @@ test('the tag of a job holds as long as the job does, at every path that shows i
   const changed = await ask(tags.join(', '));
   expect(changed.map(({ status }) => status)).toEqual([200, 200, 200]);
   for (const [at, tag] of tagsOf(changed).entries()) expect(tag, paths[at]).not.toBe(tags[at]);
-});
-
-test('a user who is suspended, or whose key is revoked, is refused everywhere, and let in again', async () => {
-  const user = await api.createUser(1_000);
-  const suspend = (suspended: boolean) => api.operator('SuspendUser', { user_id: user.id, suspended });
-  await suspend(true);
-  await refusedEverywhere(user);
-  await suspend(false);
-  expect((await api.get(user, '/v1/account')).status).toBe(200);
-  const { body } = await api.get(user, '/v1/account/keys');
-  const revoked = await call(
-    'DELETE',
-    `${stage.deployment.url}/v1/account/keys/${body.keys[0].key_id}`,
-    user.key,
-  );
-  expect(revoked.status).toBe(200);
-  await refusedEverywhere(user);
-});
-
-async function refusedEverywhere({ key }: TestUser): Promise<void> {
-  const keys = { ...stage.keys, user: key };
-  const callRpc = rpcCaller(stage.deployment.grpc, keys);
-  for (const { verb, path, method, cases } of tables.flatMap(({ endpoints }) => endpoints)) {
-    if (method === null) continue;
-    const request = { ...cases[0], caller: 'user' as const };
-    for (const form of [path, referenceForm(path)]) {
-      const { status, headers } = await sendRest({ ...stage, keys }, verb, form, request);
-      expect([status, headers['x-credits-remaining']], `${verb} ${form}`).toEqual([401, undefined]);
-    }
-    const message = messageOf(method, request, stage.fill)!;
-    expect((await callRpc(method, 'user', message)).code, String(method)).toBe('Unauthenticated');
-  }
-}
-
-test('what operators list refuses a token that no page gave, over HTTP as well', async () => {
-  for (const list of ['ListUsers', 'ListJobs', 'ListLedgerEntries', 'ListDeliveries', 'ListUnits']) {
-    const request = list === 'ListUnits' ? { job_id: jobs[0].job_id } : {};
-    for (const token of ['x', 'MTIz', '%00', '\u0000', '9'.repeat(400)]) {
-      const { status, body } = await api.tryOperator(list, { ...request, page_token: token });
-      expect([status, body.code], `${list} ${token}`).toEqual([400, 'invalid_argument']);
-      expect(body.message).toContain('page_token');
-    }
-  }
-  for (const [word, value] of Object.entries({ status: 'done', kind: 'all', market: 'mktz' })) {
-    const { status, body } = await api.tryOperator('ListJobs', { [word]: value });
-    expect([status, body.code], word).toEqual([400, 'invalid_argument']);
-    expect(body.message).toContain(word);
-  }
 });
 
 test('the audit finds nothing, whatever was asked', async () => {

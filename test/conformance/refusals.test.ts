@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { referenceForm, sendRest } from './rest.ts';
+import { messageOf, rpcCaller } from './rpc.ts';
+import { openStage, type Stage } from './stage.ts';
+import { tables } from './tables/list.ts';
+
+// What is refused whatever the endpoint is.
+let stage: Stage;
+let api: Api;
+
+beforeAll(async () => {
+  stage = await openStage(tables);
+  api = apiOf(stage.deployment);
+});
+
+afterAll(() => stage?.close());
+
+test('a user who is suspended, or whose key is revoked, is refused everywhere, and let in again', async () => {
+  const user = await api.createUser(1_000);
+  const suspend = (suspended: boolean) => api.operator('SuspendUser', { user_id: user.id, suspended });
+  await suspend(true);
+  await refusedEverywhere(user);
+  await suspend(false);
+  expect((await api.get(user, '/v1/account')).status).toBe(200);
+  const { body } = await api.get(user, '/v1/account/keys');
+  const revoked = await call(
+    'DELETE',
+    `${stage.deployment.url}/v1/account/keys/${body.keys[0].key_id}`,
+    user.key,
+  );
+  expect(revoked.status).toBe(200);
+  await refusedEverywhere(user);
+});
+
+async function refusedEverywhere({ key }: TestUser): Promise<void> {
+  const keys = { ...stage.keys, user: key };
+  const callRpc = rpcCaller(stage.deployment.grpc, keys);
+  for (const { verb, path, method, cases } of tables.flatMap(({ endpoints }) => endpoints)) {
+    if (method === null) continue;
+    const request = { ...cases[0], caller: 'user' as const };
+    for (const form of [path, referenceForm(path)]) {
+      const { status, headers } = await sendRest({ ...stage, keys }, verb, form, request);
+      expect([status, headers['x-credits-remaining']], `${verb} ${form}`).toEqual([401, undefined]);
+    }
+    const message = messageOf(method, request, stage.fill)!;
+    expect((await callRpc(method, 'user', message)).code, String(method)).toBe('Unauthenticated');
+  }
+}
+
+test('what operators list refuses a token that no page gave, over HTTP as well', async () => {
+  for (const list of ['ListUsers', 'ListJobs', 'ListLedgerEntries', 'ListDeliveries', 'ListUnits']) {
+    const request = list === 'ListUnits' ? { job_id: stage.fill('{items done}') } : {};
+    for (const token of ['x', 'MTIz', '%00', '\u0000', '9'.repeat(400)]) {
+      const { status, body } = await api.tryOperator(list, { ...request, page_token: token });
+      expect([status, body.code], `${list} ${token}`).toEqual([400, 'invalid_argument']);
+      expect(body.message).toContain('page_token');
+    }
+  }
+  for (const [word, value] of Object.entries({ status: 'done', kind: 'all', market: 'mktz' })) {
+    const { status, body } = await api.tryOperator('ListJobs', { [word]: value });
+    expect([status, body.code], word).toEqual([400, 'invalid_argument']);
+    expect(body.message).toContain(word);
+  }
+});
