@@ -123,7 +123,7 @@ function operationOf(
     ...inPath.map((field) => ({ ...parameter(field, 'path', book), required: true })),
     ...inQuery.map((field) => parameter(field, 'query', book)),
     ...(endpoint.waits ? [waitParameter] : []),
-    ...(verb === 'GET' ? [] : [idempotencyKey]),
+    ...(locatorOf(endpoint, endpoints) ? [idempotencyKey] : []),
   ];
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
   const limit = endpoint.maxBodyBytes ?? maxBodyBytes;

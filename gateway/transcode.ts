@@ -26,7 +26,7 @@ export interface Serving {
   maxBodyBytes: number;
   rateLimit: RateLimit | undefined;
   cache: AnswerCache | undefined;
-  /** Where what an answer began is seen. */
+  /** Where what an answer began is seen; undefined for what begins nothing, and takes no idempotency key. */
   locate: Locate | undefined;
 }
 
@@ -70,7 +70,7 @@ export function endpointServer(
     }
 
     const query = queryOf(request.url ?? '');
-    const idempotencyKey = gets ? undefined : headers['idempotency-key'];
+    const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
     const problems = idempotencyKey === undefined ? [] : problemsOfKey(idempotencyKey);
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
