@@ -188,6 +188,7 @@ function ruleSchema(field: DescField): Schema {
     rules.required &&
     field.scalar === ScalarType.STRING &&
     field.fieldKind === 'scalar' &&
+    !field.proto.proto3Optional &&
     schema.minLength === undefined
   ) {
     schema.minLength = 1;

@@ -36,7 +36,7 @@ export function webhookHandlers(context: JobContext): Handlers {
     handle(account.getWebhook, async (_request, { principal }) =>
       webhookShape(await store.getWebhook(principal.userId)),
     ),
-    handle(account.setWebhook, async ({ url, disabled }, { principal }) => {
+    handle(account.setWebhook, async ({ url = '', disabled }, { principal }) => {
       if (url === '') {
         await store.removeWebhook(principal.userId);
         return webhookShape(null);

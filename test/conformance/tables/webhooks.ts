@@ -96,6 +96,19 @@ export const webhooks: Marketplace = {
         refused('an address of this machine as one number', 'http://2130706433/'),
         refused('the port of another service', 'http://hooks.invalid:25/'),
         {
+          title: 'no address, which must not remove one',
+          body: { disabled: true },
+          status: 422,
+          problems: [[['body', 'url'], 'missing']],
+        },
+        {
+          title: 'no body, which must not remove one either',
+          raw: { type: 'application/json', bytes: '' },
+          status: 422,
+          problems: [[['body'], 'missing']],
+          restOnly: true,
+        },
+        {
           title: 'an address that is too long',
           body: { url: `https://hooks.invalid/${'x'.repeat(2_000)}` },
           status: 422,
