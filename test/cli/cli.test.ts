@@ -36,7 +36,13 @@ interface RunOptions {
 const start = (parameters: readonly string[], env: Record<string, string> = {}) =>
   spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...parameters], {
     cwd: place.folder,
-    env: { PATH: process.env.PATH ?? '', HOME: place.folder, GLEANER_URL: place.deployment.url, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: place.folder,
+      GLEANER_URL: place.deployment.url,
+      NODE_COMPILE_CACHE: join(place.folder, 'compiled'),
+      ...env,
+    },
   });
 
 async function run(parameters: readonly string[], { input, env = {} }: RunOptions): Promise<Ran> {
