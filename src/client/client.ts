@@ -12,6 +12,7 @@ import {
 } from '@bufbuild/protobuf';
 import { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { job as jobOption, market as marketOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import { platformClock } from './clock.ts';
@@ -71,8 +72,8 @@ export interface GleanerClient {
     options?: CallOptions,
   ): Promise<MessageShape<O>>;
   /** Calls a method whose answer is a stream of bytes. */
-  stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodServerStreaming<I, O>,
+  stream<I extends DescMessage>(
+    method: DescMethodServerStreaming<I, typeof HttpBodySchema>,
     request: MessageInitShape<I>,
     options?: CallOptions,
   ): Promise<ByteStream>;

@@ -46,7 +46,7 @@ const serving =
       ...(goesOn ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
     });
     if (cut(number) >= body.length) response.end(body);
-    else response.write(body.subarray(0, cut(number)), () => setTimeout(() => response.destroy(), 20));
+    else response.write(body.subarray(0, cut(number)), () => response.socket!.end());
   };
 
 test('a file is saved whole, and not fetched again', async () => {
@@ -137,7 +137,7 @@ test('it is given up when nothing comes any more', async () => {
   await using server = await scriptedServer((_, _number, response) => {
     response.writeHead(200, { 'content-length': content.length });
     response.flushHeaders();
-    setTimeout(() => response.destroy(), 5);
+    response.socket!.end();
   });
   await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
     status: 0,

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { settled, standingClock } from '../../test/support/clock.ts';
+import { GleanerError } from './error.ts';
 import { waitForJob } from './wait.ts';
 
 const job = (parts: MessageInitShape<typeof JobSchema>) =>
@@ -78,6 +79,50 @@ test('who waits no longer gets the job as it is', async () => {
   await clock.pass(60_000);
   expect(await waited).toMatchObject({ success: 3, ended: false });
   expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 9_500]);
+});
+
+/** A service that answers once and is away from then on, for so long. */
+const goesAway = (clock: ReturnType<typeof standingClock>, forMs: number) => {
+  let answers = 0;
+  return async () => {
+    if (clock.now() > 0 && clock.now() < forMs) throw new GleanerError({ status: 502, detail: 'away' });
+    answers += 1;
+    return answers === 1 ? job({}) : done;
+  };
+};
+
+test('a service that was there may be away for minutes', async () => {
+  const clock = standingClock(0);
+  const ended = waitForJob(goesAway(clock, 290_000), clock, {});
+  await settled();
+  await clock.pass(300_000);
+  expect(await ended).toBe(done);
+});
+
+test('one that is away for longer, or never was there, is an error', async () => {
+  const clock = standingClock(0);
+  const failed = expect(waitForJob(goesAway(clock, 400_000), clock, {})).rejects.toThrow('away');
+  await settled();
+  await clock.pass(310_000);
+  await failed;
+  const never = async () => {
+    throw new GleanerError({ status: 0, detail: 'nobody' });
+  };
+  await expect(waitForJob(never, clock, {})).rejects.toThrow('nobody');
+});
+
+test('a refusal is an error at once', async () => {
+  const clock = standingClock(0);
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    if (asked > 1) throw new GleanerError({ status: 401, detail: 'revoked' });
+    return job({});
+  };
+  const failed = expect(waitForJob(ask, clock, {})).rejects.toThrow('revoked');
+  await settled();
+  await clock.pass(1_000);
+  await failed;
 });
 
 test('a signal ends it', async () => {

@@ -1,6 +1,8 @@
 import type { Job } from '../../gen/gleaner/job/v1/job_pb.ts';
 import type { Clock } from '../base/clock.ts';
 import type { CallOptions } from './client.ts';
+import { GleanerError } from './error.ts';
+import { isPassing } from './transport.ts';
 
 /** How a job is waited for. */
 export interface WaitOptions extends CallOptions {
@@ -16,11 +18,13 @@ const longPollMs = 30_000;
 const watchedPollMs = 2_000;
 const shortestMs = 500;
 const longestMs = 5_000;
+/** A service that has answered before may be away for so long: it is being started anew. */
+const awayMs = 300_000;
 
 /**
  * Asks for a job until it has ended. An answer that came at once though the service was asked to hold it back
  * says that it does not do that: then the next one is asked for after a wait, longer each time until
- * something changes.
+ * something changes. Once it has answered, it may be away for five minutes.
  */
 export async function waitForJob(
   ask: (waitMs: number, signal: AbortSignal | undefined) => Promise<Job>,
@@ -31,11 +35,20 @@ export async function waitForJob(
   const pollMs = onProgress === undefined ? longPollMs : watchedPollMs;
   let seen = '';
   let waitMs = shortestMs;
+  let answered = Number.NEGATIVE_INFINITY;
   // The first answer is wanted at once: somebody may be looking on.
   for (let holdMs = 0; ; holdMs = Math.min(pollMs, Math.max(0, end - clock.now()))) {
     const asked = clock.now();
-    const job = await ask(holdMs, signal);
+    const job = await ask(holdMs, signal).catch((error: unknown) => {
+      if (error instanceof GleanerError && isPassing(error) && clock.now() - answered < awayMs) return null;
+      throw error;
+    });
     const now = clock.now();
+    if (job === null) {
+      await clock.sleep(longestMs, signal);
+      continue;
+    }
+    answered = now;
     const state = stateOf(job);
     if (state !== seen) onProgress?.(job);
     if (job.ended || now >= end) return job;
