@@ -47,10 +47,10 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
       ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '6', '--seed', '20261'],
       ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure'],
     ];
-    const { code, output } = await ('run' in tool ? tool.run(parameters, settings, 170_000) : never());
+    const { code, output } = await ('run' in tool ? tool.run(parameters, settings, 350_000) : never());
     expect(code, output.slice(-20_000)).toBe(0);
     expect(output).toMatch(/[1-9]\d{2,} generated/);
-  }, 180_000);
+  }, 360_000);
 });
 
 function never(): never {
