@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ResultFileSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { type ResultFile, ResultFileSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { createGleanerClient } from './client.ts';
 import { namesOf } from './download.ts';
 import { type Script, scriptedServer } from './fixture/server.ts';
@@ -30,6 +31,12 @@ const resultFile = (url: string, parts: { sha256?: string } = {}) =>
 const open = (url: string) =>
   createGleanerClient({ url, apiKey: 'k', clock: { now: () => 0, sleep: async () => {} }, random: () => 1 });
 
+/** An answer that breaks off, once so many bytes are with the client: what it has not read yet would be lost. */
+let held: { response: ServerResponse; at: number } | undefined;
+const breakOff = (_file: ResultFile, bytes: number) => {
+  if (bytes === held?.at) held.response.destroy();
+};
+
 /** Serves the file, by range where that is asked for; `cut`: bytes after which the connection breaks. */
 const serving =
   (
@@ -46,7 +53,10 @@ const serving =
       ...(goesOn ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
     });
     if (cut(number) >= body.length) response.end(body);
-    else response.write(body.subarray(0, cut(number)), () => response.socket!.end());
+    else {
+      held = { response, at: content.length - body.length + cut(number) };
+      response.write(body.subarray(0, cut(number)));
+    }
   };
 
 test('a file is saved whole, and not fetched again', async () => {
@@ -69,7 +79,7 @@ test('after a break it goes on where it was', async () => {
     serving((number) => (number < 2 ? 100_000 : Number.POSITIVE_INFINITY)),
   );
   const target = join(folder, 'full.json');
-  const { fetched } = await open(server.url).download(resultFile(server.url), target);
+  const { fetched } = await open(server.url).download(resultFile(server.url), target, { onBytes: breakOff });
   expect(fetched).toBe(content.length);
   expect(content.equals(await readFile(target))).toBe(true);
   expect(server.got.map(({ headers }) => headers.range)).toEqual([
@@ -107,7 +117,7 @@ test('a part of another version is thrown away', async () => {
     ),
   );
   const target = join(folder, 'full.json');
-  await open(server.url).download(resultFile(server.url), target);
+  await open(server.url).download(resultFile(server.url), target, { onBytes: breakOff });
   expect(content.equals(await readFile(target))).toBe(true);
   expect(server.got[1]!.headers['if-range']).toBe('"t0"');
 });
