@@ -20,7 +20,7 @@ const pictures: [suffix: string, TabOptions, names: string[]][] = [
     '',
     { width: 1200, height: 760 },
     [
-      ...['approvals', 'jobs', 'job', 'user', 'origins', 'work', 'notifications', 'settings'],
+      ...['approvals', 'jobs', 'job', 'user', 'origins', 'work', 'notifications'],
       ...['account', 'submit', 'submit-form', 'own-job', 'keys', 'webhook'],
     ],
   ],

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
+import { freePort } from '../engines/nats.ts';
 import { plainIds } from '../origins/mkta/ids.ts';
 import { type TestUser, watchJob } from '../support/api.ts';
+import { createService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openStage, type Stage } from './stage.ts';
 import {
@@ -298,6 +300,27 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await click(page, 'button', 'Cancel');
     await clickInDialog(page, 'Cancel the job');
     await untilText(page, 'rejected');
+  });
+
+  test('is the same behind a gateway of its own, in front of a core elsewhere', async () => {
+    const user = await createUser('Remote Ltd', 1_000);
+    await submit(user, 5);
+    const { settings, grpc, operatorKey } = stage.deployment;
+    const port = String(await freePort());
+    const gateway = createService({
+      role: 'gateway',
+      environment: { ...settings, GLEANER_HTTP_PORT: port, GLEANER_CORE_URL: grpc },
+    });
+    await gateway.start();
+    try {
+      const tab = await openTab(browser);
+      tabs.push(tab);
+      await signIn(tab, `http://127.0.0.1:${port}/console/approvals`, operatorKey);
+      await clickInRow(tab.page, 'Remote Ltd', 'Approve');
+      await untilText(tab.page, 'The job is approved.');
+    } finally {
+      await gateway.stop();
+    }
   });
 
   test('makes a user, gives credits and suspends', async () => {

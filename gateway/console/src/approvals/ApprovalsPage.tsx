@@ -36,10 +36,14 @@ function Balance({ job }: { job: Job }) {
   if (job.userBalance === undefined) return '–';
   const short = job.userBalance < job.cost;
   return (
-    <Text span size="sm" c={short ? 'var(--mantine-color-error)' : undefined} fw={short ? 600 : undefined}>
+    <>
       {countText(job.userBalance)}
-      {short && ' (too low)'}
-    </Text>
+      {short && (
+        <Text size="xs" fw={600} c="var(--mantine-color-error)">
+          too low
+        </Text>
+      )}
+    </>
   );
 }
 

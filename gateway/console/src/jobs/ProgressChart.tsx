@@ -8,6 +8,7 @@ import { every } from '../app/queries.ts';
 import { FaultAlert } from '../fault/FaultAlert.tsx';
 import { useSession } from '../session/session.ts';
 import { lengthText } from '../time/text.ts';
+import { ticksOf } from '../time/ticks.ts';
 import { progressMethods } from './methods.ts';
 
 /** How a job's counts grew, over the time since its start. */
@@ -45,12 +46,13 @@ export function ProgressChart({ job }: { job: Job }) {
         data={rows}
         dataKey="after"
         type="stacked"
-        curveType="monotone"
+        curveType="linear"
         withDots={false}
         withLegend
         xAxisProps={{
           type: 'number',
           domain: [0, 'dataMax'],
+          ticks: ticksOf((last.ms - begin) / 1000),
           tickFormatter: (seconds: number) => lengthText(seconds * 1000),
         }}
         yAxisProps={{ domain: [0, job.total], allowDecimals: false }}

@@ -6,6 +6,7 @@ import { Section } from '../layout/Section.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import { originColumns } from './columns.tsx';
 import { DriftAlarms } from './DriftAlarms.tsx';
+import { byNeed } from './totals.ts';
 
 /** Health of the sites: what was asked of them, who refuses, and which pages have changed. */
 export function OriginsPage() {
@@ -18,7 +19,7 @@ export function OriginsPage() {
       <Section title="Sites">
         <ListTable
           label="Origins"
-          rows={query.data?.origins ?? []}
+          rows={byNeed(query.data?.origins ?? [])}
           keyOf={({ origin, region }) => `${origin} ${region}`}
           query={query}
           columns={originColumns}

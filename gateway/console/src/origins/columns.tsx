@@ -22,8 +22,8 @@ function State({ origin }: { origin: Origin }) {
         {probing ? 'being tried' : 'left alone'}
       </Badge>
       <Text size="xs" span>
-        <Code>{reason}</Code> until <Moment at={pausedUntil} relative />, {strikes} in a row since{' '}
-        <Moment at={since} relative />
+        <Code>{reason}</Code> Next try: <Moment at={pausedUntil} relative />. {strikes} in a row, since{' '}
+        <Moment at={since} />.
       </Text>
     </Stack>
   );

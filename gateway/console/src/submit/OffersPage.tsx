@@ -31,7 +31,7 @@ export function OffersPage() {
                   component={Link}
                   to={`/submit/${market}/${offer.kind}`}
                 >
-                  <Group justify="space-between">
+                  <Group justify="space-between" wrap="nowrap" gap="xs">
                     <Text fw={600}>{kindText(offer.kind)}</Text>
                     {offer.workingHours && (
                       <Badge variant="light" color="gray" tt="none">

@@ -5,6 +5,8 @@ const now = Date.UTC(2030, 0, 7, 4);
 
 test.each([
   [-4_000, 'just now'],
+  [900, 'just now'],
+  [6_000, 'in a moment'],
   [-42_000, '42 seconds ago'],
   [-5 * 60_000 - 1_000, '5 minutes ago'],
   [3 * 3_600_000, 'in 3 hours'],

@@ -13,13 +13,15 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-/** How long ago, or how long until: "5 minutes ago", "in 3 hours"; "just now" within ten seconds. */
+/** How long ago, or how long until: "5 minutes ago", "in 3 hours"; "just now" and "in a moment" within ten seconds. */
 export function agoText(date: Date, nowMs: number): string {
   const seconds = Math.round((date.getTime() - nowMs) / 1000);
   for (const [unit, size] of units) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }
-  return Math.abs(seconds) < 10 ? 'just now' : relative.format(seconds, 'second');
+  if (Math.abs(seconds) >= 10) return relative.format(seconds, 'second');
+  // Clocks differ by a second.
+  return seconds > 1 ? 'in a moment' : 'just now';
 }
 
 /** A length of time in two units at most: "1 h 5 min", "42 s". */
