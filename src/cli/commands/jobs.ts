@@ -123,7 +123,7 @@ export async function showJob(session: Session, job: Job): Promise<void> {
         `${count(job.cost)} in all, ${count(job.unitPrice)} each, ${count(job.refunded)} given back`,
       ],
       ['submitted', time(job.createdAt)],
-      ['decided by', time(job.decideBy)],
+      ['decided by', job.ended ? '' : time(job.decideBy)],
       ['begun', time(job.startedAt)],
       ['ended', time(job.finishedAt)],
       ['tries again', job.retryOf],
