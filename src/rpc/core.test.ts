@@ -46,3 +46,24 @@ test('a token that no page gave is a problem of page_token, where the field stan
       );
   }
 });
+
+test('a token made up after the form of one leads to a place, or is refused; nothing breaks', async () => {
+  const operator = OperatorService.method;
+  const places = ['9999999999999999-x', '0-', '0.000000001-\u0000', '12-😀', '12-\ud800', "5-' OR 1=1 --"];
+  for (const place of places) {
+    const pageToken = Buffer.from(place).toString('base64url');
+    for (const list of [
+      operator.listUsers,
+      operator.listJobs,
+      operator.listLedgerEntries,
+      operator.listDeliveries,
+    ]) {
+      const listed = core.operator.call(list, { pageToken });
+      const code = await listed.then(
+        () => 'ok',
+        (error) => error.code,
+      );
+      expect(code, `${list.name} ${place}`).toBe(place === '0-' ? 'invalid' : 'ok');
+    }
+  }
+});
