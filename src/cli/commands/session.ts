@@ -2,7 +2,7 @@ import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
 import { clientEnvironment } from '../../base/config.ts';
 import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
-import { Interrupted, UsageError } from './exit.ts';
+import { exitCodes, Interrupted, UsageError } from './exit.ts';
 import { type Column, jsonLine, table } from './print.ts';
 import { type ClientSettings, modeWarning, readProfiles, type SettingFlags, settingsOf } from './profiles.ts';
 
@@ -62,14 +62,15 @@ export async function inSession<Result>(
   if (warning !== null) note(warning);
   const settings = settingsOf(options, environment, readProfiles(environment.configFile));
   const stop = new AbortController();
-  const interrupt = () => stop.abort(new Interrupted('interrupted'));
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, interrupt);
-  try {
-    return await work(sessionOf(options, settings, stop.signal));
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
-  }
+  let stopped = 0;
+  const interrupt = () => {
+    // A launcher passes Ctrl-C on that the terminal has sent us, too: only a later one is a second one.
+    if (!stop.signal.aborted) stopped = Date.now();
+    else if (Date.now() - stopped > 500) process.exit(exitCodes.interrupted);
+    stop.abort(new Interrupted('interrupted'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  return work(sessionOf(options, settings, stop.signal));
 }
 
 function sessionOf(options: CommonOptions, settings: ClientSettings, signal: AbortSignal): Session {
