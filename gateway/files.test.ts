@@ -125,5 +125,7 @@ test('files of a storage engine with links of its own are redirected to, after t
   expect((await redirecting.ask(link, { key: 'key-bob' })).status).toBe(404);
   const found = await redirecting.ask(link);
   expect([found.status, found.headers.get('location')]).toEqual([302, 'https://bucket.test/job/full.json?x']);
+  const kept = await redirecting.ask(link, { headers: { prefer: 'respond-async, no-redirect' } });
+  expect([kept.status, await kept.text()]).toEqual([200, content]);
   await redirecting.close(0);
 });

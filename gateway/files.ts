@@ -39,9 +39,13 @@ export interface FileServing {
 // Long enough to follow a redirect, too short to pass on.
 const redirectSeconds = 60;
 
+/** A web page that may ask its own origin alone cannot follow a redirect: it says `Prefer: no-redirect`. */
+const staysHere = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
+
 /**
- * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine. A link
- * flagged `bearer` asks for its owner's key, too: 401 without one, 404 for another user's.
+ * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine unless the
+ * client would rather have none. A link flagged `bearer` asks for its owner's key, too: 401 without one,
+ * 404 for another user's.
  */
 export async function serveFile(
   { caller, files, verifyLink }: FileServing,
@@ -54,7 +58,9 @@ export async function serveFile(
     admit(exchange, session);
     if (session.userId !== userId) throw notThere();
   }
-  const elsewhere = await files.presign(path, fileName, redirectSeconds);
+  const elsewhere = staysHere.test(String(request.headers.prefer ?? ''))
+    ? null
+    : await files.presign(path, fileName, redirectSeconds);
   if (elsewhere !== null) {
     response.writeHead(302, { location: elsewhere, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;

@@ -164,6 +164,26 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(JSON.parse(saved.toString())).toHaveLength(20);
   });
 
+  test('downloads a file that needs the key of its owner', async () => {
+    const user = await createUser('Listings Ltd', 1_000);
+    const items = [{ keyword: 'kopi 101', product_limit: 5 }];
+    const { body } = await stage.api.post(user, '/v1/mktb/search/bulk/submit', { items });
+    const file = await until(
+      'the search ends',
+      async () => (await stage.api.get(user, `/v1/jobs/${body.job_id}/files`)).body.files?.[0],
+      { withinMs: 30_000 },
+    );
+    expect((await fetch(file.download_url)).status).toBe(401);
+    const page = await open(user.key, `/jobs/${body.job_id}`, { downloads: folder });
+    await click(page, 'button', `Download ${file.name}`);
+    const saved = await until(
+      'the file is saved',
+      () => readFile(join(folder, file.name)).then((bytes) => (bytes.length > 0 ? bytes : undefined)),
+      { withinMs: 15_000 },
+    );
+    expect(createHash('sha256').update(saved).digest('hex')).toBe(file.sha256);
+  });
+
   test('takes the ledger along as CSV', async () => {
     const user = await createUser('Ledger Ltd', 777);
     const page = await open(user.key, '/ledger', { downloads: folder });

@@ -7,7 +7,7 @@ import { every } from '../app/queries.ts';
 import { tellFault } from '../fault/tell.ts';
 import { type Column, ListTable } from '../list/ListTable.tsx';
 import { bytesText, countText } from '../number/text.ts';
-import { saveFromRest } from '../session/save.ts';
+import { saveFromLink } from '../session/save.ts';
 
 /** Downloads a file with the session's key, which some links need. */
 function Download({ file }: { file: ResultFile }) {
@@ -15,7 +15,7 @@ function Download({ file }: { file: ResultFile }) {
   const save = async () => {
     setBusy(true);
     try {
-      await saveFromRest(file.downloadUrl, file.name);
+      await saveFromLink(file.downloadUrl, file.name);
     } catch (error) {
       tellFault(error);
     } finally {
