@@ -1,3 +1,4 @@
+import { Fault } from '../base/fault.ts';
 import { newApiKey, newId, sha256 } from '../base/id.ts';
 import type { Role } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
@@ -13,13 +14,21 @@ export interface KeyRequest {
   secret?: string;
 }
 
+/** The last moment that every client can write. */
+const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** Makes an API key. The key itself is in this answer only; the store has its hash. A secret that is
- *  already a key changes nothing. */
+ *  already a key changes nothing. Fault `invalid` for an end that is not to come. */
 export async function createKey(
   store: AccountStore,
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
   const { secret = newApiKey(), ...rest } = request;
+  const { expiresAt, createdAt } = request;
+  if (expiresAt !== null && !(expiresAt > createdAt && expiresAt <= latest)) {
+    const msg = 'Value must be a time to come, before the year 10000';
+    throw Fault.invalid(['body', 'expires_at'], msg, 'value_error');
+  }
   const key = {
     ...rest,
     id: newId(),

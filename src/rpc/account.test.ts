@@ -1,4 +1,4 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { parse } from 'csv-parse/sync';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
@@ -7,7 +7,7 @@ import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 
-const { getAccount, getUsage, exportLedger, listApiKeys } = AccountService.method;
+const { getAccount, getUsage, exportLedger, listApiKeys, createApiKey } = AccountService.method;
 const dayMs = 86_400_000;
 
 let bench: JobsBench;
@@ -44,6 +44,20 @@ const charge = (amount: number, createdAt: number) => {
 };
 
 const textOf = (parts: { data: Uint8Array }[]) => Buffer.concat(parts.map(({ data }) => data)).toString();
+
+test('a key ends at a time to come that every client can read, or never', async () => {
+  const now = bench.clock.now();
+  for (const ms of [now, now - 1, 0, -1e15, 8e15, 9e17]) {
+    const expiresAt = timestampFromMs(ms);
+    await expect(user.call(createApiKey, { name: 'x', expiresAt }), String(ms)).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['body', 'expires_at'], type: 'value_error' }],
+    });
+  }
+  await user.call(createApiKey, { name: 'short', expiresAt: timestampFromMs(now + 1) });
+  const { keys } = await user.call(listApiKeys, {});
+  expect(keys.map(({ name }) => name).toSorted()).toEqual(['key', 'short']);
+});
 
 test('usage has every day, charges apart from what is given back', async () => {
   const today = Math.floor(bench.clock.now() / dayMs) * dayMs;

@@ -172,6 +172,12 @@ export const account: Marketplace = {
           restOnly: true,
         },
         {
+          title: 'an end that is over',
+          body: { name: 'laptop', expires_at: '2020-01-01T00:00:00Z' },
+          status: 422,
+          problems: [[['body', 'expires_at'], 'value_error']],
+        },
+        {
           title: 'an end that is no time',
           body: { name: 'laptop', expires_at: 'tomorrow' },
           status: 422,
