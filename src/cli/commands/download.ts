@@ -5,7 +5,7 @@ import type { GleanerClient } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { exitCodes } from './exit.ts';
 import { checkId } from './jobs-source.ts';
-import { counted } from './print.ts';
+import { counted, plain } from './print.ts';
 import { showProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
@@ -49,7 +49,7 @@ export async function saveFiles(
     const files = await client
       .downloadAll(jobId, resolve(folder), {
         signal: session.signal,
-        onBytes: ({ name, bytes: size }, bytes) => progress.file(name, bytes, Number(size)),
+        onBytes: ({ name, bytes: size }, bytes) => progress.file(plain(name), bytes, Number(size)),
       })
       .finally(() => progress.end());
     for (const { file, path, fetched } of files) {

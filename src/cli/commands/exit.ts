@@ -1,6 +1,7 @@
 import { ConfigError } from '../../base/config.ts';
 import { Fault } from '../../base/fault.ts';
 import { GleanerError } from '../../client/index.ts';
+import { plain } from './print.ts';
 
 /** What the command line's exit codes mean; docs/cli.md lists them. */
 export const exitCodes = {
@@ -55,10 +56,10 @@ export function errorLines(error: unknown): string[] {
     if (problems.length > 1)
       return [
         `gleaner: the request has ${problems.length} problems`,
-        ...problems.map(({ loc, msg }) => `  ${loc.slice(1).join('.') || loc[0]}: ${msg}`),
+        ...problems.map(({ loc, msg }) => `  ${plain(`${loc.slice(1).join('.') || loc[0]}: ${msg}`)}`),
       ];
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
-    return [`gleaner: ${error.detail.replace(/\.$/, '')}${found}`];
+    return [`gleaner: ${plain(error.detail.replace(/\.$/, ''))}${found}`];
   }
   // A broken file or a full disk is no fault of the program; anything else is, and its stack says where.
   if (typeof (error as { syscall?: unknown }).syscall === 'string')

@@ -38,6 +38,13 @@ test('names and values stand below each other, empty ones are left out', () => {
   ).toBe('id    1\nname  ann\n');
 });
 
+test('colours are what we paint, not what comes from outside', () => {
+  const red = '\u001b[31mx';
+  const paint = (text: string) => `<${text}>`;
+  expect(pairs([['a', red, paint]])).toContain('< [31mx>\n');
+  expect(table([{ name: 'A', text: () => red, paint }], [1])).toContain('< [31mx>\n');
+});
+
 test('things are counted', () => {
   expect([counted(1, 'unit'), counted(2_000, 'unit'), counted(0, 'unit')]).toEqual([
     '1 unit',

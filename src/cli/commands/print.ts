@@ -10,6 +10,8 @@ export type Write = (text: string) => Promise<void>;
 export interface Column<Row> {
   name: string;
   text(row: Row): string;
+  /** Colours the text. */
+  paint?(text: string): string;
   /** Numbers stand at the right. */
   isNumber?: boolean;
 }
@@ -21,7 +23,12 @@ export const jsonLine = (schema: DescMessage, message: Message): string =>
 /** Rows in columns as wide as they need to be, under their names; '' for no rows. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   if (rows.length === 0) return '';
-  const cells = rows.map((row) => columns.map(({ text }) => oneLine(text(row))));
+  const cells = rows.map((row) =>
+    columns.map(({ text, paint }) => {
+      const shown = plain(text(row));
+      return paint === undefined ? shown : paint(shown);
+    }),
+  );
   const widths = columns.map(({ name }, at) =>
     Math.max(name.length, ...cells.map((row) => stripVTControlCharacters(row[at]!).length)),
   );
@@ -37,12 +44,17 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return `${[head, ...cells.map(line)].join('\n')}\n`;
 }
 
-/** Names and values, one a line; empty values are left out. */
-export function pairs(values: readonly (readonly [string, string])[]): string {
+/** Names and values, one a line, a value coloured where that is said; empty values are left out. */
+export function pairs(
+  values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
+): string {
   const shown = values.filter(([, value]) => value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   return shown
-    .map(([name, value]) => `${styleText('dim', name.padEnd(width), { stream: process.stdout })}  ${value}\n`)
+    .map(([name, value, paint = (text: string) => text]) => {
+      const head = styleText('dim', name.padEnd(width), { stream: process.stdout });
+      return `${head}  ${paint(plain(value))}\n`;
+    })
     .join('');
 }
 
@@ -83,8 +95,7 @@ export function span(seconds: number | undefined): string {
 }
 
 /** Text from outside on one line, without what a terminal would obey. */
-function oneLine(text: string): string {
-  // Our own colours are the only escapes let through.
+export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
-  return text.replace(/\u001b(?!\[\d{1,2}m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f]/g, ' ');
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }

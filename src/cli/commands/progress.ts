@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import cliProgress from 'cli-progress';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { count, span } from './print.ts';
+import { count, plain, span } from './print.ts';
 
 /** Shows how things go on, on standard error. */
 export interface Progress {
@@ -26,13 +26,15 @@ export function secondsLeft(
 export function jobWords(job: Job, nowMs: number): string {
   const { status, success, failed, total, waitingFor, reason, ended } = job;
   const left = ended || success + failed === 0 ? '' : `, ${span(secondsLeft(job, nowMs))} left`;
-  return [
-    `${status} ${count(success + failed)}/${count(total)}`,
-    failed > 0 ? `, ${count(failed)} failed` : '',
-    left,
-    waitingFor === '' ? '' : `, ${waitingFor}`,
-    reason === '' ? '' : `: ${reason}`,
-  ].join('');
+  return plain(
+    [
+      `${status} ${count(success + failed)}/${count(total)}`,
+      failed > 0 ? `, ${count(failed)} failed` : '',
+      left,
+      waitingFor === '' ? '' : `, ${waitingFor}`,
+      reason === '' ? '' : `: ${reason}`,
+    ].join(''),
+  );
 }
 
 /** Bars where standard error is a terminal, else a line for every change that matters. */

@@ -14,7 +14,7 @@ import {
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { driftLines } from '../drift-lines.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, jsonLine, table, time } from './print.ts';
+import { type Column, count, jsonLine, plain, table, time } from './print.ts';
 import { deliveryColumns } from './webhook.ts';
 
 const originColumns: Column<Origin>[] = [
@@ -136,7 +136,7 @@ function addDriftCommands(program: Command): void {
       const { alarms } = await session.operator().call(listDriftAlarms, request, { signal: session.signal });
       if (session.isJson) for (const alarm of alarms) await session.write(jsonLine(FieldDriftSchema, alarm));
       else if (alarms.length === 0) session.note('No listed field is missing more often than is usual.');
-      else await session.write(`${alarms.flatMap(driftLines).join('\n')}\n`);
+      else await session.write(`${alarms.flatMap(driftLines).map(plain).join('\n')}\n`);
     },
   });
   addCommand(drift, {

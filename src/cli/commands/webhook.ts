@@ -13,7 +13,7 @@ import { type Column, count, pairs, state, time } from './print.ts';
 export const deliveryColumns: Column<Delivery>[] = [
   { name: 'MESSAGE', text: ({ deliveryId }) => deliveryId },
   { name: 'TYPE', text: ({ type }) => type },
-  { name: 'STATE', text: (delivery) => state(delivery.state) },
+  { name: 'STATE', text: (delivery) => delivery.state, paint: state },
   { name: 'TRIES', text: ({ attempts }) => count(attempts), isNumber: true },
   {
     name: 'ANSWER',
