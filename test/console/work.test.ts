@@ -343,6 +343,21 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     }
   });
 
+  test('says that the service cannot be reached, and goes on once it can', async () => {
+    const user = await createUser('Patient Ltd', 1_000);
+    await submit(user, 5);
+    const tab = await openTab(browser);
+    await signIn(tab, `${stage.url}/jobs`, user.key);
+    await untilText(tab.page, 'awaiting approval');
+    await tab.page.setOfflineMode(true);
+    await untilText(tab.page, 'What is shown is not fresh', 30_000);
+    await untilText(tab.page, 'cannot be reached');
+    await tab.page.setOfflineMode(false);
+    await click(tab.page, 'button', 'Try again');
+    await tab.page.waitForFunction(`!document.body.innerText.includes('not fresh')`);
+    await tab.close();
+  });
+
   test('makes a user, gives credits and suspends', async () => {
     const page = await operate('/users');
     await click(page, 'button', 'New user');

@@ -7,7 +7,10 @@ const passing = new Set([Code.Unavailable, Code.Unknown, Code.DeadlineExceeded])
 /** Answers are kept for a moment; what may pass by itself is asked for again, twice. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // Whether the service answers is found out by asking it: it may be on this machine.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 1_000,
       retry: (count, error) =>
         count < 2 && !(error instanceof RestFault) && passing.has(ConnectError.from(error).code),

@@ -30,6 +30,14 @@ test('problems of a call are named by their place', () => {
   });
 });
 
+test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
+  'a browser that got no answer ("%s") is told in words',
+  (message) => {
+    expect(describeFault(new TypeError(message)).detail).toMatch(/^The service cannot be reached/);
+    expect(describeFault(ConnectError.from(new TypeError(message))).problems).toEqual([]);
+  },
+);
+
 test('a REST answer is read in each of its shapes', async () => {
   const read = async (status: number, body: string) =>
     describeFault(await restFault(new Response(body, { status })));

@@ -22,8 +22,10 @@ const titles: Partial<Record<Code, string>> = {
   [Code.ResourceExhausted]: 'Too much',
   [Code.Unavailable]: 'The service cannot answer now',
   [Code.Internal]: 'Something went wrong in the service',
-  [Code.Unknown]: 'The service cannot be reached',
 };
+
+/** How browsers say that nobody answered. */
+const unreached = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
 
 /** Says what went wrong, whatever was thrown: by a call, by REST or by the browser. */
 export function describeFault(thrown: unknown): Description {
@@ -31,6 +33,13 @@ export function describeFault(thrown: unknown): Description {
     return { title: thrown.title, detail: thrown.message, problems: thrown.problems.map(problemOf) };
   }
   const error = ConnectError.from(thrown);
+  if (unreached.test(error.rawMessage)) {
+    return {
+      title: 'No answer',
+      detail: 'The service cannot be reached. Is it running, and is there a network?',
+      problems: [],
+    };
+  }
   const fault = error.findDetails(FaultSchema)[0];
   const problems = (fault?.problems ?? []).map(({ location, message }) =>
     problemOf({ loc: location.map(({ step }) => step.value ?? ''), msg: message }),
