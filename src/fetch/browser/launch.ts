@@ -39,6 +39,8 @@ const cacheBytes = 32 * 1024 ** 2;
 const flags: readonly string[] = [
   '--disable-gpu',
   '--disable-quic',
+  // A process kept in reserve holds memory, and a page that is given one which has just died waits for ever.
+  '--disable-features=SpareRendererForSitePerProcess',
   '--disable-component-update',
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
