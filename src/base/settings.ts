@@ -37,7 +37,8 @@ export const settings = {
   },
   GLEANER_CONFIG: {
     usual: null,
-    about: 'File with profiles of the command line; else gleaner/config.json in the folder of configurations.',
+    about:
+      'File with profiles of the command line; else gleaner/config.json in the folder of configurations.',
   },
   GLEANER_CORE_URL: {
     usual: 'http://127.0.0.1:9090',
