@@ -38,11 +38,12 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
   });
 
   test('says everything that may come of requests made up from it: no 5xx, no answer beside it', async () => {
-    const { key } = await apiOf(deployment).createUser(1_000_000_000);
+    const api = apiOf(deployment);
+    const user = await api.createUser(1_000_000_000);
     const parameters = [
       'run',
       `${deployment.url}/openapi.json`,
-      ...['--header', `Authorization: Bearer ${key}`],
+      ...['--header', `Authorization: Bearer ${user.key}`],
       ...['--checks', 'all', '--exclude-checks', leftOut.join(',')],
       ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '6', '--seed', '20261'],
       ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure'],
@@ -50,6 +51,9 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
     const { code, output } = await ('run' in tool ? tool.run(parameters, settings, 350_000) : never());
     expect(code, output.slice(-20_000)).toBe(0);
     expect(output).toMatch(/[1-9]\d{2,} generated/);
+    // A key that was revoked on the way would have been refused what came after.
+    expect((await api.get(user, '/v1/account')).status).toBe(200);
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
   }, 360_000);
 });
 
