@@ -9,10 +9,11 @@ import { node, root } from './place.mjs';
 const folder = join(root, 'gateway', 'console');
 const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
+const lock = join(root, 'package-lock.json');
 
 /** Digest of all that a build is made of: the console, the generated contract and the packages. */
 export function digestOfConsole() {
-  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  const hash = createHash('sha256').update(readFileSync(lock));
   const files = [folder, join(root, 'gen')]
     .flatMap((from) => readdirSync(from, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
@@ -29,6 +30,8 @@ export function digestOfConsole() {
  * without. Gives whether the console is built.
  */
 export function buildConsole() {
+  // An installed package comes built, without what builds it.
+  if (!existsSync(lock)) return existsSync(join(dist, 'index.html'));
   const digest = digestOfConsole();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return true;
   console.error('Setting up: building the console …');

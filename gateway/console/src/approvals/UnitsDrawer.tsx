@@ -17,7 +17,11 @@ export function UnitsDrawer({ job, close }: { job: Job | null; close: () => void
       onClose={close}
       position="right"
       size="xl"
-      title={shown ? `${kindText(shown.kind)}: ${shown.total === 1 ? '1 unit' : `${countText(shown.total)} units`} of ${shown.userName}` : ''}
+      title={
+        shown
+          ? `${kindText(shown.kind)}: ${shown.total === 1 ? '1 unit' : `${countText(shown.total)} units`} of ${shown.userName}`
+          : ''
+      }
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {shown && <UnitsTable jobId={shown.jobId} inputs />}
