@@ -2,7 +2,7 @@ import { type DescMethod, type DescService, getOption, hasOption } from '@bufbui
 import { Access, access, rest as restOption } from '../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../gen/google/api/annotations_pb.ts';
 import { canWait } from '../src/base/wait.ts';
-import { parse, type Template } from './parse.ts';
+import { parse, type Template } from './paths/parse.ts';
 
 /** A method's REST form, derived from its descriptor. */
 export interface Endpoint {

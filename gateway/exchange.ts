@@ -5,9 +5,9 @@ import type { Clock } from '../src/base/clock.ts';
 import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
-import { contentLength, hasBody } from './body.ts';
-import { encode, leastBytes, preferredEncoding } from './content-encoding.ts';
-import { errorAnswer } from './errors.ts';
+import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
+import { errorAnswer } from './answer/errors.ts';
+import { contentLength, hasBody } from './request/body.ts';
 
 /** One request and its answer. */
 export interface Exchange {

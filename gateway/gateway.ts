@@ -5,19 +5,19 @@ import type { Clock } from '../src/base/clock.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
 import { quote } from '../src/base/problems.ts';
-import { type CacheLengths, createAnswerCache } from './answer-cache.ts';
+import { type CacheLengths, createAnswerCache } from './answer/answer-cache.ts';
+import { locatorOf } from './answer/location.ts';
+import { createRateLimit } from './answer/rate-limit.ts';
 import type { Caller } from './caller.ts';
-import { serveDocs, serveDocsFile } from './docs.ts';
 import { type Endpoint, endpointsOf, formsOf } from './endpoint.ts';
 import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
-import { type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { type FileReader, serveFile, type VerifyLink } from './files/files.ts';
 import { serveHealth, serveReady } from './health.ts';
-import { locatorOf } from './location.ts';
-import { openApiDocument } from './openapi.ts';
-import { parse, type Template } from './parse.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { serveDocs, serveDocsFile } from './openapi/docs.ts';
+import { openApiDocument } from './openapi/openapi.ts';
+import { parse, type Template } from './paths/parse.ts';
+import { createTrie } from './paths/trie.ts';
 import { endpointServer } from './transcode.ts';
-import { createTrie } from './trie.ts';
 
 /** What a gateway is made of. */
 export interface GatewayOptions {

@@ -3,21 +3,21 @@ import { type AnswerHeaders, creditsHeader, tagHeader } from '../src/base/answer
 import type { Problem } from '../src/base/fault.ts';
 import { quote } from '../src/base/problems.ts';
 import { readWait } from '../src/base/wait.ts';
-import type { AnswerCache } from './answer-cache.ts';
-import { hasBody, readBody, streamBody } from './body.ts';
+import type { AnswerCache } from './answer/answer-cache.ts';
+import type { Locate } from './answer/location.ts';
+import type { RateLimit } from './answer/rate-limit.ts';
+import { answerStream } from './answer/stream.ts';
+import { isStable, textTag } from './answer/tag.ts';
 import type { CallContext, Caller, Headers, Session } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import { addHeaders, admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
-import { readForm } from './form.ts';
-import { decodeText } from './json-body.ts';
-import type { Locate } from './location.ts';
-import { requireForm, requireJson } from './media-type.ts';
-import { messageWriter } from './message-writer.ts';
-import type { Variable } from './parse.ts';
-import type { RateLimit } from './rate-limit.ts';
-import { type RequestParts, requestReader } from './request-reader.ts';
-import { answerStream } from './stream.ts';
-import { isStable, textTag } from './tag.ts';
+import { decodeText } from './json/json-body.ts';
+import { messageWriter } from './json/message-writer.ts';
+import type { Variable } from './paths/parse.ts';
+import { hasBody, readBody, streamBody } from './request/body.ts';
+import { readForm } from './request/form.ts';
+import { requireForm, requireJson } from './request/media-type.ts';
+import { type RequestParts, requestReader } from './request/request-reader.ts';
 
 /** What an endpoint is served with. */
 export interface Serving {

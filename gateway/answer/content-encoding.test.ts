@@ -1,0 +1,194 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import {
+  type Answer,
+  memoryFiles,
+  recordedCaller,
+  startTestGateway,
+  type TestGateway,
+} from '../fixture/gateway.ts';
+import { preferredEncoding } from './content-encoding.ts';
+
+let gateway: TestGateway;
+afterEach(async () => gateway?.close(0));
+
+const open = async (
+  answers: Record<string, Answer>,
+  options: Parameters<typeof startTestGateway>[0] = {},
+) => {
+  gateway = await startTestGateway({ caller: recordedCaller(answers).caller, ...options });
+};
+
+/** Asks without the decoding that fetch does. */
+function ask(path: string, headers: Record<string, string>, method = 'GET'): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: { authorization: 'Bearer key-ann', ...headers } };
+    httpRequest(`${gateway.url}${path}`, options, resolve).on('error', reject).end();
+  });
+}
+
+async function bytesOf(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+test.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['br;q=0.5, gzip;q=0.8', 'gzip'],
+  ['GZIP;Q=1.0', 'gzip'],
+  ['br;q=0, gzip', 'gzip'],
+  ['*', 'br'],
+  ['*;q=0', undefined],
+  ['br;q=0, *', 'gzip'],
+  ['identity', undefined],
+  ['gzip;q=nonsense', undefined],
+])('of Accept-Encoding %j it takes %s', (header, encoding) => {
+  expect(preferredEncoding(header)).toBe(encoding);
+});
+
+test('answers of 1 KB come in the encoding asked for, with its length and a weak tag', async () => {
+  await open({ ListOrders: () => ({ numbers: Array.from({ length: 2000 }, (_, index) => BigInt(index)) }) });
+  const plain = await ask('/shop/orders', {});
+  const text = (await bytesOf(plain)).toString();
+  expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding']);
+  const decoders = { gzip: gunzipSync, br: brotliDecompressSync };
+  for (const [encoding, decode] of Object.entries(decoders)) {
+    const answer = await ask('/shop/orders', { 'accept-encoding': encoding });
+    const bytes = await bytesOf(answer);
+    const { headers } = answer;
+    expect([headers['content-encoding'], headers['content-length'], headers.vary]).toEqual([
+      encoding,
+      String(bytes.length),
+      'accept-encoding',
+    ]);
+    expect(headers.etag).toMatch(/^W\//);
+    expect(bytes.length).toBeLessThan(text.length / 1.5);
+    expect(decode(bytes).toString()).toBe(text);
+  }
+  const head = await ask('/shop/orders', { 'accept-encoding': 'br' }, 'HEAD');
+  expect([head.headers['content-encoding'], (await bytesOf(head)).length]).toEqual(['br', 0]);
+});
+
+test('what is smaller comes as it is', async () => {
+  await open({ ListOrders: () => ({ numbers: [1n] }) });
+  const answer = await ask('/shop/orders', { 'accept-encoding': 'br, gzip' });
+  expect([answer.headers['content-encoding'], (await bytesOf(answer)).toString()]).toEqual([
+    undefined,
+    '{"numbers":[1]}',
+  ]);
+});
+
+test('errors and the pages of the documentation are encoded like all else', async () => {
+  await open({});
+  const error = await gateway.ask('/shop/orders', {
+    method: 'POST',
+    body: JSON.stringify({ lines: Array(50).fill({}) }),
+    headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip' },
+  });
+  expect([error.status, error.headers.get('content-encoding')]).toEqual([422, 'gzip']);
+  expect(((await error.json()) as { detail: object[] }).detail).toHaveLength(100);
+  for (const path of ['/openapi.json', '/docs/swagger-ui.css']) {
+    const page = await ask(path, { 'accept-encoding': 'gzip' });
+    expect(page.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(await bytesOf(page)).length).toBeGreaterThan(10_000);
+  }
+  const icon = await ask('/docs/favicon-32x32.png', { 'accept-encoding': 'gzip' });
+  expect([icon.statusCode, icon.headers['content-encoding']]).toEqual([200, undefined]);
+});
+
+test('what a stream has so far arrives while it pauses', async () => {
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  await open({
+    GetData: async function* () {
+      yield { contentType: 'application/x-ndjson', data: Buffer.from('{"first":1}\n') };
+      await held;
+      yield { data: Buffer.from('{"second":2}\n') };
+    },
+  });
+  const answer = await ask('/shop/data/x', { 'accept-encoding': 'gzip' });
+  expect([answer.headers['content-encoding'], answer.headers.vary]).toEqual(['gzip', 'accept-encoding']);
+  const decoded = answer.pipe(createGunzip()).setEncoding('utf8')[Symbol.asyncIterator]();
+  expect((await decoded.next()).value).toBe('{"first":1}\n');
+  goOn();
+  expect((await decoded.next()).value).toBe('{"second":2}\n');
+  expect((await decoded.next()).done).toBe(true);
+});
+
+test('a long stream is encoded at the pace of its reader, whole', async () => {
+  await open({
+    GetData: async function* () {
+      for (let count = 0; count < 200; count += 1)
+        yield { contentType: 'text/csv', data: Buffer.from(`${count},`.repeat(5000)) };
+    },
+  });
+  const answer = await ask('/shop/data/x', { 'accept-encoding': 'br' });
+  const text = brotliDecompressSync(await bytesOf(answer)).toString();
+  expect([text.length, text.startsWith('0,0,'), text.endsWith('199,199,')]).toEqual([3_450_000, true, true]);
+});
+
+test('streams that are small already are sent as they are; a reader who leaves ends an encoded one', async () => {
+  let ended = 0;
+  await open({
+    GetData: async function* ({ name }) {
+      const contentType = name === 'a' ? 'application/gzip' : 'text/plain';
+      try {
+        while (name !== 'a') yield { contentType, data: Buffer.alloc(100_000, `${Math.random()}`) };
+        yield { contentType, data: Buffer.alloc(5000) };
+      } finally {
+        ended += 1;
+      }
+    },
+  });
+  const archive = await ask('/shop/data/a', { 'accept-encoding': 'gzip' });
+  expect([archive.headers['content-encoding'], (await bytesOf(archive)).length]).toEqual([undefined, 5000]);
+  const endless = await ask('/shop/data/b', { 'accept-encoding': 'gzip' });
+  expect(endless.headers['content-encoding']).toBe('gzip');
+  endless.destroy();
+  await expect.poll(() => ended).toBe(2);
+});
+
+test('whole result files of text are encoded, ranges and archives are not, and either way the tag is one', async () => {
+  const text = 'a line of text\n'.repeat(500);
+  const files = { 'job/full.json': text, 'job/full.jsonl.gz': 'x'.repeat(5000) };
+  await open(
+    {},
+    {
+      files: memoryFiles(files),
+      verifyLink: (link) => {
+        const path = link.replace('/files/', '').split('?')[0]!;
+        return { path, fileName: 'f', bearer: false, userId: 'ann' };
+      },
+    },
+  );
+  const get = (path: string, headers = {}) => ask(path, { 'accept-encoding': 'gzip', ...headers });
+  const whole = await get('/files/job/full.json');
+  expect([whole.statusCode, whole.headers['content-encoding'], whole.headers['content-length']]).toEqual([
+    200,
+    'gzip',
+    undefined,
+  ]);
+  expect(gunzipSync(await bytesOf(whole)).toString()).toBe(text);
+  const plain = await ask('/files/job/full.json', {});
+  expect([plain.headers['content-encoding'], plain.headers['content-length']]).toEqual([undefined, '7500']);
+  await bytesOf(plain);
+  expect(whole.headers.etag).toBe(`W/${plain.headers.etag}`);
+  const part = await get('/files/job/full.json', { range: 'bytes=0-4095' });
+  expect([part.statusCode, part.headers['content-encoding'], (await bytesOf(part)).length]).toEqual([
+    206,
+    undefined,
+    4096,
+  ]);
+  const known = await get('/files/job/full.json', { 'if-none-match': whole.headers.etag! });
+  expect(known.statusCode).toBe(304);
+  const archive = await get('/files/job/full.jsonl.gz');
+  expect([archive.headers['content-encoding'], (await bytesOf(archive)).length]).toEqual([undefined, 5000]);
+});

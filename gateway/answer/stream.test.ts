@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fault } from '../../src/base/fault.ts';
+import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+
+const answers: Record<string, Answer> = {};
+const core = recordedCaller(answers);
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ caller: core.caller });
+});
+afterAll(() => gateway.close(0));
+
+test('streams pieces with the content type of the first, at the pace of the reader', async () => {
+  answers.GetData = async function* () {
+    yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
+    for (let count = 0; count < 50; count += 1) yield { data: Buffer.alloc(100_000, 'x') };
+  };
+  const response = await gateway.ask('/v1/shop/data/x');
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv']);
+  expect((await response.arrayBuffer()).byteLength).toBe(5_000_004);
+});
+
+test('a fault before the first piece is an error like any other', async () => {
+  // biome-ignore lint/correctness/useYield: it fails before
+  answers.GetData = async function* () {
+    throw new Fault('malformed', 'The item token is not valid');
+  };
+  const response = await gateway.ask('/v1/shop/data/x');
+  expect([response.status, await response.json()]).toEqual([400, { detail: 'The item token is not valid' }]);
+});
+
+test('a fault later breaks the connection, so that half a file is not taken for a whole one', async () => {
+  answers.GetData = async function* () {
+    yield { contentType: 'text/plain', data: Buffer.from('half') };
+    throw new Fault('unavailable', 'gone');
+  };
+  const whole = gateway.ask('/v1/shop/data/x').then((response) => response.text());
+  await expect(whole).rejects.toThrow();
+});
+
+test('an empty stream and an empty piece are told apart', async () => {
+  answers.GetData = async function* () {
+    yield { contentType: 'text/plain', data: Buffer.alloc(0) };
+  };
+  const empty = await gateway.ask('/v1/shop/data/x');
+  expect([empty.status, await empty.text()]).toEqual([200, '']);
+  answers.GetData = async function* () {};
+  expect((await gateway.ask('/v1/shop/data/x')).status).toBe(500);
+});
+
+test('HEAD says the type without the stream; a reader that goes away ends the call', async () => {
+  let ended = 0;
+  answers.GetData = async function* () {
+    try {
+      while (true) yield { contentType: 'text/plain', data: Buffer.alloc(100_000) };
+    } finally {
+      ended += 1;
+    }
+  };
+  const head = await gateway.ask('/v1/shop/data/x', { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain']);
+  expect(ended).toBe(1);
+  const abort = new AbortController();
+  const response = await gateway.ask('/v1/shop/data/x', { signal: abort.signal });
+  await response.body!.getReader().read();
+  abort.abort();
+  await expect.poll(() => ended).toBe(2);
+  expect(core.calls.at(-1)?.context.signal.aborted).toBe(true);
+});

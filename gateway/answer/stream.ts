@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import type { Message } from '@bufbuild/protobuf';
+import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
+import type { AnswerHeaders } from '../../src/base/answer-headers.ts';
+import { Fault } from '../../src/base/fault.ts';
+import { addHeaders, type Exchange } from '../exchange.ts';
+import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
+
+/**
+ * Answers with a stream of google.api.HttpBody: the first message says the content type. Where the client takes
+ * br or gzip, text is sent so, and whatever came is let out as soon as the stream pauses. A fault before the
+ * first message is thrown; a later one breaks the connection, by the thrower's caller.
+ */
+export async function answerStream(
+  exchange: Exchange,
+  status: number,
+  messages: AsyncIterable<Message>,
+  answerHeaders: AnswerHeaders,
+): Promise<void> {
+  const { request, response, signal } = exchange;
+  const source = messages[Symbol.asyncIterator]() as AsyncIterator<HttpBody>;
+  let encoder: Encoder | undefined;
+  try {
+    const first = await source.next();
+    addHeaders(response, answerHeaders);
+    if (first.done) throw new Fault('internal', 'a stream ended without a message');
+    const type = first.value.contentType || 'application/octet-stream';
+    response.statusCode = status;
+    response.setHeader('content-type', type);
+    response.setHeader('cache-control', 'no-store');
+    if (isCompressible(type)) {
+      response.setHeader('vary', 'accept-encoding');
+      const encoding = preferredEncoding(request.headers['accept-encoding']);
+      if (encoding !== undefined) {
+        response.setHeader('content-encoding', encoding);
+        if (request.method !== 'HEAD') encoder = createEncoder(encoding);
+      }
+    }
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    encoder?.pipe(response);
+    const sink: Writable = encoder ?? response;
+    for (let step: IteratorResult<HttpBody> = first; !step.done; ) {
+      const { data } = step.value;
+      if (response.destroyed) return;
+      if (data.length > 0 && !sink.write(data)) await once(sink, 'drain', { signal });
+      const next = source.next();
+      if (encoder !== undefined && (await paused(next))) encoder.flush();
+      step = await next;
+    }
+    sink.end();
+  } finally {
+    if (!response.writableEnded && encoder?.writableEnded !== true) encoder?.destroy();
+    await source.return?.();
+  }
+}
+
+/** Whether nothing has come within this turn of the event loop. */
+async function paused(next: Promise<unknown>): Promise<boolean> {
+  const nothing = Symbol('nothing');
+  // What goes wrong is for who waits for it.
+  const come = next.then(
+    () => undefined,
+    () => undefined,
+  );
+  return (await Promise.race([come, setImmediate(nothing)])) === nothing;
+}

@@ -1,0 +1,223 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import {
+  default_json as defaultOption,
+  identifier as identifierOption,
+} from '../../gen/gleaner/options/v1/options_pb.ts';
+import { isRequired, restName, rulesOf, said } from '../../src/base/problems.ts';
+import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
+import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
+import { readTimestamp } from './timestamps.ts';
+
+/** Puts a JSON object's members into a message; unknown members are ignored (decisions, "Requests"). */
+export type ReadMembers = (input: Record<string, unknown>, message: Message, reading: Reading) => void;
+
+interface Member {
+  name: string;
+  required: boolean;
+  read: ReadValue;
+  assign(message: Message, value: unknown): void;
+  /** Sets the declared default; undefined without one. */
+  fallback: ((message: Message) => void) | undefined;
+}
+
+const compiled = new WeakMap<DescMessage, Member[]>();
+
+/** The reader of JSON values of a message type. Throws an Error for types without a REST form. */
+export function messageReader(schema: DescMessage): ReadValue {
+  if (schema.typeName === 'google.protobuf.Timestamp') return readTimestamp;
+  if (schema.typeName.startsWith('google.protobuf.'))
+    throw new Error(`${schema.typeName} has no REST form here`);
+  let members = compiled.get(schema);
+  if (members === undefined) {
+    members = [];
+    // Known before its members are, since a type may contain itself.
+    compiled.set(schema, members);
+    members.push(...schema.fields.map(memberOf));
+  }
+  const known = members;
+  return (value, reading) => {
+    if (!isMembers(value))
+      return refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+    const message = create(schema);
+    readMembers(known, value, message, reading);
+    return message;
+  };
+}
+
+/** The reader of some fields of a message type, those that a body carries. */
+export function membersReader(fields: readonly DescField[]): ReadMembers {
+  const members = fields.map(memberOf);
+  return (input, message, reading) => readMembers(members, input, message, reading);
+}
+
+/** The reader of one field's JSON value. */
+export function fieldReader(field: DescField): ReadValue {
+  switch (field.fieldKind) {
+    case 'list':
+      return listReader(field);
+    case 'map':
+      return mapReader(field);
+    default:
+      return elementReader(field);
+  }
+}
+
+/** Tells whether a value is a JSON object. */
+export function isMembers(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)
+  );
+}
+
+/** Puts a value into a message's field. */
+export function assigner(field: DescField): (message: Message, value: unknown) => void {
+  const { localName, oneof } = field;
+  if (oneof === undefined) {
+    return (message, value) => {
+      (message as unknown as Record<string, unknown>)[localName] = value;
+    };
+  }
+  return (message, value) => {
+    (message as unknown as Record<string, unknown>)[oneof.localName] = { case: localName, value };
+  };
+}
+
+/** Sets the default that a field declares; undefined without one. Throws an Error for a wrong one. */
+export function fallbackOf(field: DescField): ((message: Message) => void) | undefined {
+  const text = getOption(field, defaultOption);
+  if (text === '') return undefined;
+  const read = fieldReader(field);
+  const assign = assigner(field);
+  const reading = startReading();
+  if (read(JSON.parse(text), reading) === refused)
+    throw new Error(`${field}: default_json ${text}: ${reading.problems[0]?.msg}`);
+  return (message) => assign(message, read(JSON.parse(text), startReading()));
+}
+
+function readMembers(
+  members: readonly Member[],
+  input: Record<string, unknown>,
+  message: Message,
+  reading: Reading,
+): void {
+  const { path } = reading;
+  for (const member of members) {
+    const value = input[member.name];
+    if (value === undefined || (value === null && !member.required)) {
+      if (!member.required) {
+        member.fallback?.(message);
+        continue;
+      }
+      path.push(member.name);
+      refuse(reading, said.missing());
+      path.pop();
+      continue;
+    }
+    path.push(member.name);
+    const read = member.read(value, reading);
+    path.pop();
+    if (read !== refused) member.assign(message, read);
+  }
+}
+
+function memberOf(field: DescField): Member {
+  const name = restName(field);
+  if (name in Object.prototype) throw new Error(`${field}: ${name} can't be a name in JSON`);
+  return {
+    name,
+    required: isRequired(field),
+    read: fieldReader(field),
+    assign: assigner(field),
+    fallback: fallbackOf(field),
+  };
+}
+
+/** The reader of a singular field, or of one element of a list or map. */
+function elementReader(field: DescField): ReadValue {
+  if (field.message !== undefined) return messageReader(field.message);
+  if (field.enum !== undefined) return enumReader(field.enum);
+  const read = scalarReader(field.scalar ?? ScalarType.STRING, getOption(field, identifierOption));
+  // A required string without presence must not be empty: a message could not tell it from an absent one.
+  const nonEmpty =
+    field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && rulesOf(field).required;
+  if (!nonEmpty || field.proto.proto3Optional) return read;
+  return (value, reading) => (value === '' ? refuse(reading, said.tooShort(1)) : read(value, reading));
+}
+
+function listReader(field: DescField): ReadValue {
+  const rules = rulesOf(field);
+  const limits = rules.type.case === 'repeated' ? rules.type.value : undefined;
+  const least = Math.max(Number(limits?.minItems ?? 0n), rules.required ? 1 : 0);
+  const most = Number(limits?.maxItems ?? 0n) || Number.POSITIVE_INFINITY;
+  const element = elementReader(field);
+  // A refused object keeps its place, so that rule problems of its siblings name the right index.
+  const placeholder = field.message === undefined ? undefined : () => create(field.message!);
+  return (value, reading) => {
+    if (!Array.isArray(value))
+      return refuse(reading, { type: 'list_type', msg: 'Input should be a valid list' });
+    if (value.length < least) return refuse(reading, said.tooFew(least, value.length));
+    // Nothing is made of a list that is too long: a request must not cost more than the contract allows.
+    if (value.length > most) return refuse(reading, said.tooMany(most, value.length));
+    const { path } = reading;
+    const list: unknown[] = new Array(value.length);
+    const depth = path.push(0) - 1;
+    for (let index = 0; index < value.length; index += 1) {
+      path[depth] = index;
+      const read = element(value[index], reading);
+      list[index] = read === refused ? (placeholder?.() ?? zero(field)) : read;
+      if (isFull(reading)) {
+        list.length = index + 1;
+        break;
+      }
+    }
+    path.pop();
+    return list;
+  };
+}
+
+function mapReader(field: DescField & { fieldKind: 'map' }): ReadValue {
+  if (field.mapKey !== ScalarType.STRING)
+    throw new Error(`${field}: only maps with string keys have a REST form`);
+  const element = elementReader(field);
+  return (value, reading) => {
+    if (!isMembers(value))
+      return refuse(reading, { type: 'dict_type', msg: 'Input should be a valid dictionary' });
+    const entries: Record<string, unknown> = {};
+    for (const [key, given] of Object.entries(value)) {
+      reading.path.push(key);
+      const read = element(given, reading);
+      reading.path.pop();
+      // Defined, not assigned: `__proto__` is a key like any other.
+      if (read !== refused)
+        Object.defineProperty(entries, key, {
+          value: read,
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        });
+      if (isFull(reading)) break;
+    }
+    return entries;
+  };
+}
+
+function zero(field: DescField): unknown {
+  if (field.enum !== undefined) return 0;
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return '';
+    case ScalarType.BOOL:
+      return false;
+    case ScalarType.BYTES:
+      return new Uint8Array();
+    default:
+      return field.scalar !== undefined && isBig(field.scalar) ? 0n : 0;
+  }
+}

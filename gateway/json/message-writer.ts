@@ -1,0 +1,118 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { json as jsonOption, nullable as nullableOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { restName } from '../../src/base/problems.ts';
+import { isBig } from './scalars.ts';
+import { showTimestamp } from './timestamps.ts';
+
+/**
+ * Writes a message as JSON text: REST names; integers as numbers where a double holds them, else as
+ * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always there;
+ * an unset field with presence is absent, or null when declared `nullable`.
+ */
+export type WriteMessage = (message: Message) => string;
+
+type WriteValue = (value: unknown) => string;
+
+interface Member {
+  /** `"name":`. */
+  key: string;
+  /** Text of the value; undefined: no key. */
+  write(message: Message): string | undefined;
+}
+
+const compiled = new WeakMap<DescMessage, Member[]>();
+
+/** The writer of a message type, compiled once. Throws an Error for types without a REST form. */
+export function messageWriter(schema: DescMessage): WriteMessage {
+  if (schema.typeName === 'google.protobuf.Timestamp')
+    return (message) => `"${showTimestamp(message as Timestamp)}"`;
+  if (schema.typeName.startsWith('google.')) throw new Error(`${schema.typeName} has no REST form here`);
+  let members = compiled.get(schema);
+  if (members === undefined) {
+    members = [];
+    // Known before its members are, since a type may contain itself.
+    compiled.set(schema, members);
+    members.push(...schema.fields.map(memberOf));
+  }
+  const known = members;
+  return (message) => {
+    let text = '';
+    for (const member of known) {
+      const value = member.write(message);
+      if (value !== undefined) text += (text === '' ? '{' : ',') + member.key + value;
+    }
+    return text === '' ? '{}' : `${text}}`;
+  };
+}
+
+function memberOf(field: DescField): Member {
+  const { localName, oneof } = field;
+  const write = valueWriter(field);
+  const unset = getOption(field, nullableOption) ? 'null' : undefined;
+  const get = (message: Message): unknown => {
+    const values = message as unknown as Record<string, unknown>;
+    if (oneof === undefined) return values[localName];
+    const chosen = values[oneof.localName] as { case?: string; value?: unknown };
+    return chosen.case === localName ? chosen.value : undefined;
+  };
+  return {
+    key: `${JSON.stringify(restName(field))}:`,
+    write: (message) => {
+      const value = get(message);
+      return value === undefined ? unset : write(value);
+    },
+  };
+}
+
+function valueWriter(field: DescField): WriteValue {
+  const element = elementWriter(field);
+  if (field.fieldKind === 'list') {
+    return (value) => {
+      let text = '';
+      for (const item of value as unknown[]) text += (text === '' ? '' : ',') + element(item);
+      return `[${text}]`;
+    };
+  }
+  if (field.fieldKind === 'map') {
+    return (value) => {
+      const entries = Object.entries(value as Record<string, unknown>);
+      return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${element(item)}`).join(',')}}`;
+    };
+  }
+  return element;
+}
+
+function elementWriter(field: DescField): WriteValue {
+  if (field.message !== undefined) return messageWriter(field.message) as WriteValue;
+  if (field.enum !== undefined) return enumWriter(field.enum);
+  const scalar = field.scalar ?? ScalarType.STRING;
+  // Text of a stored record: spliced as it is, since encoding it again could change it.
+  if (getOption(field, jsonOption)) return (value) => (value === '' ? 'null' : (value as string));
+  if (isBig(scalar)) return writeBig;
+  switch (scalar) {
+    case ScalarType.STRING:
+      return JSON.stringify as WriteValue;
+    case ScalarType.BOOL:
+      return (value) => (value === true ? 'true' : 'false');
+    case ScalarType.BYTES:
+      return (value) => `"${Buffer.from(value as Uint8Array).toString('base64')}"`;
+    default:
+      // JSON has no NaN and no infinity.
+      return (value) => (Number.isFinite(value) ? String(value) : 'null');
+  }
+}
+
+const writeBig: WriteValue = (value) => (Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`);
+
+function enumWriter(schema: DescEnum): WriteValue {
+  const names = new Map(schema.values.map((value) => [value.number, JSON.stringify(value.name)]));
+  return (value) => names.get(value as number) ?? String(value);
+}

@@ -1,0 +1,152 @@
+import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
+import { quote, said } from '../../src/base/problems.ts';
+import { type Reading, refuse, type refused } from './reading.ts';
+
+/**
+ * A number whose JSON text is not a plain integer (`1.0`, `1e3`): told apart only where a request
+ * has identifiers written as numbers.
+ */
+export class NumberLiteral {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** Reads one JSON value; `refused` after a problem. */
+export type ReadValue = (value: unknown, reading: Reading) => unknown;
+
+const type = {
+  string: { type: 'string_type', msg: 'Input should be a valid string' },
+  unicode: {
+    type: 'string_unicode',
+    msg: 'Input should be a valid string, without halves of surrogate pairs',
+  },
+  identifier: { type: 'string_type', msg: 'Input should be a string or an integer up to 9007199254740991' },
+  bool: { type: 'bool_type', msg: 'Input should be a valid boolean' },
+  int: { type: 'int_type', msg: 'Input should be a valid integer' },
+  fraction: {
+    type: 'int_from_float',
+    msg: 'Input should be a valid integer, got a number with a fractional part',
+  },
+  float: { type: 'float_type', msg: 'Input should be a valid number' },
+  finite: { type: 'finite_number', msg: 'Input should be a finite number' },
+  bytes: { type: 'bytes_type', msg: 'Input should be a string in base64' },
+};
+
+const [int32, uint32] = [
+  [-(2 ** 31), 2 ** 31 - 1],
+  [0, 2 ** 32 - 1],
+] as const;
+const [int64, uint64] = [
+  [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  [0, Number.MAX_SAFE_INTEGER],
+] as const;
+
+/** Bounds of the integers that a field of a type takes from JSON; undefined for other types. */
+export function integerBounds(scalar: ScalarType): readonly [number, number] | undefined {
+  switch (scalar) {
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return int32;
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return uint32;
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return int64;
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return uint64;
+    default:
+      return undefined;
+  }
+}
+
+/** Tells whether messages hold a type's values as bigint. */
+export function isBig(scalar: ScalarType): boolean {
+  const bounds = integerBounds(scalar);
+  return bounds === int64 || bounds === uint64;
+}
+
+/** The reader of a scalar type's JSON form. */
+export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue {
+  const bounds = integerBounds(scalar);
+  if (bounds !== undefined) {
+    const big = isBig(scalar);
+    return (value, reading) => {
+      const read = readInteger(value, bounds, reading);
+      return big && typeof read === 'number' ? BigInt(read) : read;
+    };
+  }
+  switch (scalar) {
+    case ScalarType.STRING:
+      return identifier ? readIdentifier : readString;
+    case ScalarType.BOOL:
+      return readBool;
+    case ScalarType.BYTES:
+      return readBytes;
+    default:
+      return readFloat;
+  }
+}
+
+/** The reader of an enum: the names of its values. */
+export function enumReader(schema: DescEnum): ReadValue {
+  const names = schema.values.map((value) => value.name);
+  return (value, reading) => {
+    const found = schema.values.find((known) => known.name === value);
+    return found?.number ?? refuse(reading, said.notOneOf(names, String(value)));
+  };
+}
+
+const readString: ReadValue = (value, reading) => {
+  if (typeof value !== 'string') return refuse(reading, type.string);
+  return value.isWellFormed() ? value : refuse(reading, type.unicode);
+};
+
+const readIdentifier: ReadValue = (value, reading) => {
+  if (typeof value === 'string') return readString(value, reading);
+  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return refuse(reading, type.identifier);
+  reading.numericIdentifiers = true;
+  return String(value);
+};
+
+const readBool: ReadValue = (value, reading) => {
+  if (typeof value === 'boolean') return value;
+  return refuse(reading, typeof value === 'string' ? { ...type.bool, type: 'bool_parsing' } : type.bool);
+};
+
+const readFloat: ReadValue = (value, reading) => {
+  const number = value instanceof NumberLiteral ? value.value : value;
+  if (typeof number !== 'number')
+    return refuse(reading, typeof value === 'string' ? { ...type.float, type: 'float_parsing' } : type.float);
+  return Number.isFinite(number) ? number : refuse(reading, type.finite);
+};
+
+const readBytes: ReadValue = (value, reading) => {
+  if (typeof value !== 'string') return refuse(reading, type.bytes);
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return refuse(reading, said.wrong(type.bytes.msg));
+  return new Uint8Array(Buffer.from(value, 'base64'));
+};
+
+function readInteger(
+  value: unknown,
+  [least, most]: readonly [number, number],
+  reading: Reading,
+): number | typeof refused {
+  const number = value instanceof NumberLiteral ? value.value : value;
+  if (typeof number === 'string')
+    return refuse(reading, {
+      type: 'int_parsing',
+      msg: `Input should be a valid integer, not the string ${quote(number)}`,
+    });
+  if (typeof number !== 'number') return refuse(reading, type.int);
+  if (!Number.isFinite(number)) return refuse(reading, type.finite);
+  if (!Number.isInteger(number)) return refuse(reading, type.fraction);
+  if (number < least) return refuse(reading, said.tooSmall(least, number));
+  return number > most ? refuse(reading, said.tooGreat(most, number)) : number + 0;
+}

@@ -1,0 +1,61 @@
+import { type DescField, ScalarType } from '@bufbuild/protobuf';
+import { quote, said } from '../../src/base/problems.ts';
+import { type Reading, refuse } from './reading.ts';
+import { enumReader, integerBounds, isBig } from './scalars.ts';
+import { readTimestamp } from './timestamps.ts';
+
+/** Reads the text of a path segment, a query parameter or a form field; `refused` after a problem. */
+export type ReadText = (text: string, reading: Reading) => unknown;
+
+const truths = new Map<string, boolean>([
+  ...['true', '1', 'yes', 'on', 't', 'y'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off', 'f', 'n'].map((word) => [word, false] as const),
+]);
+
+/** The reader of a field's text form, or of one element of a list; undefined for fields without one. */
+export function textReader(field: DescField): ReadText | undefined {
+  if (field.enum !== undefined && field.fieldKind !== 'map') return enumReader(field.enum);
+  if (field.message?.typeName === 'google.protobuf.Timestamp' && field.fieldKind !== 'map')
+    return readTimestamp;
+  if (field.scalar === undefined || field.fieldKind === 'map') return undefined;
+  return scalarTextReader(field.scalar);
+}
+
+function scalarTextReader(scalar: ScalarType): ReadText | undefined {
+  const bounds = integerBounds(scalar);
+  if (bounds !== undefined) {
+    const [least, most] = bounds;
+    const big = isBig(scalar);
+    return (text, reading) => {
+      if (!/^[+-]?\d{1,4000}$/.test(text)) {
+        return refuse(reading, {
+          type: 'int_parsing',
+          msg: `Input should be a valid integer, not ${quote(text)}`,
+        });
+      }
+      const number = Number(text);
+      if (number < least) return refuse(reading, said.tooSmall(least, number));
+      if (number > most) return refuse(reading, said.tooGreat(most, number));
+      return big ? BigInt(number) : number + 0;
+    };
+  }
+  switch (scalar) {
+    case ScalarType.STRING:
+      return (text) => text;
+    case ScalarType.BOOL:
+      return (text, reading) =>
+        truths.get(text.toLowerCase()) ??
+        refuse(reading, { type: 'bool_parsing', msg: `Input should be a valid boolean, not ${quote(text)}` });
+    case ScalarType.BYTES:
+      return undefined;
+    default:
+      return (text, reading) => {
+        const number = text.trim() === '' ? Number.NaN : Number(text);
+        if (Number.isFinite(number)) return number;
+        return refuse(reading, {
+          type: 'float_parsing',
+          msg: `Input should be a valid number, not ${quote(text)}`,
+        });
+      };
+  }
+}

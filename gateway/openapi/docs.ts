@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Fault } from '../../src/base/fault.ts';
+import { isCompressible } from '../answer/content-encoding.ts';
+import { type Exchange, sendContent } from '../exchange.ts';
+
+const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+// Addresses are relative, so that the page works under both address forms and behind a prefix.
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gleaner API</title>
+<link rel="icon" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<script src="docs/swagger-ui-bundle.js" defer></script>
+<script src="docs/start.js" defer></script>
+</head>
+<body><div id="docs"></div></body>
+</html>
+`;
+
+const start = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'none',
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`;
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const types: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+/** Serves the page that shows the OpenAPI document; it loads nothing from elsewhere. */
+export function serveDocs(exchange: Exchange): void {
+  answer(exchange, 'text/html; charset=utf-8', Buffer.from(page), 'no-cache');
+}
+
+/** Serves one of the page's files. Fault: `not_found` for any other name. */
+export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
+  const type = Object.hasOwn(types, name) ? types[name] : undefined;
+  if (name === 'start.js') answer(exchange, types['swagger-ui-bundle.js']!, Buffer.from(start), 'no-cache');
+  else if (type !== undefined) answer(exchange, type, await readFile(join(folder, name)), 'max-age=86400');
+  else throw new Fault('not_found', 'The documentation has no such file');
+}
+
+function answer(exchange: Exchange, type: string, content: Buffer, cacheControl: string): void {
+  const { response } = exchange;
+  response.statusCode = 200;
+  response.setHeader('content-type', type);
+  response.setHeader('cache-control', cacheControl);
+  response.setHeader('content-security-policy', policy);
+  response.setHeader('referrer-policy', 'no-referrer');
+  sendContent(exchange, content, isCompressible(type));
+}

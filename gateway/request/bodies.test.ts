@@ -1,0 +1,225 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+
+const core = recordedCaller({ PlaceOrder: () => ({}), GetOrder: () => ({}), CancelOrder: () => ({}) });
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ caller: core.caller, maxBodyBytes: 1000 });
+});
+afterAll(() => gateway.close(0));
+
+const good = '{"lines":[{"item_id":"1","shop_id":"2"}]}';
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  gateway.ask('/shop/orders', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+test.each([
+  ['nothing but a brace', '{'],
+  ['a trailing comma', '{"lines":[],}'],
+  ['single quotes', "{'lines':[]}"],
+  ['two values', '{}{}'],
+  ['NaN', '{"weight":NaN}'],
+  ['a comment', '{}//'],
+  ['a bare word', 'hello'],
+  ['an unfinished string', '{"lines'],
+  ['a raw newline in a string', '{"country":"i\nd"}'],
+  ['a number with a leading zero', '{"pages":01}'],
+  ['a NUL', '{}\0'],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['half a UTF-8 sequence', Buffer.from([0x22, 0xe2, 0x82, 0x22])],
+  ['UTF-16', Buffer.from('{"lines":[]}', 'utf16le')],
+  ['gzip without saying so', gzipSync(good)],
+])('answers 400 to %s', async (_name, body) => {
+  const response = await post(body);
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    { detail: expect.stringMatching(/not valid/) },
+  ]);
+});
+
+test.each([
+  ['deep lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 422],
+  [
+    'deep objects in an unknown field',
+    good.replace('}]}', `}],"other":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`),
+    202,
+  ],
+  ['messages nested deeper than the stack', `${'{"inner":'.repeat(200_000)}{}${'}'.repeat(200_000)}`, 400],
+  [
+    'deep objects beside numeric identifiers',
+    `{"lines":[{"item_id":1,"shop_id":2}],"other":1.5,"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    400,
+  ],
+  [
+    'keys named after Object’s own',
+    good.replace(
+      '}]}',
+      '}],"constructor":{"prototype":{"x":1}},"__proto__":{"country":5},"toString":1,"hasOwnProperty":0}',
+    ),
+    202,
+  ],
+  [
+    'labels with a key __proto__',
+    good.replace('}]}', '}],"labels":{"__proto__":"x","constructor":"y"}}'),
+    202,
+  ],
+  ['a byte order mark', `\ufeff${good}`, 202],
+  ['a key that stands twice', good.replace('{', '{"lines":5,'), 202],
+  ['a long unknown string', good.replace('{', `{"other":"${'x'.repeat(1_000_000)}",`), 202],
+])('survives %s', async (_name, body, status) => {
+  expect((await post(body)).status).toBe(status);
+  expect(({} as { country?: unknown }).country).toBeUndefined();
+});
+
+test('a map keeps a key __proto__ as a key', async () => {
+  core.calls.length = 0;
+  await post(good.replace('}]}', '}],"labels":{"__proto__":"x"}}'));
+  expect(Object.keys(core.calls[0]?.message.labels as object)).toEqual(['__proto__']);
+});
+
+test.each([
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=utf-16',
+  'application/jsonx',
+  'json',
+  '',
+])('answers 415 to the content type "%s"', async (contentType) => {
+  const response = await gateway.ask('/shop/orders', {
+    method: 'POST',
+    body: Buffer.from(good),
+    headers: contentType === '' ? {} : { 'content-type': contentType },
+  });
+  expect([response.status, await response.json()]).toEqual([
+    415,
+    { detail: expect.stringContaining('send application/json') },
+  ]);
+});
+
+test.each([
+  'application/json',
+  'Application/JSON; charset=UTF-8',
+  'application/json;charset="utf-8"',
+  'application/vnd.shop+json',
+])('takes the content type %s', async (contentType) => {
+  expect((await post(good, { 'content-type': contentType })).status).toBe(202);
+});
+
+test('takes gzip, up to the limit of what comes out of it', async () => {
+  expect((await post(gzipSync(good), { 'content-encoding': 'gzip' })).status).toBe(202);
+  expect((await post(gzipSync(Buffer.alloc(20_000_000, ' ')), { 'content-encoding': 'gzip' })).status).toBe(
+    413,
+  );
+  expect((await post('no gzip', { 'content-encoding': 'gzip' })).status).toBe(400);
+  expect((await post(gzipSync(good).subarray(0, 30), { 'content-encoding': 'gzip' })).status).toBe(400);
+  expect((await post(good, { 'content-encoding': 'br' })).status).toBe(415);
+});
+
+test('answers 413 by the declared length and while streaming, and the answer arrives', async () => {
+  const declared = await post(Buffer.alloc(5_000_000, ' '));
+  expect([declared.status, await declared.json()]).toEqual([
+    413,
+    { detail: expect.stringContaining('4000000') },
+  ]);
+  const endless = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(100_000)),
+  });
+  const streamed = await gateway.ask('/shop/orders', {
+    method: 'POST',
+    body: endless,
+    duplex: 'half',
+    headers: { 'content-type': 'application/json' },
+  } as RequestInit);
+  expect(streamed.status).toBe(413);
+});
+
+test('a method without a limit of its own has the gateway’s', async () => {
+  const note = (text: string) =>
+    gateway.ask('/shop/orders/1/note', {
+      method: 'PUT',
+      body: JSON.stringify({ text }),
+      headers: { 'content-type': 'application/json' },
+    });
+  expect((await note('x'.repeat(2000))).status).toBe(413);
+});
+
+test('a client that waits to be told to go on is told so only once it may', async () => {
+  const ask = (key: string, length: number) =>
+    new Promise<{ status: number; continued: boolean }>((resolve, reject) => {
+      let continued = false;
+      const request = httpRequest(`${gateway.url}/shop/orders`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'content-length': length,
+          expect: '100-continue',
+        },
+      });
+      request.on('continue', () => {
+        continued = true;
+        request.end(good.padEnd(length));
+      });
+      request.on('response', (response) => {
+        response.resume();
+        request.destroy();
+        resolve({ status: response.statusCode!, continued });
+      });
+      request.on('error', reject);
+      request.flushHeaders();
+    });
+  expect(await ask('key-ann', 100)).toEqual({ status: 202, continued: true });
+  expect(await ask('nobody', 100)).toEqual({ status: 401, continued: false });
+  expect(await ask('key-ann', 50_000_000)).toEqual({ status: 413, continued: false });
+});
+
+test('a body sent to a method without one is left alone', async () => {
+  const response = await gateway.ask('/shop/orders/4:cancel', {
+    method: 'POST',
+    body: '{{{',
+    headers: { 'content-type': 'text/plain' },
+  });
+  expect(response.status).toBe(200);
+});
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nHost x\r\n\r\n', 400],
+  ['headers without end', `GET / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, 431],
+  [
+    'two lengths',
+    'POST /shop/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+    400,
+  ],
+  [
+    'a length and chunks',
+    'POST /shop/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  ['a NUL in the path', 'GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['a path of percent signs', 'GET /%%% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['an absolute address', 'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+])('answers %s with JSON', async (_name, text, status) => {
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(gateway.port, '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.on('end', () => resolve(received));
+    socket.on('error', reject);
+  });
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).toEqual(
+    status === 200 ? { status: 'ok' } : { detail: expect.any(String) },
+  );
+});

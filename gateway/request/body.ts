@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Fault } from '../../src/base/fault.ts';
+
+/** Tells whether a request says that it has a body, be it an empty one of unknown length. */
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || contentLength(request) > 0;
+}
+
+/** The declared length of a body in bytes; 0 without one. */
+export function contentLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+/**
+ * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after.
+ * Faults: `too_large` (before anything is read where the length is declared), `unsupported_media`
+ * for another content encoding, `malformed` for broken gzip or a body cut short.
+ */
+export async function* streamBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): AsyncGenerator<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new Fault(
+      'unsupported_media',
+      `Content-Encoding ${encoding} is not supported: send the body as it is or as gzip`,
+    );
+  }
+  if (contentLength(request) > limit) throw tooLarge(limit);
+  // A client that asked whether to go on was kept waiting until here.
+  if (request.headers.expect !== undefined) {
+    response.writeContinue();
+    request.headers.expect = undefined;
+  }
+  const arriving = counted(request, limit, 'The body ended before its end');
+  if (encoding === 'identity') {
+    yield* arriving;
+    return;
+  }
+  const gunzip = createGunzip();
+  const feeding = feed(arriving, gunzip);
+  // Its fault is thrown below, after what was read.
+  feeding.catch(() => {});
+  yield* counted(gunzip, limit, 'The body is not valid gzip');
+  await feeding;
+}
+
+/** Reads a whole body: see streamBody. */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of streamBody(request, response, limit)) chunks.push(chunk);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+async function* counted(chunks: Readable, limit: number, broken: string): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    // The stream is not destroyed when we stop early: the socket is still needed for the answer.
+    for await (const chunk of chunks.iterator({ destroyOnReturn: false })) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > limit) throw tooLarge(limit);
+      yield chunk as Buffer;
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : new Fault('malformed', broken, { cause: error });
+  }
+}
+
+async function feed(chunks: AsyncIterable<Buffer>, gunzip: ReturnType<typeof createGunzip>): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (!gunzip.write(chunk))
+        await new Promise((resolve) => gunzip.once('drain', resolve).once('close', resolve));
+      if (gunzip.destroyed) return;
+    }
+    gunzip.end();
+  } catch (error) {
+    gunzip.destroy(error as Error);
+  }
+}
+
+function tooLarge(limit: number): Fault {
+  return new Fault('too_large', `The body is larger than ${limit} bytes`);
+}

@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import busboy from 'busboy';
+import { Fault } from '../../src/base/fault.ts';
+
+/** One part of a multipart form. */
+export type Part = { kind: 'text'; text: string } | { kind: 'file'; bytes: Buffer };
+
+const maxParts = 100;
+const maxTextBytes = 64 * 1024;
+
+/**
+ * Reads a multipart/form-data body into its parts, by name in the order they came. Faults:
+ * `malformed` for a body that is no such form, `too_large` for more than 100 parts, and whatever
+ * `chunks` throws.
+ */
+export async function readForm(
+  headers: IncomingHttpHeaders,
+  chunks: AsyncIterable<Buffer>,
+): Promise<Map<string, Part[]>> {
+  const parts = new Map<string, Part[]>();
+  const add = (name: string | undefined, part: Part) => {
+    if (name === undefined) return;
+    const known = parts.get(name);
+    if (known === undefined) parts.set(name, [part]);
+    else known.push(part);
+  };
+  const parser = openParser(headers);
+  let fault: Fault | undefined;
+  const fail = (made: Fault) => {
+    fault ??= made;
+  };
+  parser.on('field', (name, text, info) => {
+    if (info.valueTruncated)
+      fail(new Fault('too_large', `The form field ${name} is larger than ${maxTextBytes} bytes`));
+    add(name, { kind: 'text', text });
+  });
+  parser.on('file', (name, stream) => {
+    const pieces: Buffer[] = [];
+    stream.on('data', (piece: Buffer) => pieces.push(piece));
+    // A file cut short is reported by the parser itself.
+    stream.on('error', () => {});
+    stream.on('end', () => add(name, { kind: 'file', bytes: Buffer.concat(pieces) }));
+  });
+  parser.on('partsLimit', () => fail(new Fault('too_large', `The form has more than ${maxParts} parts`)));
+  const ended = new Promise<void>((resolve) => {
+    parser.on('error', (error) => {
+      fail(new Fault('malformed', `The form can't be read: ${(error as Error).message}`, { cause: error }));
+      resolve();
+    });
+    parser.on('close', resolve);
+  });
+  for await (const chunk of chunks) {
+    if (fault !== undefined) break;
+    if (!parser.write(chunk))
+      await Promise.race([ended, new Promise((resolve) => parser.once('drain', resolve))]);
+  }
+  if (fault === undefined) parser.end();
+  else parser.destroy();
+  await ended;
+  if (fault !== undefined) throw fault;
+  return parts;
+}
+
+function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
+  try {
+    return busboy({
+      headers,
+      defParamCharset: 'utf8',
+      limits: { parts: maxParts, fields: maxParts, fieldSize: maxTextBytes },
+    });
+  } catch (error) {
+    throw new Fault('malformed', `The form can't be read: ${(error as Error).message}`, { cause: error });
+  }
+}

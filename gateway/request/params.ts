@@ -1,0 +1,91 @@
+import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
+import { isRequired, restName, said } from '../../src/base/problems.ts';
+import { assigner, fallbackOf } from '../json/message-reader.ts';
+import { type Reading, refuse, refused } from '../json/reading.ts';
+import { textReader } from '../json/text.ts';
+import type { Part } from './form.ts';
+
+/** Sets fields of a message from where they stand in a request, recording problems. */
+export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
+
+/** The reader of fields from the query. Unknown parameters are ignored; of a repeated one the last counts. */
+export function queryReader(fields: readonly DescField[]): ReadParams<URLSearchParams> {
+  const params = fields
+    .filter((field) => textReader(field) !== undefined)
+    .map((field) => ({ name: restName(field), set: textSetter(field, 'query') }));
+  return (query, message, reading) => {
+    for (const { name, set } of params) set(query.getAll(name), message, reading);
+  };
+}
+
+/** The reader of fields from a form: bytes fields from files, others from text parts. */
+export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, Part[]>> {
+  const params = fields.map((field) => ({
+    name: restName(field),
+    set:
+      field.fieldKind === 'scalar' && field.scalar === ScalarType.BYTES
+        ? fileSetter(field)
+        : formTextSetter(field),
+  }));
+  return (form, message, reading) => {
+    for (const { name, set } of params) set(form.get(name) ?? [], message, reading);
+  };
+}
+
+type Setter<Value> = (values: readonly Value[], message: Message, reading: Reading) => void;
+
+function textSetter(field: DescField, place: string): Setter<string> {
+  const read = textReader(field);
+  if (read === undefined) throw new Error(`${field} has no text form`);
+  const name = restName(field);
+  const required = isRequired(field);
+  const assign = assigner(field);
+  const fallback = fallbackOf(field);
+  return (texts, message, reading) => {
+    reading.path.push(place, name);
+    if (texts.length === 0) {
+      if (required) refuse(reading, said.missing());
+      else fallback?.(message);
+    } else if (field.fieldKind === 'list') {
+      const depth = reading.path.push(0) - 1;
+      const values = texts.map((text, index) => {
+        reading.path[depth] = index;
+        return read(text, reading);
+      });
+      if (!values.includes(refused)) assign(message, values);
+    } else {
+      const text = texts.at(-1)!;
+      const value =
+        required && text === '' && field.scalar === ScalarType.STRING
+          ? refuse(reading, said.tooShort(1))
+          : read(text, reading);
+      if (value !== refused) assign(message, value);
+    }
+    reading.path.length = 0;
+  };
+}
+
+function formTextSetter(field: DescField): Setter<Part> {
+  const set = textSetter(field, 'body');
+  return (parts, message, reading) => {
+    const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+    if (texts.length === parts.length) return set(texts, message, reading);
+    reading.path.push('body', restName(field));
+    refuse(reading, { type: 'string_type', msg: 'Input should be a text field of the form, not a file' });
+    reading.path.length = 0;
+  };
+}
+
+function fileSetter(field: DescField): Setter<Part> {
+  const required = isRequired(field);
+  const assign = assigner(field);
+  return (parts, message, reading) => {
+    const part = parts.at(-1);
+    reading.path.push('body', restName(field));
+    if (part === undefined) {
+      if (required) refuse(reading, said.missing());
+    } else if (part.kind === 'file') assign(message, part.bytes);
+    else refuse(reading, said.wrong('Expected a file: a part of the form with a filename'));
+    reading.path.length = 0;
+  };
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+
+const answers: Record<string, Answer> = {};
+const core = recordedCaller(answers);
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ caller: core.caller });
+});
+afterAll(() => gateway.close(0));
+beforeEach(() => {
+  core.calls.length = 0;
+  for (const name of Object.keys(answers)) delete answers[name];
+});
+
+const json = (body: unknown, headers: Record<string, string> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const line = { item_id: '1', shop_id: '2' };
+const problems = async (response: Response) => {
+  const { detail } = (await response.json()) as { detail: { loc: unknown[]; type: string }[] };
+  return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
+};
+
+test('takes integers for identifiers and refuses every other spelling', async () => {
+  answers.PlaceOrder = () => ({});
+  const good = await gateway.ask(
+    '/shop/orders',
+    json('{"lines":[{"item_id":9007199254740991,"shop_id":"007"}],"stops":[5],"weight":1.5}'),
+  );
+  expect(good.status).toBe(202);
+  expect(core.calls[0]?.message).toMatchObject({
+    lines: [{ itemId: '9007199254740991', shopId: '007' }],
+    stops: ['5'],
+    weight: 1.5,
+  });
+  for (const wrong of ['1.0', '1e3', '1.5', '9007199254740992', '-0', 'true', '[]', '{}', 'null', '1e400']) {
+    const body = `{"lines":[{"item_id":3,"shop_id":${wrong}}]}`;
+    expect(await problems(await gateway.ask('/shop/orders', json(body)))).toEqual({
+      status: 422,
+      problems: ['body.lines.0.shop_id string_type'],
+    });
+  }
+  const negative = await gateway.ask('/shop/orders', json('{"lines":[{"item_id":-3,"shop_id":"1"}]}'));
+  expect(await problems(negative)).toMatchObject({
+    problems: ['body.lines.0.item_id string_pattern_mismatch'],
+  });
+});
+
+test('lists structural and rule problems together, one per place', async () => {
+  const body = {
+    lines: [{ item_id: true }, line, 'x', { item_id: '', shop_id: 'abc', amount: 1000 }],
+    country: 'xx',
+    tags: ['', 'toolong', 5],
+    gift: 'maybe',
+    budget: -1,
+    weight: 'heavy',
+    shipping: 'SHIPPING_SEA',
+    ship_at: 'soon',
+    labels: { a: 1 },
+    rooms: [],
+    card: '***',
+    pages: 1.5,
+    customerKey: 'x'.repeat(11),
+    email: 'nobody',
+    credits: 'x',
+    stops: {},
+    inner: 5,
+    job_id: 'no',
+    small: -1,
+  };
+  const answer = await problems(await gateway.ask('/shop/orders', json(body)));
+  expect(answer.status).toBe(422);
+  expect(answer.problems).toEqual([
+    'body.lines.0.item_id string_type',
+    'body.lines.0.shop_id missing',
+    'body.lines.2 model_attributes_type',
+    'body.lines.3.item_id string_too_short',
+    'body.tags.2 string_type',
+    'body.gift bool_parsing',
+    'body.weight float_parsing',
+    'body.shipping enum',
+    'body.ship_at datetime_from_date_parsing',
+    'body.labels.a string_type',
+    'body.rooms dict_type',
+    'body.card value_error',
+    'body.pages int_from_float',
+    'body.credits int_parsing',
+    'body.stops list_type',
+    'body.inner model_attributes_type',
+    'body.small greater_than_equal',
+    'body.lines.3.shop_id string_pattern_mismatch',
+    'body.lines.3.amount less_than_equal',
+    'body.country enum',
+    'body.tags.0 string_too_short',
+    'body.tags.1 string_too_long',
+    'body.budget greater_than_equal',
+    'body.customerKey string_too_long',
+    'body.email value_error',
+    'body.job_id uuid_parsing',
+  ]);
+  expect(core.calls).toEqual([]);
+});
+
+test('lists at most 100 problems', async () => {
+  const answer = await problems(await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })));
+  expect(answer).toMatchObject({ status: 422 });
+  expect(answer.problems).toHaveLength(100);
+});
+
+test.each([
+  ['no body', { method: 'POST' }, 'body missing'],
+  ['an empty body', json(''), 'body missing'],
+  ['null', json('null'), 'body model_attributes_type'],
+  ['a list', json('[]'), 'body model_attributes_type'],
+  ['text', json('"x"'), 'body model_attributes_type'],
+  ['a number', json('1.5'), 'body model_attributes_type'],
+  ['an empty object', json({}), 'body.lines missing'],
+  ['null for a list', json({ lines: null }), 'body.lines list_type'],
+  ['an empty list', json({ lines: [] }), 'body.lines too_short'],
+  ['a long list', json({ lines: Array(50_001).fill(0) }), 'body.lines too_long'],
+  ['an object for a list', json({ lines: { length: 1, 0: line } }), 'body.lines list_type'],
+  ['a list of null', json({ lines: [null] }), 'body.lines.0 model_attributes_type'],
+  [
+    'half a surrogate pair',
+    json('{"lines":[{"item_id":"1","shop_id":"2"}],"tags":["\\ud800"]}'),
+    'body.tags.0 string_unicode',
+  ],
+  [
+    'members under __proto__',
+    json('{"__proto__":{"lines":[{"item_id":"1","shop_id":"2"}]}}'),
+    'body.lines missing',
+  ],
+  [
+    'an infinite number',
+    json(`{"lines":[${JSON.stringify(line)}],"weight":1e999}`),
+    'body.weight finite_number',
+  ],
+  ['an integer beyond int32', json({ lines: [line], pages: 2 ** 31 }), 'body.pages less_than_equal'],
+])('answers 422 to %s', async (_name, init, expected) => {
+  expect(await problems(await gateway.ask('/shop/orders', init))).toEqual({
+    status: 422,
+    problems: [expected],
+  });
+});
+
+test('rule problems of path, query and body come with their places', async () => {
+  expect(await problems(await gateway.ask('/shop/orders/x'))).toEqual({
+    status: 422,
+    problems: ['path.number int_parsing'],
+  });
+  expect(await problems(await gateway.ask('/shop/orders/0'))).toEqual({
+    status: 422,
+    problems: ['path.number greater_than_equal'],
+  });
+  expect(await problems(await gateway.ask('/shop/progress/123'))).toEqual({
+    status: 422,
+    problems: ['path.job_id uuid_parsing'],
+  });
+  expect(await problems(await gateway.ask('/shop/orders?limit=0'))).toEqual({
+    status: 422,
+    problems: ['query.limit greater_than_equal'],
+  });
+  const query = '/shop/orders?limit=x&gift=perhaps&shipping=SEA&below=&since=1';
+  expect(await problems(await gateway.ask(query))).toEqual({
+    status: 422,
+    problems: [
+      'query.limit int_parsing',
+      'query.gift bool_parsing',
+      'query.shipping enum',
+      'query.below float_parsing',
+      'query.since datetime_from_date_parsing',
+    ],
+  });
+  expect(await problems(await gateway.ask('/shop/orders/x/note', { ...json({}), method: 'PUT' }))).toEqual({
+    status: 422,
+    problems: ['path.number int_parsing', 'body.text missing'],
+  });
+});
+
+test('null for an optional field is absence, and absence has no key', async () => {
+  answers.PlaceOrder = () => ({});
+  const response = await gateway.ask(
+    '/shop/orders',
+    json({ lines: [{ ...line, amount: null }], country: null, pages: null, tags: null, inner: null }),
+  );
+  expect(response.status).toBe(202);
+  expect(core.calls[0]?.message).toMatchObject({ pages: 7, tags: [], lines: [{ itemId: '1' }] });
+  expect(core.calls[0]?.message.country).toBeUndefined();
+});

@@ -1,0 +1,136 @@
+import { create, type DescField, type Message } from '@bufbuild/protobuf';
+import { Fault, type Problem } from '../../src/base/fault.ts';
+import { isRequired, maxProblems, problemsOf, restName, said } from '../../src/base/problems.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../json/json-body.ts';
+import { assigner, fieldReader, isMembers, membersReader } from '../json/message-reader.ts';
+import { type Reading, refuse, refused, startReading } from '../json/reading.ts';
+import { textReader } from '../json/text.ts';
+import type { Variable } from '../paths/parse.ts';
+import type { Part } from './form.ts';
+import { formReader, queryReader } from './params.ts';
+
+/** What a request carries, by where it came from. */
+export interface RequestParts {
+  /** Path segments, percent-decoded. */
+  segments: readonly string[];
+  query: URLSearchParams;
+  /** Text of a JSON body; empty: none. */
+  json?: string;
+  form?: Map<string, Part[]>;
+  /** Problems found in headers. */
+  problems: readonly Problem[];
+}
+
+/** Makes the request message; throws `invalid` with every problem, structural ones first. */
+export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => Message;
+
+/**
+ * Derives how an endpoint's requests become messages: fields in the path, in the body, else in the
+ * query. Throws an Error for a declaration that can't be bound. The rules of the contract are
+ * checked here only beside structural problems, so that all are listed together; a request without
+ * any is checked once, by the core.
+ */
+export function requestReader(endpoint: Endpoint): ReadRequest {
+  const { input } = endpoint.method;
+  const inPath = new Map(
+    endpoint.forms[0]!.template.variables.map((variable) => {
+      const field = input.fields.find((known) => known.name === variable.field);
+      const read = field && textReader(field);
+      if (field?.fieldKind === 'list' || read === undefined)
+        throw new Error(`${endpoint.method}: ${variable.field} can't stand in a path`);
+      return [variable.field, { place: ['path', restName(field!)], read, assign: assigner(field!) }];
+    }),
+  );
+  const others = input.fields.filter((field) => !inPath.has(field.name));
+  const inBody = others.filter((field) => endpoint.body === '*' || endpoint.body === field.name);
+  const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, inBody);
+  const readForm = endpoint.multipart ? formReader(inBody) : undefined;
+  const readQuery = queryReader(others.filter((field) => !inBody.includes(field)));
+
+  return (parts, variables) => {
+    const readAll = (parse: (text: string) => unknown): { message: Message; reading: Reading } => {
+      const message = create(input);
+      const reading = startReading();
+      for (const variable of variables) {
+        const { place, read, assign } = inPath.get(variable.field)!;
+        within(reading, place, () => {
+          const value = read(
+            parts.segments.slice(variable.start, variable.end ?? undefined).join('/'),
+            reading,
+          );
+          if (value !== refused) assign(message, value);
+        });
+      }
+      reading.problems.push(...parts.problems);
+      readQuery(parts.query, message, reading);
+      readForm?.(parts.form ?? new Map(), message, reading);
+      readBody?.(parts.json ?? '', parse, message, reading);
+      return { message, reading };
+    };
+
+    let { message, reading } = readAll(parseJson);
+    // Only the spelling tells 1.0 from 1, and asking for it is slow: decided once it matters.
+    if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
+      ({ message, reading } = readAll(parseJsonLiterals));
+    if (reading.problems.length > 0) throw invalid(endpoint, message, reading.problems);
+    return message;
+  };
+}
+
+function invalid(endpoint: Endpoint, message: Message, problems: Problem[]): Fault {
+  const keys = new Map(problems.map((problem) => [JSON.stringify(problem.loc), problem]));
+  const covered = (loc: Problem['loc']) =>
+    loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
+  const all = [
+    ...keys.values(),
+    ...problemsOf(endpoint.method, message).filter((problem) => !covered(problem.loc)),
+  ];
+  const listed = all.slice(0, maxProblems);
+  return new Fault(
+    'invalid',
+    `The request has ${all.length === 1 ? 'a problem' : `${all.length} problems`}`,
+    { problems: listed },
+  );
+}
+
+function within(reading: Reading, path: Problem['loc'], read: () => void): void {
+  reading.path.push(...path);
+  read();
+  reading.path.length = 0;
+}
+
+function jsonReader(endpoint: Endpoint, fields: readonly DescField[]) {
+  if (fields.length === 0) return undefined;
+  const required = fields.some(isRequired);
+  const whole = endpoint.body === '*';
+  const readMembers = membersReader(fields);
+  const readField = whole ? undefined : fieldReader(fields[0]!);
+  const assign = assigner(fields[0]!);
+  return (text: string, parse: (text: string) => unknown, message: Message, reading: Reading): void => {
+    within(reading, ['body'], () => {
+      if (text === '') {
+        if (required) refuse(reading, said.missing());
+        else if (whole) readMembers({}, message, reading);
+        return;
+      }
+      const value = guardDepth(() => parse(text));
+      if (readField !== undefined) {
+        const read = guardDepth(() => readField(value, reading));
+        if (read !== refused) assign(message, read);
+      } else if (isMembers(value)) guardDepth(() => readMembers(value, message, reading));
+      else refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+    });
+  };
+}
+
+/** A type that contains itself can be nested deeper than the stack is. */
+function guardDepth<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new Fault('malformed', 'The body is nested too deep', { cause: error });
+    throw error;
+  }
+}
