@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { Fault } from '../base/fault.ts';
 import type { FilePack, UnitPlace } from '../kinds/kind.ts';
 import type { Batch, Job, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
@@ -71,7 +72,11 @@ async function* units(
     for (const [index, unit] of batch.units.entries()) {
       const place: UnitPlace = { job, region: batch.region, first: count.items === 0 };
       const outcome = batch.outcomes[index];
-      const parts = outcome ? pack.unit(unit, outcome, payloads.get(index), place) : null;
+      const payload = payloads.get(index);
+      // A file without it would say that the unit failed, and it was paid for.
+      if (outcome?.status === 'SUCCESS' && payload === undefined)
+        throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
+      const parts = outcome ? pack.unit(unit, outcome, payload, place) : null;
       if (parts === null) continue;
       count.items++;
       yield* parts;

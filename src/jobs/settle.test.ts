@@ -91,3 +91,14 @@ test('a job whose end was cut short ends the same way when it is taken up again'
   expect(await bench.balance(job.userId)).toBe(5_000 - 100);
   expect(await bench.problems()).toEqual([]);
 });
+
+test('a record that was lost is no failed unit: the job does not end by a file that says so', async () => {
+  const { context } = bench;
+  const job = await ended(3);
+  const lossy = { ...context.store, readPayloads: async () => new Map<number, Uint8Array>() };
+  const again = { ...job, state: 'settling' as const };
+  await expect(finishEnding({ ...context, store: lossy }, again)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringMatching(/unit 0 of batch .* has lost its record/),
+  });
+});
