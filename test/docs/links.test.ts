@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../support/service.ts';
+
+const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+
+/** Names that headings of a page are linked by. */
+function headings(path: string): string[] {
+  const lines = readFileSync(path, 'utf8').match(/^#+ .*$/gm) ?? [];
+  return lines.map((line) =>
+    line
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Links of a page that lead nowhere. */
+function broken(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8').replace(/```[\s\S]*?```/g, '');
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [file = '', anchor] = link.split('#');
+    const path = file === '' ? join(root, page) : join(root, dirname(page), file);
+    return !existsSync(path) || (anchor !== undefined && !headings(path).includes(anchor));
+  });
+}
+
+test.each(pages)('links of %s lead somewhere', (page) => {
+  expect(broken(page)).toEqual([]);
+});
