@@ -1,6 +1,7 @@
+import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { sha256 } from '../base/id.ts';
-import type { Role } from '../store/documents.ts';
+import type { ApiKey, Role, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUse, type KeyUseOptions } from './key-use.ts';
 
@@ -34,14 +35,28 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const found = await store.findApiKey(sha256(token));
     if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
     const { key, user } = found;
-    if (key.revokedAt !== null) throw new Fault('unauthenticated', 'The token has been revoked.');
-    if (key.expiresAt !== null && key.expiresAt <= clock.now()) {
-      throw new Fault('unauthenticated', 'The token has expired.');
-    }
-    if (user.suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
+    demandValid(key, user, clock.now());
     used(key);
     return { userId: key.userId, role: key.role, keyId: key.id, balance: user.balance };
   };
+}
+
+function demandValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
+  if (revokedAt !== null) throw new Fault('unauthenticated', 'The token has been revoked.');
+  if (expiresAt !== null && expiresAt <= now) throw new Fault('unauthenticated', 'The token has expired.');
+  if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
+}
+
+/** Asks again whether a principal may call, in the middle of a long answer. Fault `unauthenticated`. */
+export async function demandStillValid(
+  store: Pick<AccountStore, 'listApiKeys' | 'getUser'>,
+  clock: Clock,
+  { userId, keyId }: Principal,
+): Promise<void> {
+  const [keys, user] = await Promise.all([store.listApiKeys(userId), store.getUser(userId)]);
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
+  demandValid(key, user, clock.now());
 }
 
 /** Refuses a principal of another role: a key of one role never works for the other's calls. */

@@ -1,13 +1,17 @@
+import { create } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Health } from '../../gen/health/v1/health_pb.ts';
 import { openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import { approve } from '../jobs/decide.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
-import { createCore } from './core.ts';
+import { type Call, createCore } from './core.ts';
 import { services } from './services.ts';
 
 let bench: JobsBench;
@@ -66,4 +70,29 @@ test('a token made up after the form of one leads to a place, or is refused; not
       expect(code, `${list.name} ${place}`).toBe(place === '0-' ? 'invalid' : 'ok');
     }
   }
+});
+
+test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
+  ['is revoked', (key) => bench.context.store.revokeApiKey(key, bench.clock.now()), /revoked/],
+  ['is of a user who is suspended', (_, user) => bench.context.store.suspendUser(user, 1), /suspended/],
+])('what goes on for long ends when the key that began it %s', async (_what, end, message) => {
+  const userId = await bench.createUser(1_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  const { keyId, apiKey } = await core.keyOf(userId);
+  const { authenticate, stream, unary } = createCore(bench.context, [JobService]);
+  const { signal } = new AbortController();
+  const common = { principal: await authenticate(`Bearer ${apiKey}`), signal, answerHeaders: {} };
+  const { watchJob, getJob } = JobService.method;
+  const request = create(watchJob.input, { jobId });
+  const refusal = { code: 'unauthenticated', message: expect.stringMatching(message) };
+
+  const watching = stream(watchJob, request, { ...common, waitMs: 0 } as Call)[Symbol.asyncIterator]();
+  expect((await watching.next()).value).toMatchObject({ jobId, status: 'awaiting_approval' });
+  const waiting = unary(getJob, request, { ...common, waitMs: 30_000 } as Call);
+  const refused = expect(waiting).rejects.toMatchObject(refusal);
+  await end(keyId, userId);
+  await approve(bench.context, jobId, newId());
+  const next = expect(watching.next()).rejects.toMatchObject(refusal);
+  await bench.clock.pass(31_000);
+  await Promise.all([next, refused]);
 });

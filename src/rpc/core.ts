@@ -1,7 +1,7 @@
 import { type DescMethod, type DescService, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
-import { createAuthenticator, demandRole, type Principal } from '../access/principal.ts';
+import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import { placeProblems, problemsOf } from '../base/problems.ts';
@@ -53,6 +53,9 @@ export interface Core {
   ready(): Promise<void>;
 }
 
+/** How often a long answer asks whether its caller's key still holds, in milliseconds. */
+const stillValidMs = 1_000;
+
 /** Whether a call may change its caller's credits: users' calls that change anything have such REST forms. */
 function changesBalance(method: DescMethod): boolean {
   return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
@@ -63,6 +66,7 @@ function changesBalance(method: DescMethod): boolean {
  * without work behind it.
  */
 export function createCore(context: JobContext, services: readonly DescService[]): Core {
+  const { store, clock } = context;
   const sources = [
     jobHandlers(context),
     jobServiceHandlers(context),
@@ -100,14 +104,17 @@ export function createCore(context: JobContext, services: readonly DescService[]
     async unary(method, request, call) {
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
+      const waits = call.waitMs > 0 && canWait(method);
       try {
-        return await handlers.unary.get(fullName(method))!(request, call);
+        const answer = await handlers.unary.get(fullName(method))!(request, call);
+        if (waits) await demandStillValid(store, clock, call.principal);
+        return answer;
       } catch (error) {
         throw placeProblems(method, error);
       } finally {
-        if (spends.has(method) || (call.waitMs > 0 && canWait(method))) {
+        if (spends.has(method) || waits) {
           // Asked anew: the call, or what happened while it waited, changed the balance.
-          const user = await context.store.getUser(call.principal.userId).catch(() => null);
+          const user = await store.getUser(call.principal.userId).catch(() => null);
           sayCredits(call, user?.balance);
         }
       }
@@ -115,14 +122,21 @@ export function createCore(context: JobContext, services: readonly DescService[]
     async *stream(method, request, call) {
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
+      let asked = clock.now();
       try {
-        yield* handlers.stream.get(fullName(method))!(request, call);
+        for await (const message of handlers.stream.get(fullName(method))!(request, call)) {
+          if (clock.now() - asked >= stillValidMs) {
+            await demandStillValid(store, clock, call.principal);
+            asked = clock.now();
+          }
+          yield message;
+        }
       } catch (error) {
         throw placeProblems(method, error);
       }
     },
     async ready() {
-      const engines = { store: context.store, queue: context.queue, files: context.blobs };
+      const engines = { store, queue: context.queue, files: context.blobs };
       const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
       const missing = Object.keys(engines).flatMap((name, index) => {
         const check = checks[index]!;
