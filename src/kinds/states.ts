@@ -9,6 +9,24 @@ export function aggregate(success: number, failed: number): TerminalStatus {
   return success === 0 ? 'failed' : 'partial_complete';
 }
 
+/** State of a job of any kind in the words of the contract. One that is being settled still changes. */
+export function jobStatus(job: Job): string {
+  switch (job.state) {
+    case 'submitted':
+    case 'approving':
+      return 'awaiting_approval';
+    case 'approved':
+      return job.decidedBy === null ? 'initializing' : 'processing';
+    case 'rejecting':
+      return 'rejected';
+    case 'settling':
+    case 'terminating':
+      return 'processing';
+    default:
+      return job.state;
+  }
+}
+
 /**
  * State of an approval-flow job as clients see it. A job without outstanding batches is terminal to
  * them even while its file is being made (decisions, "States and shapes"). One that was cancelled is what its
@@ -16,14 +34,6 @@ export function aggregate(success: number, failed: number): TerminalStatus {
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   switch (job.state) {
-    case 'submitted':
-    case 'awaiting_approval':
-    case 'approving':
-      return 'awaiting_approval';
-    case 'approved':
-      return job.decidedBy === null ? 'initializing' : 'processing';
-    case 'rejecting':
-      return 'rejected';
     case 'processing':
     case 'settling':
     case 'terminating':
@@ -32,7 +42,7 @@ export function approvalStatus(job: Job, batches: Counts['batches']): string {
         ? 'processing'
         : aggregate(batches.success, batches.failed);
     default:
-      return job.state;
+      return jobStatus(job);
   }
 }
 

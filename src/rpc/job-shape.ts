@@ -6,6 +6,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { waitingFor } from '../jobs/waiting.ts';
+import { isRejected, jobStatus } from '../kinds/states.ts';
 import { countNothing } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';
 
@@ -68,7 +69,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     status: jobStatus(job),
     total: job.totalUnits,
     success: units.success,
-    failed: job.state === 'rejecting' || job.state === 'rejected' ? job.totalUnits : units.failed,
+    failed: isRejected(job) ? job.totalUnits : units.failed,
     batches: job.totalBatches,
     batchesDone: batches.success + batches.failed,
     unitPrice: job.unitPrice,
@@ -80,24 +81,6 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
     ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
   };
-}
-
-/** State of a job of any kind in the words of the contract. One that is being settled still changes. */
-function jobStatus(job: Job): string {
-  switch (job.state) {
-    case 'submitted':
-    case 'approving':
-      return 'awaiting_approval';
-    case 'approved':
-      return job.decidedBy === null ? 'initializing' : 'processing';
-    case 'rejecting':
-      return 'rejected';
-    case 'settling':
-    case 'terminating':
-      return 'processing';
-    default:
-      return job.state;
-  }
 }
 
 /** REST paths by which kinds show a job: those of the read steps that are named by nothing but the job. */
