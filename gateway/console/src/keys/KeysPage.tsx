@@ -4,18 +4,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { AccountService } from '../../../../gen/gleaner/account/v1/account_pb.ts';
 import { every } from '../app/queries.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
 import { Page } from '../layout/Page.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
-import { KeysTable } from './KeysTable.tsx';
-import { NewKeyModal } from './NewKeyModal.tsx';
+import { KeyList } from './KeyList.tsx';
 
 /** The caller's API keys. */
 export function KeysPage() {
   const query = useQuery(AccountService.method.listApiKeys, {}, { refetchInterval: every.resting });
   const creation = useMutation(AccountService.method.createApiKey);
   const revocation = useMutation(AccountService.method.revokeApiKey);
-  const refresh = useRefresh();
   const [opened, { open, close }] = useDisclosure();
   return (
     <Page
@@ -27,25 +23,12 @@ export function KeysPage() {
         </Button>
       }
     >
-      <KeysTable
-        keys={query.data?.keys ?? []}
+      <KeyList
         query={query}
-        revoke={({ keyId, name }) =>
-          revocation
-            .mutateAsync({ keyId })
-            .then(() => tellDone(`The key “${name}” is revoked.`))
-            .then(refresh)
-            .catch(tellFault)
-        }
-      />
-      <NewKeyModal
-        opened={opened}
+        create={creation.mutateAsync}
+        revoke={revocation.mutateAsync}
+        creating={opened}
         close={close}
-        create={async (name, expiresAt) => {
-          const { apiKey } = await creation.mutateAsync({ name, expiresAt });
-          await refresh();
-          return apiKey;
-        }}
       />
     </Page>
   );

@@ -4,18 +4,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { every } from '../app/queries.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
-import { KeysTable } from '../keys/KeysTable.tsx';
-import { NewKeyModal } from '../keys/NewKeyModal.tsx';
+import { KeyList } from '../keys/KeyList.tsx';
 import { Section } from '../layout/Section.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
 
 /** A user's API keys, for operators. */
 export function UserKeys({ userId }: { userId: string }) {
   const query = useQuery(OperatorService.method.listApiKeys, { userId }, { refetchInterval: every.resting });
   const creation = useMutation(OperatorService.method.createApiKey);
   const revocation = useMutation(OperatorService.method.revokeApiKey);
-  const refresh = useRefresh();
   const [opened, { open, close }] = useDisclosure();
   return (
     <Section
@@ -26,25 +22,12 @@ export function UserKeys({ userId }: { userId: string }) {
         </Button>
       }
     >
-      <KeysTable
-        keys={query.data?.keys ?? []}
+      <KeyList
         query={query}
-        revoke={({ keyId, name }) =>
-          revocation
-            .mutateAsync({ keyId })
-            .then(() => tellDone(`The key “${name}” is revoked.`))
-            .then(refresh)
-            .catch(tellFault)
-        }
-      />
-      <NewKeyModal
-        opened={opened}
+        create={(request) => creation.mutateAsync({ ...request, userId })}
+        revoke={revocation.mutateAsync}
+        creating={opened}
         close={close}
-        create={async (name, expiresAt) => {
-          const { apiKey } = await creation.mutateAsync({ userId, name, expiresAt });
-          await refresh();
-          return apiKey;
-        }}
       />
     </Section>
   );
