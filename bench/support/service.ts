@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectClients, type RestClient, restClient } from '../../src/cli/client.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createGleanerClient } from '../../src/client/index.ts';
 import { startGleaner } from './program.ts';
+import { type RestClient, restClient } from './rest.ts';
 
 /** A Gleaner of its own for one benchmark, with one user who can pay. */
 export interface BenchService {
@@ -56,7 +58,6 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     ? await start('worker', (output) => output.includes('Gleaner, worker') || undefined)
     : null;
   const apiKey = await makeUser(api.said);
-  const { operators } = connectClients(api.said, operatorKey);
   return {
     pid: api.pid,
     pids: worker ? [api.pid, worker.pid] : [api.pid],
@@ -64,7 +65,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     apiKey,
     rest: restClient(api.said, apiKey),
     approve: async (jobId) => {
-      await operators.approveJob({ jobId });
+      await operatorOf(api.said).call(OperatorService.method.approveJob, { jobId });
     },
     async stop() {
       await worker?.stop();
@@ -76,9 +77,12 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
 
 const moreThanEnough = 1_000_000_000n;
 
+const operatorOf = (url: string) => createGleanerClient({ url, apiKey: operatorKey });
+
 async function makeUser(url: string): Promise<string> {
-  const { operators } = connectClients(url, operatorKey);
-  const { user } = await operators.createUser({ name: 'bench' });
-  await operators.grantCredits({ userId: user!.id, amount: moreThanEnough, note: 'bench' });
-  return (await operators.createApiKey({ userId: user!.id, name: 'bench' })).apiKey;
+  const operator = operatorOf(url);
+  const { createUser, grantCredits, createApiKey } = OperatorService.method;
+  const { user } = await operator.call(createUser, { name: 'bench' });
+  await operator.call(grantCredits, { userId: user!.id, amount: moreThanEnough, note: 'bench' });
+  return (await operator.call(createApiKey, { userId: user!.id, name: 'bench' })).apiKey;
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { MultiBar } from 'cli-progress';
-import { connectClients } from '../client.ts';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createGleanerClient } from '../../client/index.ts';
 import { startEngines } from '../engines.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type Progress, type Result, runWork } from './run.ts';
@@ -106,18 +108,20 @@ function storeOf(origins: Record<string, unknown>): string {
 }
 
 async function createUser(url: string, operatorKey: string, folder: string): Promise<DemoApi> {
-  const { operators } = connectClients(url, operatorKey);
-  const { user } = await operators.createUser({ name: 'demo' });
-  const { apiKey: key } = await operators.createApiKey({ userId: user!.id, name: 'demo' });
-  await operators.grantCredits({ userId: user!.id, amount: BigInt(credits), note: 'demo' });
+  const operator = createGleanerClient({ url, apiKey: operatorKey });
+  const { method } = OperatorService;
+  const { user } = await operator.call(method.createUser, { name: 'demo' });
+  const { apiKey: key } = await operator.call(method.createApiKey, { userId: user!.id, name: 'demo' });
+  await operator.call(method.grantCredits, { userId: user!.id, amount: BigInt(credits), note: 'demo' });
   const approve = async (jobId: string) => {
-    await operators.approveJob({ jobId });
+    await operator.call(method.approveJob, { jobId });
   };
   return { url, key, folder, approve };
 }
 
 async function balanceOf({ url, key }: DemoApi): Promise<number> {
-  return Number((await connectClients(url, key).accounts.getAccount({})).account!.balance);
+  const user = createGleanerClient({ url, apiKey: key });
+  return Number((await user.call(AccountService.method.getAccount, {})).account!.balance);
 }
 
 /** Runs every work at once, with a bar each; without a terminal, a line every so often. */

@@ -1,27 +1,4 @@
-import { createClient } from '@connectrpc/connect';
-import { createConnectTransport } from '@connectrpc/connect-node';
-import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
-import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { Fault } from '../base/fault.ts';
-
-/** Calls a running service in the name of one API key, over Connect. */
-export function connectClients(url: string, key: string) {
-  const transport = createConnectTransport({
-    baseUrl: url,
-    httpVersion: '1.1',
-    useBinaryFormat: false,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('authorization', `Bearer ${key}`);
-        return next(request);
-      },
-    ],
-  });
-  return {
-    operators: createClient(OperatorService, transport),
-    accounts: createClient(AccountService, transport),
-  };
-}
+import { Fault } from '../../src/base/fault.ts';
 
 /** Calls REST paths of a running service in the name of one user's key. */
 export interface RestClient {
