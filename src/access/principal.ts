@@ -47,16 +47,18 @@ function demandValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, no
   if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
 }
 
-/** Asks again whether a principal may call, in the middle of a long answer. Fault `unauthenticated`. */
+/** Asks again whether a principal may call, in the middle of a long answer; gives the user as it is then. Fault
+ *  `unauthenticated`. */
 export async function demandStillValid(
   store: Pick<AccountStore, 'listApiKeys' | 'getUser'>,
   clock: Clock,
   { userId, keyId }: Principal,
-): Promise<void> {
+): Promise<User> {
   const [keys, user] = await Promise.all([store.listApiKeys(userId), store.getUser(userId)]);
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
   demandValid(key, user, clock.now());
+  return user;
 }
 
 /** Refuses a principal of another role: a key of one role never works for the other's calls. */

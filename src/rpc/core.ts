@@ -8,6 +8,7 @@ import { placeProblems, problemsOf } from '../base/problems.ts';
 import { canWait } from '../base/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
@@ -105,16 +106,17 @@ export function createCore(context: JobContext, services: readonly DescService[]
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
+      let user: User | null = null;
       try {
         const answer = await handlers.unary.get(fullName(method))!(request, call);
-        if (waits) await demandStillValid(store, clock, call.principal);
+        if (waits) user = await demandStillValid(store, clock, call.principal);
         return answer;
       } catch (error) {
         throw placeProblems(method, error);
       } finally {
         if (spends.has(method) || waits) {
           // Asked anew: the call, or what happened while it waited, changed the balance.
-          const user = await store.getUser(call.principal.userId).catch(() => null);
+          user ??= await store.getUser(call.principal.userId).catch(() => null);
           sayCredits(call, user?.balance);
         }
       }
