@@ -104,12 +104,10 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(() => server.close());
     }
     if (run.gateway) {
-      const remote = openRemoteCore(config.coreUrl, stopping.signal);
-      const caller = core
-        ? whenOperable(createDirectCaller(core), () => operable)
-        : createRemoteCaller(remote);
-      const rpc = core ? routeCore(core, log) : routeForward(services, remote);
-      service.httpPort = await openGateway(program, caller as Caller, rpc, publicUrl, closers);
+      const edge = core
+        ? { caller: whenOperable(createDirectCaller(core), () => operable), rpc: routeCore(core, log) }
+        : remoteEdge(config.coreUrl, stopping.signal);
+      service.httpPort = await openGateway(program, edge.caller as Caller, edge.rpc, publicUrl, closers);
     }
     for (const [name, port] of [
       ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
@@ -122,8 +120,8 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
         operable = true;
       });
       closers.push(inBackground(announced));
+      closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
-    if (run.core) closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     if (run.worker) {
       const started = await startWorker(context, markets);
       worker = started;
@@ -136,6 +134,12 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     await service.stop();
     throw error;
   }
+}
+
+/** What a gateway hands its calls to where the core is elsewhere. */
+function remoteEdge(coreUrl: string, stopping: AbortSignal) {
+  const remote = openRemoteCore(coreUrl, stopping);
+  return { caller: createRemoteCaller(remote), rpc: routeForward(services, remote) };
 }
 
 async function openGateway(
