@@ -13,7 +13,10 @@ export const entryKeys = {
   refundUnqueued: (jobId: string) => `refund:${jobId}:unqueued`,
 };
 
-/** Takes a job's cost from its owner. Fault `insufficient_credits` with the quota when short. */
+/**
+ * Takes a job's cost from its owner. Faults: `insufficient_credits` with the quota when short, `conflict` when the
+ * job ended or was discarded without having been charged.
+ */
 export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Promise<void> {
   if (job.cost === 0) return;
   const key = entryKeys.charge(job.id);
@@ -46,14 +49,35 @@ export async function refundUnqueued(
 }
 
 /**
- * Brings what a job gave back to `owed`: what its failed units cost, or everything when it was
- * rejected. Nothing was charged: nothing is given back. Gives the total that stands in the ledger.
+ * Brings the refund of an ending job to `owed`: the cost of its failed units, or everything when it was rejected.
+ * A job that was not charged is not refunded, and cannot be charged from then on. Returns the total refunded.
  */
 export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now: number): Promise<number> {
-  if ((await ledger.getLedgerEntry(entryKeys.charge(job.id))) === null) return 0;
+  if (!(await settleCharge(ledger, job, now))) return 0;
   const earlier = (await ledger.getLedgerEntry(entryKeys.refundUnqueued(job.id)))?.amount ?? 0;
   await refund(ledger, job, entryKeys.refund(job.id), owed - earlier, now);
   return owed;
+}
+
+/**
+ * Refunds the charge of a job that is being discarded; one that was not charged cannot be charged from then on.
+ * Returns the amount.
+ */
+export async function refundDiscarded(ledger: LedgerStore, job: Job, now: number): Promise<number> {
+  if (!(await settleCharge(ledger, job, now))) return 0;
+  await refund(ledger, job, entryKeys.refund(job.id), job.cost, now);
+  return job.cost;
+}
+
+/** Whether a job was discarded or ended without having been charged: its id is used up. */
+export function isChargeVoid(ledger: LedgerStore, jobId: string): Promise<boolean> {
+  return ledger.isLedgerKeyVoid(entryKeys.charge(jobId));
+}
+
+/** Whether the job was charged. If not, a charge that is under way or comes later is refused. */
+async function settleCharge(ledger: LedgerStore, job: Job, now: number): Promise<boolean> {
+  if (job.cost === 0) return false;
+  return (await ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now)) !== null;
 }
 
 async function refund(

@@ -28,8 +28,10 @@ export async function audit(store: Store): Promise<Audit> {
       result.problems.push(`account ${userId}: balance ${balance}, sum of the ledger ${sum}`);
     if (balance < 0) result.problems.push(`account ${userId}: balance ${balance} is below 0`);
     const ledger = await jobEntries(store, userId);
-    for (const jobId of ledger.keys()) {
-      if ((await store.getJob(jobId)) === null)
+    for (const [jobId, its] of ledger) {
+      // The charge of a discarded submit was refunded in full.
+      const outstanding = its.reduce((total, { amount }) => total + amount, 0) !== 0;
+      if (outstanding && (await store.getJob(jobId)) === null)
         result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
     }
     for await (const job of jobsOf(store, userId)) {

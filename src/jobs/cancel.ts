@@ -1,4 +1,5 @@
 import { Fault } from '../base/fault.ts';
+import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { reject } from './decide.ts';
@@ -43,7 +44,7 @@ export async function cancel(
 }
 
 function notStoppable(jobId: string, job: Job | null): Fault {
-  if (job === null || job.state === 'submitted') return new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
   if (job.finishedAt !== null) return new Fault('conflict', `The job has ended: it is ${job.state}.`);
   if (job.state === 'approving')
     return new Fault('conflict', 'The job is being started: try again in a moment.');

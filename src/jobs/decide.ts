@@ -1,8 +1,9 @@
 import { Fault } from '../base/fault.ts';
 import { chargeJob } from '../credits/job-credits.ts';
+import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
-import { dispatch } from './dispatch.ts';
+import { tryDispatch } from './dispatch.ts';
 import { finishEnding } from './settle.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
   if (approved === null) return (await store.getJob(job.id)) ?? job;
   context.log.info({ jobId: job.id, operatorId: job.decidedBy }, 'job approved');
   // Closed hours or a queue that is away hold nothing up here: the sweep dispatches then.
-  await dispatch(context, approved);
+  await tryDispatch(context, approved);
   return (await store.getJob(job.id)) ?? approved;
 }
 
@@ -61,6 +62,6 @@ export async function reject(
 
 async function notWaiting(context: JobContext, jobId: string): Promise<Fault> {
   const job = await context.store.getJob(jobId);
-  if (job === null || job.state === 'submitted') return new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
   return new Fault('conflict', `The job does not wait for approval: it is ${job.state}.`);
 }

@@ -47,6 +47,16 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   return publish(context, queued);
 }
 
+/** As dispatch, for a job that was accepted: an error of the store is left to the sweep. */
+export async function tryDispatch(context: JobContext, job: Job): Promise<Dispatched | 'deferred'> {
+  try {
+    return await dispatch(context, job);
+  } catch (error) {
+    context.log.warn({ jobId: job.id, error: Fault.from(error).message }, 'dispatch deferred');
+    return 'deferred';
+  }
+}
+
 /** Publishes batches; `unqueued` when any could not be: those wait again. */
 export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
   const results = await Promise.allSettled(batches.map((batch) => context.queue.publish(batch)));

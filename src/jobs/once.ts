@@ -23,6 +23,8 @@ export interface Making {
   jobId: string;
   /** To be called as soon as something of the job may be in the store. */
   writing(): void;
+  /** To be called once nothing of the job is left. */
+  discarded(): void;
 }
 
 /** How long another submit under the same key may be under way before it counts as dead. */
@@ -45,8 +47,11 @@ export async function answerOnce<M extends DescMethod>(
   const writing = () => {
     written = true;
   };
+  const discarded = () => {
+    written = false;
+  };
   const answer = async (id: string) =>
-    create(method.output, await make({ jobId: id, writing })) as MessageShape<M['output']>;
+    create(method.output, await make({ jobId: id, writing, discarded })) as MessageShape<M['output']>;
   if (idempotencyKey === undefined) return answer(jobId);
 
   const now = context.clock.now();
@@ -77,15 +82,14 @@ export async function answerOnce<M extends DescMethod>(
   } catch (error) {
     // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
     // may have come of it the key stays that job's: trying again must not make a second one.
-    const nothing = !written || (await cameToNothing(context, taken, Fault.from(error)));
+    const nothing = !written || (await cameToNothing(context, taken));
     if (nothing) await context.store.dropSubmission(userId, idempotencyKey).catch(() => {});
     throw error;
   }
 }
 
 /** Whether a submit that failed after its job was begun left nothing that goes on or costs anything. */
-async function cameToNothing({ store }: JobContext, jobId: string, fault: Fault): Promise<boolean> {
-  if (fault.code === 'insufficient_credits') return true;
+async function cameToNothing({ store }: JobContext, jobId: string): Promise<boolean> {
   const job = await store.getJob(jobId).catch(() => null);
   return job?.state === 'failed';
 }

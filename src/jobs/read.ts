@@ -2,6 +2,7 @@ import { create, type Message } from '@bufbuild/protobuf';
 import type { AnswerHeaders } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
+import { isAccepted } from '../kinds/states.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
@@ -34,8 +35,7 @@ export async function findJob(
       ? await context.store.getJob(jobId!.toLowerCase())
       : await context.store.getJobByNumber(Number(taskId));
   const mine = job?.userId === userId && job.market === market.name && serves(context, offer, job);
-  if (!mine || job.state === 'submitted')
-    throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
+  if (!mine || !isAccepted(job)) throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
   return job;
 }
 
@@ -108,7 +108,7 @@ export async function list(
       { userId, kind: kind.name, market: market.name },
       { limit: 1000, after },
     );
-    jobs.push(...page.items.filter(({ state }) => state !== 'submitted'));
+    jobs.push(...page.items.filter(isAccepted));
     after = page.next;
   }
   return create(method.output, kind.listed!(jobs));

@@ -1,8 +1,10 @@
 import { Fault } from '../base/fault.ts';
 import { nameId } from '../base/id.ts';
+import { isChargeVoid } from '../credits/job-credits.ts';
 import { inOrder } from '../kinds/items.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Job, Unit } from '../store/documents.ts';
+import type { JobStore } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 import type { Making } from './once.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
@@ -13,8 +15,17 @@ import { placeJob } from './submit.ts';
  * job comes of them.
  */
 export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
-  const { items } = await store.listJobs({ retryOf: id }, { limit: 1 });
-  return nameId(`retry of ${id} after ${items[0]?.id ?? 'none'}`);
+  const last = await lastRetry(store, id);
+  let next = nameId(`retry of ${id} after ${last?.id ?? 'none'}`);
+  // The id of a discarded job cannot be used again.
+  while (await isChargeVoid(store, next)) next = nameId(`retry of ${id} after ${next}`);
+  return next;
+}
+
+/** The newest retry of a job, apart from discarded ones. */
+async function lastRetry(store: JobStore, retryOf: string): Promise<Job | undefined> {
+  const { items } = await store.listJobs({ retryOf }, { limit: 10 });
+  return items.find(({ state }) => state !== 'discarding');
 }
 
 /**
@@ -36,9 +47,9 @@ export async function retry(
   const { units } = source.counts ?? (await store.countJob(id));
   if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
 
-  const { items } = await store.listJobs({ retryOf: id }, { limit: 1 });
-  const other = items.find((job) => job.finishedAt === null && job.id !== making.jobId);
-  // One that was begun and not finished is gone on with.
+  const last = await lastRetry(store, id);
+  const other = last?.finishedAt === null && last.id !== making.jobId ? last : undefined;
+  // An interrupted one is resumed.
   if (other !== undefined && other.state !== 'submitted')
     throw new Fault('conflict', `The job ${other.id} tries its failed units again and has not ended.`);
   const job = await placeJob(context, offers.of(source), other ? { ...making, jobId: other.id } : making, {
@@ -46,6 +57,8 @@ export async function retry(
     plan: () => planAgain(context, source),
     retryOf: id,
     approvedBy,
+    // Repeating the call gives the same job id, with or without an idempotency key.
+    resumable: true,
   });
   // What was handed out meanwhile is seen, too.
   return (await store.getJob(job.id)) ?? job;

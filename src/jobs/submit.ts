@@ -4,15 +4,16 @@ import { chargeJob, creditsShort } from '../credits/job-credits.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
-import { dispatch, failUnqueued } from './dispatch.ts';
+import { discardSubmitted, undoSubmit } from './discard.ts';
+import { failUnqueued, tryDispatch } from './dispatch.ts';
 import type { JobMethod, Offer } from './offers.ts';
 import { answerOnce, type Making, type Submitter } from './once.ts';
 import { snapshotOf } from './read.ts';
 
 /**
- * Makes a job of a validated request and answers it (interface, the submit endpoints), once for an
- * idempotency key. Faults: `invalid`, `insufficient_credits`, `conflict`, `unavailable`; nothing is charged
- * then, and no job is left.
+ * Creates a job from a validated request (interface, the submit endpoints), once per idempotency key. Faults:
+ * `invalid`, `insufficient_credits`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
+ * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
  */
 export async function submit(
   context: JobContext,
@@ -22,14 +23,27 @@ export async function submit(
 ): Promise<Message> {
   const offer = offered!;
   const { kind, market } = offer;
+  const resumable = submitter.idempotencyKey !== undefined;
   return answerOnce(context, method, request, submitter, context.newId(), async (making) => {
-    const job = await placeJob(context, offer, making, {
-      userId: submitter.userId,
-      plan: () => kind.plan(request, method.input, market),
-      retryOf: null,
-      approvedBy: null,
-    });
-    return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+    let written = false;
+    const writing = () => {
+      written = true;
+      making.writing();
+    };
+    try {
+      const draft: Draft = {
+        userId: submitter.userId,
+        plan: () => kind.plan(request, method.input, market),
+        retryOf: null,
+        approvedBy: null,
+        resumable,
+      };
+      const job = await placeJob(context, offer, { ...making, writing }, draft);
+      return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+    } catch (error) {
+      if (written && !resumable) await undoSubmit(context, making.jobId);
+      throw error;
+    }
   });
 }
 
@@ -42,6 +56,8 @@ export interface Draft {
   retryOf: string | null;
   /** The operator who has approved it beforehand; null: it waits where its kind does. */
   approvedBy: string | null;
+  /** Whether the caller can repeat the call and get this job. */
+  resumable: boolean;
 }
 
 /**
@@ -51,7 +67,7 @@ export interface Draft {
 export async function placeJob(
   context: JobContext,
   offer: Offer,
-  { jobId, writing }: Making,
+  { jobId, writing, discarded }: Making,
   draft: Draft,
 ): Promise<Job> {
   const existing = await context.store.getJob(jobId);
@@ -65,7 +81,18 @@ export async function placeJob(
     writing();
     await context.store.createJob(job, makeBatches(context, offer, plan, job));
   }
-  return finishSubmit(context, jobId);
+  try {
+    const job = await finishSubmit(context, jobId);
+    if (job !== null) return job;
+  } catch (error) {
+    if (Fault.from(error).code === 'insufficient_credits') discarded();
+    throw error;
+  }
+  discarded();
+  throw new Fault(
+    'unavailable',
+    'The submit took too long and was discarded. Nothing was charged; submit again.',
+  );
 }
 
 /** Credits per unit of an offer: configuration over the kind's own. */
@@ -78,7 +105,7 @@ async function makeJob(
   context: JobContext,
   offer: Offer,
   plan: Plan,
-  { userId, retryOf, approvedBy }: Draft,
+  { userId, retryOf, approvedBy, resumable }: Draft,
   id: string,
 ): Promise<Job> {
   const { kind, market } = offer;
@@ -102,6 +129,7 @@ async function makeJob(
     totalUnits,
     totalBatches: plan.groups.reduce((sum, group) => sum + Math.ceil(group.units.length / kind.batchSize), 0),
     createdAt: now,
+    resumable,
     decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,
     decidedBy: approvedBy,
     reason: '',
@@ -144,32 +172,24 @@ function* makeBatches(context: JobContext, { kind, market }: Offer, plan: Plan, 
 
 /**
  * Takes a written job from `submitted` to where it waits or runs: charges it where the kind charges
- * at submit, and queues it. The sweep calls this too, for submits that a crash cut short. Fault
- * `insufficient_credits` after removing the job.
+ * at submit, and queues it. The sweep calls this too, for submits that a crash cut short. Returns null when the
+ * job was discarded. Fault `insufficient_credits` after discarding the job.
  */
-export async function finishSubmit(context: JobContext, jobId: string): Promise<Job> {
+export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
   const { store, clock } = context;
   const job = await store.getJob(jobId);
-  if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null || job.state === 'discarding') return null;
   if (job.state !== 'submitted') return job;
-  const waits = job.decideBy !== null;
-  const { kind } = context.offers.of(job);
-  if (kind.charge === 'submit' || !waits) {
-    try {
-      await chargeJob(store, job, clock.now());
-    } catch (error) {
-      if (Fault.from(error).code === 'insufficient_credits') await store.discardJob(jobId);
-      throw error;
-    }
-  }
+  if (!(await chargeSubmit(context, job))) return currentOf(context, jobId);
   const now = clock.now();
+  const waits = job.decideBy !== null;
   const next = waits
     ? await store.moveJob(jobId, ['submitted'], 'awaiting_approval', now, {
         noticeDue: 'awaiting_approval',
         noticeAt: now,
       })
     : await store.moveJob(jobId, ['submitted'], 'approved', now);
-  if (next === null) return (await store.getJob(jobId)) ?? job;
+  if (next === null) return currentOf(context, jobId);
   if (waits) {
     context.log.info(
       { jobId, userId: job.userId, kind: job.kind, market: job.market, cost: job.cost },
@@ -177,6 +197,32 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
     );
     return next;
   }
-  const dispatched = await dispatch(context, next);
+  const dispatched = await tryDispatch(context, next);
   return dispatched === 'unqueued' ? failUnqueued(context, next) : next;
+}
+
+/** A job that another process took on: null when it was discarded. */
+async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {
+  const job = await store.getJob(jobId);
+  return job?.state === 'discarding' ? null : job;
+}
+
+/**
+ * Charges a job if its kind does so at submit; false when another process accepted or discarded the job. Fault
+ * `insufficient_credits` after discarding it.
+ */
+async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
+  const { kind } = context.offers.of(job);
+  if (kind.charge !== 'submit' && job.decideBy !== null) return true;
+  try {
+    await chargeJob(context.store, job, context.clock.now());
+    return true;
+  } catch (error) {
+    const { code } = Fault.from(error);
+    // `conflict`: a job was discarded under this id before.
+    const isFinal = code === 'insufficient_credits' || code === 'conflict';
+    const discarded = isFinal && (await discardSubmitted(context, job.id));
+    if (code === 'conflict' || (isFinal && !discarded)) return false;
+    throw error;
+  }
 }

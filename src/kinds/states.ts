@@ -9,10 +9,16 @@ export function aggregate(success: number, failed: number): TerminalStatus {
   return success === 0 ? 'failed' : 'partial_complete';
 }
 
+/** Whether a job's submit was accepted. Until then its owner cannot see it. */
+export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
+  return state !== 'submitted' && state !== 'discarding';
+}
+
 /** State of a job of any kind in the words of the contract. One that is being settled still changes. */
 export function jobStatus(job: Job): string {
   switch (job.state) {
     case 'submitted':
+    case 'discarding':
     case 'approving':
       return 'awaiting_approval';
     case 'approved':

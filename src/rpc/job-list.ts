@@ -2,13 +2,14 @@ import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
+import { isAccepted } from '../kinds/states.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import type { JobFilter, Page } from '../store/store.ts';
 import { pageSize } from './account.ts';
 
 /** States behind a status that clients know. */
 const statesOf: Readonly<Record<string, readonly JobState[]>> = {
-  awaiting_approval: ['submitted', 'awaiting_approval', 'approving'],
+  awaiting_approval: ['submitted', 'discarding', 'awaiting_approval', 'approving'],
   initializing: ['approved'],
   processing: ['approved', 'processing', 'settling', 'terminating'],
   completed: ['completed'],
@@ -46,7 +47,7 @@ export async function listJobs(
   checkWords(offers, request);
   const { status, kind, market } = request;
   const states = (status === '' ? Object.values(statesOf).flat() : statesOf[status]!).filter(
-    (state) => unfinished || state !== 'submitted',
+    (state) => unfinished || isAccepted({ state }),
   );
   const filter: JobFilter = {
     ...owners,

@@ -13,6 +13,7 @@ import { nextRetryId, retry } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
 import { showPatiently } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
+import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import { handle } from './account.ts';
 import type { Call, Handlers, StreamHandler } from './core.ts';
@@ -33,7 +34,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await store.getJob(jobId.toLowerCase());
-    if (job === null || job.userId !== principal.userId || job.state === 'submitted')
+    if (job === null || job.userId !== principal.userId || !isAccepted(job))
       throw new Fault('not_found', `There is no job '${jobId}'.`);
     return job;
   };

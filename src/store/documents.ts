@@ -51,13 +51,15 @@ export interface LedgerEntry {
 }
 
 /**
- * Where a job stands, inside. `submitted`: written, not yet charged or answered. `approving`: an
- * operator said yes, the charge is under way. `approved`: paid, not dispatched yet. `settling`: no
+ * Where a job stands, inside. `submitted`: written, not yet charged or answered. `discarding`: its
+ * submit failed; the charge is refunded and the job removed. `approving`: an operator said yes, the charge is
+ * under way. `approved`: paid, not dispatched yet. `settling`: no
  * unit is outstanding, refunds and file are being made. `rejecting`, `terminating`: on the way to
  * the state of that name. The last five are terminal.
  */
 export type JobState =
   | 'submitted'
+  | 'discarding'
   | 'awaiting_approval'
   | 'approving'
   | 'approved'
@@ -106,6 +108,9 @@ export interface Job {
   totalUnits: number;
   totalBatches: number;
   createdAt: number;
+  /** Whether the caller can repeat the submit and get this job. If so, an interrupted submit is resumed;
+   *  if not, it is discarded. */
+  resumable: boolean;
   /** End of the wait for approval. */
   decideBy: number | null;
   /** Id of the operator who decided. */

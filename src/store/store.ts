@@ -99,9 +99,16 @@ export interface LedgerStore {
   /**
    * Enters `entry` in the ledger and the balance, once per key whatever crashes: a second call with
    * the same key changes nothing and says `posted`. A negative amount that the balance does not
-   * cover is refused. Fault `not_found` when the user does not exist.
+   * cover is refused. Faults: `not_found` when the user does not exist, `conflict` when the key was voided.
    */
   postLedgerEntry(entry: LedgerEntry): Promise<Posting>;
+  /**
+   * Settles whether an entry is posted: returns the entry with the key, or voids the key and returns null. A
+   * voided key is never posted, whatever call is under way or comes later.
+   */
+  voidLedgerKey(key: string, userId: string, at: number): Promise<LedgerEntry | null>;
+  /** Whether voidLedgerKey voided the key. */
+  isLedgerKeyVoid(key: string): Promise<boolean>;
   /** The entry with this key, if it counts in the balance. */
   getLedgerEntry(key: string): Promise<LedgerEntry | null>;
   /** Entries of a user, or of all with null, that count in balances; newest first. */
@@ -151,7 +158,7 @@ export interface JobStore {
    * call with the same job id changes nothing. The iterable is consumed as it is written.
    */
   createJob(job: Job, batches: Iterable<Batch>): Promise<void>;
-  /** Removes a job that is still `submitted`, with its batches; false when it is not. */
+  /** Removes a job that is `discarding`, with its batches; false when it is not. */
   discardJob(jobId: string): Promise<boolean>;
   getJob(jobId: string): Promise<Job | null>;
   getJobByNumber(number: number): Promise<Job | null>;

@@ -1,6 +1,7 @@
 import { Fault } from '../base/fault.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { finishApproval, reject } from '../jobs/decide.ts';
+import { discardSubmitted, finishDiscard } from '../jobs/discard.ts';
 import { dispatch, publish } from '../jobs/dispatch.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
@@ -49,8 +50,11 @@ export async function sweep(context: JobContext, signal?: AbortSignal): Promise<
 
   if (!(await step('store', () => store.ping()))) return;
   await step('submits', async () => {
-    const jobs = await store.findJobs(['submitted'], now - cutShortMs, atOnce);
-    await each('submit', jobs, (job) => finishSubmit(context, job.id));
+    const jobs = await store.findJobs(['submitted', 'discarding'], now - cutShortMs, atOnce);
+    await each('submit', jobs, (job) => {
+      if (job.state === 'discarding') return finishDiscard(context, job);
+      return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
+    });
   });
   await step('approvals', async () => {
     await each('expiry', await store.findExpired(now, atOnce), (job) =>

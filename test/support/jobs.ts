@@ -21,6 +21,7 @@ import { mkta } from '../../src/markets/mkta/index.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { direct } from '../origins/direct.ts';
 import { plainIds } from '../origins/mkta/ids.ts';
@@ -69,8 +70,8 @@ const settings: JobSettings = {
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
 };
 
-/** Opens the bench. */
-export async function openJobs(changes: Partial<JobSettings> = {}): Promise<JobsBench> {
+/** Opens the bench; on a store in a SQLite file unless another one is given, which closes with it. */
+export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store): Promise<JobsBench> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
   const clock = standingClock(noon);
   const log = createLog('silent', 'test');
@@ -79,7 +80,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}): Promise<Jobs
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   const told = createJobChanges(clock);
-  const store = tellMoves(openSqliteStore({ path: join(folder, 'gleaner.db') }), told);
+  const store = tellMoves(given ?? openSqliteStore({ path: join(folder, 'gleaner.db') }), told);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),

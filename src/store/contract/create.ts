@@ -145,8 +145,10 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(all);
   });
 
-  test('a discarded job is gone with its batches; one that went on is not discarded', async () => {
+  test('discardJob() removes a discarding job with its batches, and no other', async () => {
     const { job } = await keepJob(stores.store, 3);
+    expect(await stores.other.discardJob(job.id)).toBe(false);
+    await stores.store.moveJob(job.id, ['submitted'], 'discarding', aTime);
     expect(await stores.other.discardJob(job.id)).toBe(true);
     expect(await stores.store.getJob(job.id)).toBeNull();
     expect(await stores.store.listBatches(job.id)).toEqual([]);

@@ -61,6 +61,55 @@ export function ledgerContract(open: OpenStores): void {
     expect(await stores.store.getLedgerEntry(short.key)).toEqual(less);
   });
 
+  test('voidLedgerKey() refuses every later post of the key', async () => {
+    const userId = await userWith(10);
+    const paid = charge(userId, 10);
+    expect(await stores.store.isLedgerKeyVoid(paid.key)).toBe(false);
+    expect(await stores.store.voidLedgerKey(paid.key, userId, aTime)).toBeNull();
+    expect(await stores.other.voidLedgerKey(paid.key, userId, aTime)).toBeNull();
+    expect(await stores.other.isLedgerKeyVoid(paid.key)).toBe(true);
+    await expect(stores.other.postLedgerEntry(paid)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await stores.store.repairLedger(aTime + 1_000_000)).toBe(0);
+    await expect(stores.store.postLedgerEntry(paid)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await stores.store.getLedgerEntry(paid.key)).toBeNull();
+    expect((await stores.store.listLedgerEntries(userId, { limit: 9 })).items).toHaveLength(1);
+    expect((await stores.store.getUser(userId))?.balance).toBe(10);
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('voidLedgerKey() returns an entry that was posted and leaves it', async () => {
+    const userId = await userWith(10);
+    const paid = charge(userId, 4);
+    await stores.store.postLedgerEntry(paid);
+    expect(await stores.other.voidLedgerKey(paid.key, userId, aTime)).toEqual(paid);
+    expect(await stores.store.isLedgerKeyVoid(paid.key)).toBe(false);
+    expect(await stores.store.postLedgerEntry(paid)).toEqual({ posted: true, balance: 6 });
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('voidLedgerKey() of a refused charge keeps it from being posted once it is covered', async () => {
+    const userId = await userWith(3);
+    const short = charge(userId, 10);
+    await stores.store.postLedgerEntry(short);
+    expect(await stores.store.voidLedgerKey(short.key, userId, aTime)).toBeNull();
+    await stores.store.postLedgerEntry(anEntry(userId, 100));
+    await expect(stores.store.postLedgerEntry(short)).rejects.toMatchObject({ code: 'conflict' });
+    await expectBalanced(stores.store, userId);
+  });
+
+  test('voidLedgerKey() beside posts of the key settles each one way', async () => {
+    const userId = await userWith(1_000);
+    const charges = Array.from({ length: 20 }, () => charge(userId, 10));
+    const posting = Promise.allSettled(charges.map((entry) => stores.store.postLedgerEntry(entry)));
+    const voiding = Promise.all(charges.map(({ key }) => stores.other.voidLedgerKey(key, userId, aTime)));
+    const [posted, kept] = await Promise.all([posting, voiding]);
+    for (const [at, entry] of charges.entries()) {
+      expect(kept[at]).toEqual(posted[at]!.status === 'fulfilled' ? entry : null);
+      expect(await stores.store.getLedgerEntry(entry.key)).toEqual(kept[at]);
+    }
+    await expectBalanced(stores.store, userId);
+  });
+
   test('a user that does not exist is not found', async () => {
     const entry = anEntry(newId(), 5);
     await expect(stores.store.postLedgerEntry(entry)).rejects.toMatchObject({ code: 'not_found' });

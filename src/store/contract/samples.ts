@@ -70,6 +70,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     totalUnits: 2,
     totalBatches: 1,
     createdAt: aTime,
+    resumable: true,
     decideBy: null,
     decidedBy: null,
     reason: '',

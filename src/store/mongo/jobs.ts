@@ -23,7 +23,7 @@ export function jobStore(engine: Engine): JobStore {
 
     discardJob: (jobId) =>
       engine.run(async (collections) => {
-        return (await removeJob(collections, { _id: jobId, state: 'submitted' })) !== null;
+        return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
       }),
 
     getJob: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),

@@ -3,7 +3,7 @@ import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { olderThan } from './paging.ts';
-import { post, settlePending } from './posting.ts';
+import { post, settlePending, voidKey } from './posting.ts';
 import type { Collections } from './schema.ts';
 import { readEntry } from './shapes.ts';
 
@@ -19,6 +19,15 @@ const counting = (openKeys: string[]) => ({
 export function ledgerStore(engine: Engine): LedgerStore {
   return {
     postLedgerEntry: (entry) => engine.run((collections) => post(collections, entry)),
+
+    voidLedgerKey: (key, userId, at) =>
+      engine.run(async (collections) => {
+        const entry = await voidKey(collections, key, userId, at);
+        return entry && readEntry(entry);
+      }),
+
+    isLedgerKeyVoid: (key) =>
+      engine.run(async ({ ledger }) => (await ledger.findOne({ _id: key, state: 'void' })) !== null),
 
     getLedgerEntry: (key) =>
       engine.run(async ({ ledger, users }) => {

@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
 import { until } from './halting.ts';
 import { openMongoStore } from './open.ts';
-import { post, settlePending } from './posting.ts';
+import { post, settlePending, voidKey } from './posting.ts';
 import { collectionsOf } from './schema.ts';
 
 const mongo = await findMongo();
@@ -144,6 +144,40 @@ describe.skipIf('missing' in mongo)(
         expect(await state(userId)).toEqual(between);
         expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 15 });
         await expectBalance(userId, 15);
+      },
+    );
+
+    describe.each(postSteps)('a post that pauses before its step %i', (step) => {
+      test('during voidKey() is posted or refused, as voidKey() says', async () => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, -5);
+        const paused = until(step, collections, (halting) => post(halting, entry));
+        await paused.reached;
+        const kept = await voidKey(collections, entry.key, userId, aTime);
+        expect(kept !== null).toBe(step === 4);
+        paused.resume();
+        if (kept === null) await expect(paused.result).rejects.toMatchObject({ code: 'conflict' });
+        else expect(await paused.result).toEqual({ posted: true, balance: 15 });
+        await expectBalance(userId, kept === null ? 20 : 15);
+      });
+    });
+
+    test.each([2, 3].flatMap((voiding) => postSteps.map((posting) => ({ voiding, posting }))))(
+      'voidKey() that pauses before its step $voiding while a post ends before its step $posting says what holds',
+      async ({ voiding, posting }) => {
+        const userId = await userWith(20);
+        const entry = anEntry(userId, -5);
+        await until(3, collections, (halting) => post(halting, entry)).reached;
+        // Reads the entry, raises the epoch, voids the entry.
+        const paused = until(voiding, collections, (halting) => voidKey(halting, entry.key, userId, aTime));
+        await paused.reached;
+        await until(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry)).reached;
+        paused.resume();
+        const kept = await paused.result;
+        await expectBalance(userId, kept === null ? 20 : 15);
+        const again = await Promise.allSettled([store.postLedgerEntry(entry)]);
+        expect(again[0]!.status).toBe(kept === null ? 'rejected' : 'fulfilled');
+        await expectBalance(userId, kept === null ? 20 : 15);
       },
     );
 

@@ -2,6 +2,7 @@ import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { Posting } from '../store.ts';
+import { voided } from '../voided.ts';
 import { unlessDuplicate } from './engine.ts';
 import type { Collections, LedgerDocument } from './schema.ts';
 
@@ -26,6 +27,9 @@ import type { Collections, LedgerDocument } from './schema.ts';
  *   4 and starts over; then it removes the entry, if that is pending under the stamp that repair
  *   saw. The stamp is for who reads the account after the epoch rose: they come by 2 before 4, and
  *   their new stamp keeps the entry. Without it, repair could remove an entry just after 4.
+ *
+ * A key is voided by a document of its own in the state `void`, which no step changes. A pending entry
+ * becomes void in the way that repair removes it, so that no post that began earlier passes 4.
  */
 
 /** Open keys that an account may have before those of applied entries are taken out. */
@@ -43,6 +47,7 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
       const now = await users.findOne({ _id: userId });
       return { posted: true, balance: now!.balance };
     }
+    if (pending === 'void') throw voided(key);
     if (pending === 'gone') continue;
     if (pending.userId !== userId || pending.amount !== amount) {
       // Left by a refused call with the same key that wanted something else.
@@ -75,7 +80,7 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
 async function writePending(
   ledger: Collections['ledger'],
   { key, ...entry }: LedgerEntry,
-): Promise<LedgerDocument | 'applied' | 'gone'> {
+): Promise<LedgerDocument | 'applied' | 'void' | 'gone'> {
   const stamp = newId();
   const document: LedgerDocument = { _id: key, ...entry, state: 'pending', stamp };
   if (await unlessDuplicate(ledger.insertOne(document))) return document;
@@ -87,7 +92,8 @@ async function writePending(
     { returnDocument: 'after' },
   );
   if (stamped) return stamped;
-  return (await ledger.findOne({ _id: key, state: 'applied' })) ? 'applied' : 'gone';
+  const state = (await ledger.findOne({ _id: key }))?.state;
+  return state === undefined || state === 'pending' ? 'gone' : state;
 }
 
 /** Step 5. Tells whether it was this call that marked it. */
@@ -113,12 +119,49 @@ async function closeKeys({ users, ledger }: Collections, userId: string, open: s
  * Finishes a pending entry whose key is open, removes one whose key is not. `entry` is as it was
  * read, with its stamp. False when another call was faster or is posting it now.
  */
-export async function settlePending({ users, ledger }: Collections, entry: LedgerDocument): Promise<boolean> {
-  const barred = await users.updateOne(
-    { _id: entry.userId, openKeys: { $ne: entry._id } },
-    { $inc: { epoch: 1 } },
-  );
-  if (barred.matchedCount === 0) return markApplied(ledger, entry._id);
+export async function settlePending(collections: Collections, entry: LedgerDocument): Promise<boolean> {
+  const { ledger } = collections;
+  if (!(await bar(collections, entry))) return markApplied(ledger, entry._id);
   const removed = await ledger.deleteOne({ _id: entry._id, state: 'pending', stamp: entry.stamp });
   return removed.deletedCount === 1;
+}
+
+/** Voids a key, unless its entry is in the balance: returns that entry then (LedgerStore.voidLedgerKey). */
+export async function voidKey(
+  collections: Collections,
+  key: string,
+  userId: string,
+  at: number,
+): Promise<LedgerDocument | null> {
+  const { ledger } = collections;
+  for (;;) {
+    const entry = await ledger.findOne({ _id: key });
+    if (entry === null) {
+      const document: LedgerDocument = {
+        _id: key,
+        userId,
+        amount: 0,
+        type: 'charge',
+        jobId: null,
+        note: '',
+        createdAt: at,
+        state: 'void',
+        stamp: newId(),
+      };
+      if (await unlessDuplicate(ledger.insertOne(document))) return null;
+    } else if (entry.state === 'void') return null;
+    else if (entry.state === 'applied') return entry;
+    else if (await bar(collections, entry)) {
+      await ledger.updateOne(
+        { _id: key, state: 'pending', stamp: entry.stamp },
+        { $set: { state: 'void', amount: 0 } },
+      );
+    } else await markApplied(ledger, key);
+  }
+}
+
+/** Makes every post of the entry that began earlier start over; false when the entry is in the balance. */
+async function bar({ users }: Collections, { _id, userId }: LedgerDocument): Promise<boolean> {
+  const barred = await users.updateOne({ _id: userId, openKeys: { $ne: _id } }, { $inc: { epoch: 1 } });
+  return barred.matchedCount === 1;
 }

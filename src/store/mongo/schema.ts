@@ -28,10 +28,10 @@ export type UserDocument = Stored<User> & {
   epoch: number;
 };
 
-/** An entry; a `pending` one counts only while its key is open. */
+/** An entry; a `pending` one counts only while its key is open, a `void` one never does and stays. */
 export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
   _id: string;
-  state: 'pending' | 'applied';
+  state: 'pending' | 'applied' | 'void';
   /** Of the call that touched it last: a removal names the stamp it saw. */
   stamp: string;
 };

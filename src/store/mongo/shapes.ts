@@ -54,6 +54,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     params: JSON.parse(params),
     state: state as JobState,
     // Jobs of earlier versions have none of these.
+    resumable: rest.resumable ?? true,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,
     retryOf: rest.retryOf ?? null,

@@ -41,7 +41,7 @@ export function jobStore(engine: Engine): JobStore {
       engine.write(() => completeDraft(engine, job, written));
     },
 
-    discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'submitted') !== null),
+    discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'discarding') !== null),
 
     getJob: async (jobId) => engine.document(jobs, jobById, jobId),
 

@@ -1,6 +1,7 @@
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
+import { voided } from '../voided.ts';
 import type { Engine } from './engine.ts';
 import { ledger } from './shapes.ts';
 
@@ -13,6 +14,9 @@ const auditChunk = 200;
 export function ledgerStore(engine: Engine): LedgerStore {
   const balanceOf = (userId: string) =>
     engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
+  const entryOf = (key: string) =>
+    engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
+  const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
   return {
     postLedgerEntry: async (entry) =>
@@ -20,6 +24,7 @@ export function ledgerStore(engine: Engine): LedgerStore {
         const balance = balanceOf(entry.userId);
         if (balance === undefined) throw new Fault('not_found', `there is no user ${entry.userId}`);
         if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
+        if (isVoid(entry.key)) throw voided(entry.key);
         if (entry.amount < 0 && balance + entry.amount < 0) return { posted: false, balance };
         engine.run(
           `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
@@ -29,8 +34,17 @@ export function ledgerStore(engine: Engine): LedgerStore {
         return { posted: true, balance: balance + entry.amount };
       }),
 
-    getLedgerEntry: async (key) =>
-      engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key),
+    voidLedgerKey: async (key, _userId, at) =>
+      engine.write(() => {
+        const entry = entryOf(key);
+        if (entry === null)
+          engine.run('INSERT INTO void_ledger_keys (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING', key, at);
+        return entry;
+      }),
+
+    isLedgerKeyVoid: async (key) => isVoid(key),
+
+    getLedgerEntry: async (key) => entryOf(key),
 
     listLedgerEntries: async (userId, page) => {
       const after = readCursor(page);

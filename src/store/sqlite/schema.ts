@@ -124,6 +124,8 @@ const steps = [
     requests INTEGER NOT NULL, refused INTEGER NOT NULL, failed INTEGER NOT NULL, milliseconds REAL NOT NULL,
     PRIMARY KEY (minute, origin, market, region)
   ) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE jobs ADD COLUMN resumable INTEGER NOT NULL DEFAULT 1;
+  CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

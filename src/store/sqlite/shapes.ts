@@ -23,12 +23,14 @@ export function columnOf(field: string): string {
 
 /** A field's value as a column holds it. */
 export function toColumn(value: unknown): Value {
+  if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : ((value ?? null) as Value);
 }
 
 function shape<T extends object>(
   fields: readonly (keyof T & string)[],
   json: readonly (keyof T & string)[] = [],
+  flags: readonly (keyof T & string)[] = [],
 ): Shape<T> {
   return {
     columns: fields.map(columnOf).join(', '),
@@ -41,6 +43,7 @@ function shape<T extends object>(
       for (const field of json) {
         if (document[field] !== null) document[field] = JSON.parse(document[field] as string);
       }
+      for (const field of flags) document[field] = document[field] === 1;
       return document as T;
     },
   };
@@ -84,6 +87,7 @@ export const jobs = shape<Job>(
     'totalUnits',
     'totalBatches',
     'createdAt',
+    'resumable',
     'decideBy',
     'decidedBy',
     'reason',
@@ -97,6 +101,7 @@ export const jobs = shape<Job>(
     'params',
   ],
   ['file', 'counts', 'params'],
+  ['resumable'],
 );
 
 /** A row of `batches`: all of a batch but its units, which stand in `batch_units`. */

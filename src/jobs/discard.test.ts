@@ -1,0 +1,261 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findMongo } from '../../test/engines/mongo.ts';
+import { intercept } from '../../test/support/intercept.ts';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { mortal } from '../../test/support/mortal.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import type { Job } from '../store/documents.ts';
+import { openMongoStore } from '../store/mongo/open.ts';
+import { sweep } from '../sweep/sweep.ts';
+import type { JobContext } from './context.ts';
+import { approve, reject } from './decide.ts';
+import { submit } from './submit.ts';
+
+const credits = 100;
+const mongo = await findMongo();
+const stores = [
+  { name: 'SQLite', open: () => undefined },
+  'missing' in mongo
+    ? { name: `MongoDB (${mongo.missing})`, open: null }
+    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
+];
+afterAll(async () => {
+  if (!('missing' in mongo)) await mongo.stop();
+});
+
+/** Submits to fail: charged while they wait for approval, charged at once, and refused where not queued. */
+const submits = [
+  {
+    name: 'merchant items',
+    approval: true,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21'] },
+  },
+  { name: 'variant sold', approval: false, method: 'SubmitVariantSold', request: variantSoldRequest(3) },
+  {
+    name: 'product page',
+    approval: false,
+    method: 'SubmitGetPc',
+    request: { region: 'sg', itemId: '30000000001', shopId: '77' },
+  },
+];
+type Submit = (typeof submits)[number];
+
+let bench: JobsBench;
+afterEach(() => bench.close());
+const jobsOf = async (userId: string): Promise<Job[]> =>
+  (await bench.context.store.listJobs({ userId }, { limit: 9 })).items;
+const costOf = (jobs: readonly Job[]) => jobs.reduce((sum, { cost, refunded }) => sum + cost - refunded, 0);
+
+async function send(context: JobContext, { method, request }: Submit, userId: string, key?: string) {
+  const found = context.offers.methods.get(`gleaner.mkta.v1.MktaService.${method}`)!;
+  const message = fromJson(found.method.input, request as never);
+  return submit(context, found, message, { userId, idempotencyKey: key });
+}
+
+/** Sweeps as a live process does, long enough for everything that was cut short. */
+async function recover(): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await bench.clock.pass(61_000);
+    await sweep(bench.context);
+  }
+}
+
+/** Holds that nothing of a failed submit runs or costs anything. */
+async function expectNothing(userId: string, where: string): Promise<void> {
+  const jobs = await jobsOf(userId);
+  for (const job of jobs) expect(job, where).toMatchObject({ state: 'failed', refunded: job.cost });
+  expect(await bench.balance(userId), where).toBe(credits);
+}
+
+describe.each(stores)('on $name', ({ open }) => {
+  describe.skipIf(open === null).each(submits)('a submit of $name without an idempotency key', (one) => {
+    beforeEach(async () => {
+      bench = await openJobs({ approval: one.approval }, open?.());
+    });
+
+    test.each(['before', 'after'] as const)(
+      'costs nothing when it fails %s any call to the store took effect',
+      async (when) => {
+        let failed = 0;
+        for (let last = 1; ; last += 1) {
+          const userId = await bench.createUser(credits);
+          let where = '';
+          const context = intercept(bench.context, async ({ number, name }, run) => {
+            if (number !== last) return run();
+            where = `failure ${when} call ${number}, ${name}`;
+            if (when === 'after') await run();
+            throw new Fault('unavailable', 'The store is away.');
+          });
+          const sent = await Promise.allSettled([send(context, one, userId)]);
+          if (where === '') break;
+          const accepted = sent[0]!.status === 'fulfilled';
+          if (!accepted) {
+            failed += 1;
+            await expectNothing(userId, where);
+          } else await recover();
+          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+        }
+        expect(failed).toBeGreaterThan(3);
+        expect(await bench.problems()).toEqual([]);
+      },
+    );
+
+    test.each(['before', 'after'] as const)(
+      'costs nothing when the store is away from %s any call on, and comes back',
+      async (when) => {
+        let failed = 0;
+        for (let last = 1; ; last += 1) {
+          const userId = await bench.createUser(credits);
+          let where = '';
+          let away = true;
+          const context = intercept(bench.context, async ({ number, name }, run) => {
+            if (number < last || !away) return run();
+            where ||= `failure ${when} call ${number}, ${name}`;
+            if (when === 'after' && number === last) await run();
+            throw new Fault('unavailable', 'The store is away.');
+          });
+          const sent = await Promise.allSettled([send(context, one, userId)]);
+          if (where === '') break;
+          away = false;
+          await recover();
+          if (sent[0]!.status === 'rejected') {
+            failed += 1;
+            await expectNothing(userId, where);
+          }
+          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+        }
+        expect(failed).toBeGreaterThan(3);
+        expect(await bench.problems()).toEqual([]);
+      },
+    );
+
+    test.each(['before', 'after'] as const)(
+      'leaves a whole job or none when it dies %s any call',
+      async (when) => {
+        let last = 1;
+        let discarded = 0;
+        for (; ; last += 1) {
+          const userId = await bench.createUser(credits);
+          const victim = mortal(bench.context, last, when);
+          await Promise.race([send(victim.context, one, userId).catch(() => {}), victim.death]);
+          if (!victim.dead()) break;
+          await recover();
+          const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+          const jobs = await jobsOf(userId);
+          if (jobs.length === 0) discarded += 1;
+          for (const { state } of jobs) expect(['submitted', 'discarding'], where).not.toContain(state);
+          expect(await bench.balance(userId), where).toBe(credits - costOf(jobs));
+        }
+        expect(discarded).toBeGreaterThan(2);
+        expect(await bench.problems()).toEqual([]);
+      },
+    );
+
+    test.each(['before', 'after'] as const)(
+      'fails and costs nothing when it is frozen %s any call and the sweep discards it',
+      async (when) => {
+        let discarded = 0;
+        for (let last = 1; ; last += 1) {
+          const userId = await bench.createUser(credits);
+          const frozen = Promise.withResolvers<string>();
+          const thaw = Promise.withResolvers<void>();
+          const context = intercept(bench.context, async ({ number, name }, run) => {
+            const answer = number === last && when === 'before' ? undefined : await run();
+            if (number !== last) return answer;
+            frozen.resolve(`frozen at call ${number}, ${when} ${name}`);
+            await thaw.promise;
+            return when === 'before' ? run() : answer;
+          });
+          const sent = send(context, one, userId).then(
+            () => 'accepted',
+            (error: Fault) => error.code,
+          );
+          const where = await Promise.race([frozen.promise, sent]);
+          if (where === 'accepted') break;
+          await recover();
+          const gone = (await jobsOf(userId)).length === 0;
+          thaw.resolve();
+          const answer = await sent;
+          if (answer !== 'accepted') {
+            expect(answer, where).toBe('unavailable');
+            if (gone) discarded += 1;
+            await expectNothing(userId, where);
+          }
+          await recover();
+          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+        }
+        expect(discarded).toBeGreaterThan(2);
+        expect(await bench.problems()).toEqual([]);
+      },
+    );
+  });
+
+  describe.skipIf(open === null)('a charge that races an end', () => {
+    const start = async () => {
+      bench = await openJobs({ approval: true }, open?.());
+    };
+
+    test('a submit short of credits is accepted once if the sweep charges it after a grant', async () => {
+      await start();
+      const userId = await bench.createUser(credits);
+      const [one] = submits;
+      const context = intercept(bench.context, async ({ name }, run) => {
+        if (name === 'postLedgerEntry') {
+          await grant(bench.context, userId, -credits);
+          const refused = await run();
+          await grant(bench.context, userId, credits);
+          await bench.clock.pass(31_000);
+          await sweep(bench.context);
+          return refused;
+        }
+        return run();
+      });
+      await send(context, one!, userId, 'key');
+      await send(bench.context, one!, userId, 'key');
+      const jobs = await jobsOf(userId);
+      expect(jobs.map(({ state }) => state)).toEqual(['awaiting_approval']);
+      expect(await bench.balance(userId)).toBe(credits - jobs[0]!.cost);
+      expect(await bench.problems()).toEqual([]);
+    });
+
+    test('an approval that is frozen before its charge charges nothing after a rejection', async () => {
+      await start();
+      const userId = await bench.createUser(credits);
+      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+      const context = intercept(bench.context, async ({ name }, run) => {
+        if (name === 'postLedgerEntry') {
+          await grant(bench.context, userId, -credits);
+          await bench.clock.pass(31_000);
+          await sweep(bench.context);
+          await reject(bench.context, jobId, newId(), 'No.');
+          await grant(bench.context, userId, credits);
+        }
+        return run();
+      });
+      await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
+      expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
+      expect(await bench.balance(userId)).toBe(credits);
+      expect(await bench.problems()).toEqual([]);
+    });
+
+    test('an approval whose answer is lost is completed once', async () => {
+      await start();
+      const userId = await bench.createUser(credits);
+      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+      const context = intercept(bench.context, async ({ name }, run) => {
+        const answer = await run();
+        if (name === 'postLedgerEntry') throw new Fault('unavailable', 'The store is away.');
+        return answer;
+      });
+      await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(approve(bench.context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
+      await recover();
+      expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'processing' });
+      expect(await bench.balance(userId)).toBe(credits - 30);
+      expect(await bench.problems()).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { Fault } from '../base/fault.ts';
+import { refundDiscarded } from '../credits/job-credits.ts';
+import type { Job } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+import { stopRunning } from './terminate.ts';
+
+/** Time between two tries to undo a submit while the store is away, in milliseconds. */
+const undoRetryMs = 1_000;
+
+/**
+ * Takes back a job whose submit failed before it was accepted: refunds its charge and removes it. A job that
+ * was accepted meanwhile is left alone: false. The sweep calls this too, for submits that nobody can resume.
+ */
+export async function discardSubmitted(context: JobContext, jobId: string): Promise<boolean> {
+  const job = await context.store.moveJob(jobId, ['submitted'], 'discarding', context.clock.now());
+  if (job !== null) await finishDiscard(context, job);
+  return job !== null;
+}
+
+/** Takes a job from `discarding` to its removal; happens once, however often it is called. */
+export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
+  const refunded = await refundDiscarded(store, job, clock.now());
+  if (await store.discardJob(job.id))
+    log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
+}
+
+/**
+ * Undoes a submit that is answered with an error and that its caller cannot repeat under the same job id. While
+ * the store is away this goes on in the background until the process stops; the sweep does the rest.
+ */
+export async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
+  if (await tryUndo(context, jobId)) return;
+  void (async () => {
+    const { signal } = new AbortController();
+    do await context.changes.next(jobId, undoRetryMs, signal);
+    while (!context.changes.stopped && !(await tryUndo(context, jobId)));
+  })();
+}
+
+async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
+  const { store, clock, log } = context;
+  try {
+    // The acknowledgement of the last step may have been lost: then the job waits or runs already.
+    const unstarted = ['submitted', 'awaiting_approval', 'approved'] as const;
+    const job = await store.moveJob(jobId, unstarted, 'discarding', clock.now());
+    if (job !== null) await finishDiscard(context, job);
+    else await stopRunning(context, jobId, 'The submit failed.');
+    return true;
+  } catch (error) {
+    log.warn({ jobId, error: Fault.from(error).message }, 'submit not undone yet');
+    return false;
+  }
+}
