@@ -2,6 +2,7 @@ import { Fault } from '../base/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
+import { maxPayloadBytes } from '../store/outcomes.ts';
 import type { JobContext } from './context.ts';
 import { type Look, lookAt } from './look.ts';
 import { writeUnitFile } from './unit-file.ts';
@@ -14,6 +15,9 @@ const backOffMs = { soon: 500, later: 2_000 };
 const longestBackOffMs = 60_000;
 /** Bytes of a page that is kept for later jobs. */
 const largestCrawl = 1024 * 1024;
+
+/** Characters of a failed unit's message at most: messages may quote the marketplace, and outcomes share a document. */
+const maxMessageLength = 1_000;
 
 /** What a unit came to: its outcome, and its record's bytes for kinds that keep them in the store. */
 export interface UnitResult {
@@ -86,7 +90,7 @@ export async function readUnit(
 
 function failed({ code, message }: Fault, waited = false): UnitResult {
   const words = waited ? `${message}; it was waited for too long` : message;
-  return { outcome: { status: 'FAILED', code, message: words } };
+  return { outcome: { status: 'FAILED', code, message: words.slice(0, maxMessageLength) } };
 }
 
 /** What a unit waits for, in words. */
@@ -126,6 +130,12 @@ async function readOnce(
   const record = await reader.read(unit.input, reading);
   look.record(record);
   const payload = Buffer.from(JSON.stringify(record));
+  if (payload.length > maxPayloadBytes) {
+    throw new Fault(
+      'page_too_large',
+      `the record has ${payload.length} bytes, the maximum is ${maxPayloadBytes}`,
+    );
+  }
   // A page that hides what it can show is no answer for later jobs: another try may show it.
   const isWhole = reader.isWhole?.(record) ?? true;
   if (recent && isWhole && payload.length <= largestCrawl) {

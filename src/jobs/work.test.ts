@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import type { BatchReference, Job } from '../store/documents.ts';
+import { maxPayloadBytes } from '../store/outcomes.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs } from './context.ts';
 import { approve } from './decide.ts';
@@ -29,6 +30,7 @@ async function approved(items: number, ...more: string[]) {
   return { userId, jobId: jobId as string, messages };
 }
 
+const collectBatches = (jobId: string) => Array.fromAsync(bench.context.store.readBatches(jobId));
 const batchesOf = (jobId: string) => bench.context.store.listBatches(jobId);
 const jobOf = async (jobId: string): Promise<Job> => (await bench.context.store.getJob(jobId))!;
 
@@ -99,6 +101,35 @@ describe('a unit', () => {
     failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));
     expect(await workOff(job)).toMatchObject({ state: 'completed' });
     expect(bench.noted).toEqual(['page_throttled']);
+  });
+
+  test('whose record is over the limit of a payload fails with page_too_large after one request', async () => {
+    bench.between((fetch, itemId) => async (request) => {
+      const page = await fetch(request);
+      if (itemId !== item) return page;
+      const body = Buffer.from(page.body)
+        .toString()
+        .replace(/"name":"/, `"name":"${'x'.repeat(maxPayloadBytes)}`);
+      return { ...page, body: Buffer.from(body) };
+    });
+    const csv = `region,shop_id,item_id\nsg,77,${item}\nsg,77,30000000001`;
+    const userId = await bench.createUser(100);
+    await bench.submit(userId, 'SubmitGetPcBulk', { file: Buffer.from(csv).toString('base64') });
+    const { items } = await bench.context.store.listJobs({ userId }, { limit: 1 });
+    await bench.startWorker();
+    const job = await bench.reaches(items[0]!.id, 'partial_complete', 'failed');
+    expect(job).toMatchObject({ state: 'partial_complete', refunded: job.unitPrice });
+    const [batch] = await collectBatches(job.id);
+    expect(batch!.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_too_large' });
+    expect(asked()).toBe(1);
+  });
+
+  test('keeps at most 1,000 characters of a message', async () => {
+    failing(item, new Fault('page_not_found', 'x'.repeat(100_000)));
+    const job = await approved(1);
+    await workOff(job);
+    const [batch] = await collectBatches(job.jobId);
+    expect(batch!.outcomes[0]).toMatchObject({ message: 'x'.repeat(1_000) });
   });
 
   test('whose reader throws what nobody thought of fails alone', async () => {

@@ -2,6 +2,9 @@ import { Fault } from '../base/fault.ts';
 import type { Batch, Outcome, StoredFile } from './documents.ts';
 import type { Payload } from './store.ts';
 
+/** Bytes of a payload at most, in every store: MongoDB keeps documents of up to 16 MiB. */
+export const maxPayloadBytes = 16_000_000;
+
 /** Outcomes of a batch by the unit's index. */
 export type Outcomes = Record<number, Outcome>;
 
@@ -24,7 +27,8 @@ export interface Addition {
 /**
  * Works out what a write adds to a batch of `total` units that has `known` outcomes. A unit keeps
  * its first outcome, so that a write that is repeated counts nothing twice. Fault `internal` for a
- * unit that is not in the batch, and for an end that leaves a unit outstanding.
+ * unit that is not in the batch, and for an end that leaves a unit outstanding; `too_large` for a payload of more than
+ * `maxPayloadBytes`.
  */
 export function addOutcomes(batchId: string, total: number, known: Outcomes, write: OutcomeWrite): Addition {
   const fresh: Outcomes = {};
@@ -42,6 +46,13 @@ export function addOutcomes(batchId: string, total: number, known: Outcomes, wri
     );
   }
   const payloads = write.payloads.filter(({ index }) => fresh[index]?.status === 'SUCCESS');
+  const large = payloads.find(({ body }) => body.byteLength > maxPayloadBytes);
+  if (large) {
+    throw new Fault(
+      'too_large',
+      `unit ${large.index} of batch ${batchId}: payload of ${large.body.byteLength} bytes, the maximum is ${maxPayloadBytes}`,
+    );
+  }
   return { fresh, payloads, success, failed };
 }
 

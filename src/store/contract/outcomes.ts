@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch, Outcome } from '../documents.ts';
+import { maxPayloadBytes } from '../outcomes.ts';
 import type { OutstandingState } from '../store.ts';
 import { aFailure, aPayload, aSuccess, aTime, keepClaimed, keepJob, textOf } from './samples.ts';
 import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
@@ -22,6 +23,17 @@ export function outcomeContract(open: OpenStores): void {
     expect(textOf(await stores.other.readPayload(await reread(batch), 2))).toBe('{"ü":1}');
     expect(await stores.store.readPayload(await reread(batch), 0)).toBeNull();
     expect(await stores.store.readPayload(await reread(batch), 1)).toBeNull();
+  });
+
+  test('a payload over the limit is refused as too_large and records nothing', async () => {
+    const batch = await keepClaimed(stores.store, 2);
+    const large = { index: 0, body: Buffer.alloc(maxPayloadBytes + 1, ' ') };
+    const writing = stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess(), 1: aFailure }, [large]);
+    await expect(writing).rejects.toMatchObject({ code: 'too_large' });
+    expect(await reread(batch)).toEqual(batch);
+    const fitting = { index: 0, body: Buffer.alloc(maxPayloadBytes, ' ') };
+    expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, [fitting])).toBe(true);
+    expect((await stores.other.readPayload(await reread(batch), 0))?.byteLength).toBe(maxPayloadBytes);
   });
 
   test('a write that is repeated counts nothing twice, and a unit keeps its first outcome', async () => {

@@ -1,5 +1,4 @@
 import { Binary } from 'mongodb';
-import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
 import type { BatchState, Outcome } from '../documents.ts';
 import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
@@ -9,8 +8,6 @@ import type { BatchDocument, Collections } from './schema.ts';
 
 /** Batches that are failed in one message. */
 const failChunk = 100;
-/** The largest payload that fits into a document, in bytes: 16 MB less what stands beside it. */
-const largestPayload = 16 * 1024 * 1024 - 4_096;
 
 /** Name of a payload's document. */
 export function payloadId(batchId: string, attempt: number, index: number): string {
@@ -110,15 +107,10 @@ async function writePayloads(
   its: readonly Payload[],
 ): Promise<void> {
   if (its.length === 0) return;
-  const documents = its.map(({ index, body }) => {
-    if (body.byteLength > largestPayload) {
-      throw new Fault(
-        'too_large',
-        `the payload of unit ${index} has ${body.byteLength} bytes; MongoDB keeps up to ${largestPayload}`,
-      );
-    }
-    return { _id: payloadId(batchId, attempt, index), body: new Binary(body) };
-  });
+  const documents = its.map(({ index, body }) => ({
+    _id: payloadId(batchId, attempt, index),
+    body: new Binary(body),
+  }));
   if (await unlessDuplicate(payloads.insertMany(documents, { ordered: false }))) return;
   // An earlier try of this worker broke off before its outcomes were written: the last one stands.
   const replacements = documents.map(({ _id, body }) => ({
