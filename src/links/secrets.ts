@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { syncFolder } from '../base/sync-folder.ts';
 
 /** Secrets that links are signed with. */
 export interface LinkSecrets {
@@ -74,6 +75,7 @@ function createOnce(file: string, now: number): void {
   const draft = writeDraft(file, [newEntry(now)]);
   try {
     linkSync(draft, file);
+    syncFolder(dirname(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
@@ -98,6 +100,7 @@ function rotate(file: string, now: number): void {
     if (ageOf(entries[0]!, now) <= rotateAfterMs) return;
     const kept = entries.filter((entry) => ageOf(entry, now) <= keepMs);
     renameSync(writeDraft(file, [newEntry(now), ...kept]), file);
+    syncFolder(dirname(file));
   } finally {
     rmSync(lock, { force: true });
   }
@@ -112,6 +115,8 @@ function writeDraft(file: string, entries: Entry[]): string {
   writeFileSync(draft, `${JSON.stringify({ secrets: entries }, undefined, 2)}\n`, {
     mode: 0o600,
     flag: 'wx',
+    // On the disk before its name is: after a power cut the file is whole.
+    flush: true,
   });
   return draft;
 }

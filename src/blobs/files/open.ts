@@ -132,6 +132,7 @@ async function moveInto(folder: string, from: string, to: string): Promise<void>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(folder, { recursive: true });
+    await syncFolder(join(folder, '..'));
     await rename(from, to);
   }
 }

@@ -66,7 +66,7 @@ export function accountStore(engine: Engine): AccountStore {
     findApiKey: async (hash) => engine.document(keysWithUser, keyByHash, hash),
 
     touchApiKey: async (id, at) => {
-      engine.run(
+      engine.relaxed.run(
         'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
         at,
         id,

@@ -1,14 +1,14 @@
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
 import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 import { progressStore, wholeBatch } from './progress.ts';
 import { batches } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, lane, attempt';
 
 /** Batches in SQLite. What only reads is in progress.ts. */
-export function batchStore(engine: Engine): BatchStore {
+export function batchStore(engine: Connection): BatchStore {
   return {
     ...progressStore(engine),
 
@@ -112,7 +112,7 @@ interface Condition {
 }
 
 /** Adds outcomes to a claimed batch, and ends it where the write says so. Part of a transaction. */
-function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: OutcomeWrite): boolean {
+function writeOutcomes(engine: Connection, batchId: string, attempt: number, write: OutcomeWrite): boolean {
   const batch = engine.get<Condition>(
     'SELECT total, state, outcomes AS known FROM batches WHERE id = ? AND attempt = ?',
     batchId,
@@ -147,7 +147,7 @@ function writeOutcomes(engine: Engine, batchId: string, attempt: number, write: 
 
 /** Ends the batches and raises their attempt, so that a worker that still has one is late. */
 function failBatches(
-  engine: Engine,
+  engine: Connection,
   jobId: string,
   states: readonly BatchState[],
   outcome: Outcome,

@@ -1,8 +1,8 @@
 import type { CrawlStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 
 /** Recent pages in SQLite: a row per page, the newest wins. */
-export function crawlStore(engine: Engine): CrawlStore {
+export function crawlStore(engine: Connection): CrawlStore {
   return {
     keepCrawl: async (key, at, body) => {
       engine.run(

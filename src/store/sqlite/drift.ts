@@ -1,9 +1,9 @@
 import type { DriftRecord } from '../documents.ts';
 import type { DriftStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 
 /** What was seen of fields in SQLite: a row per market and sort of page. */
-export function driftStore(engine: Engine): DriftStore {
+export function driftStore(engine: Connection): DriftStore {
   return {
     getDrift: async (market, page) => {
       const row = engine.get<DriftRecord>('SELECT * FROM drift WHERE market = ? AND page = ?', market, page);

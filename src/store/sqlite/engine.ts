@@ -8,11 +8,27 @@ import type { Shape } from './shapes.ts';
 /** A value that goes into a statement or comes out of a row. */
 export type Value = SQLInputValue;
 
+/** When a commit returns, with WAL: after the log is on the disk (FULL), or before (NORMAL). */
+type Durability = 'FULL' | 'NORMAL';
+
 /** How a row becomes a document. */
 type Readable<T> = Pick<Shape<T>, 'read'>;
 
-/** One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. */
-export interface Engine {
+/**
+ * One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. A commit is on the
+ * disk when the call returns: it survives a power cut, and so does every commit before it.
+ */
+export interface Engine extends Connection {
+  /**
+   * The same file for writes that may be lost in a power cut: their commits do not wait for the disk. They are
+   * lost from the last one backwards and never in part, so a later durable commit makes them durable.
+   */
+  readonly relaxed: Connection;
+  close(): void;
+}
+
+/** Statements and transactions. */
+export interface Connection {
   /** All rows of a statement, also of one that writes and returns. */
   all<T>(sql: string, ...values: Value[]): T[];
   /** The first row, or null. */
@@ -25,7 +41,6 @@ export interface Engine {
   run(sql: string, ...values: Value[]): number;
   /** Runs a step as one transaction: all of it happens, or, when it throws, nothing. */
   write<T>(step: () => T): T;
-  close(): void;
 }
 
 /** How long a statement waits for another process's transaction, in milliseconds. */
@@ -45,7 +60,8 @@ export function openEngine(path: string): Engine {
       // The log goes back to 64 MB after a burst of writes; 32 MB of pages stay in memory.
       database.exec(
         // Records of some kilobytes fill pages of 8 KiB better than the usual 4. A file that exists keeps its own.
-        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
+        // fullfsync: on macOS, fsync alone leaves data in the drive's cache.
+        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
       );
       migrate(database);
       // SQLite's own `lower` knows ASCII only.
@@ -74,30 +90,48 @@ export function openEngine(path: string): Engine {
     listing.set(sql, statement);
     return statement;
   };
-  return {
-    all: <T>(sql: string, ...values: Value[]) => guarded(path, () => prepare(sql).all(...values) as T[]),
-    get: <T>(sql: string, ...values: Value[]) =>
-      guarded(path, () => (prepare(sql).get(...values) as T | undefined) ?? null),
-    documents: (shape, sql, ...values) =>
-      guarded(path, () => (prepareListing(sql).all(...values) as unknown as Value[][]).map(shape.read)),
-    document: (shape, sql, ...values) =>
+  let current: Durability = 'FULL';
+  const use = (durability: Durability) => {
+    // Within a transaction the level is that of its beginning.
+    if (durability === current || database.isTransaction) return;
+    database.exec(`PRAGMA synchronous = ${durability}`);
+    current = durability;
+  };
+  const connect = (durability: Durability): Connection => {
+    const run = <T>(call: () => T): T =>
       guarded(path, () => {
-        const row = prepareListing(sql).get(...values) as unknown as Value[] | undefined;
-        return row === undefined ? null : shape.read(row);
-      }),
-    run: (sql, ...values) => guarded(path, () => Number(prepare(sql).run(...values).changes)),
-    write: (step) => {
-      guarded(path, () => prepare('BEGIN IMMEDIATE').run());
-      try {
-        const result = step();
-        guarded(path, () => prepare('COMMIT').run());
-        return result;
-      } catch (thrown) {
-        // A full disk ends the transaction by itself; there is nothing to roll back then.
-        if (database.isTransaction) prepare('ROLLBACK').run();
-        throw thrown;
-      }
-    },
+        use(durability);
+        return call();
+      });
+    return {
+      all: <T>(sql: string, ...values: Value[]) => run(() => prepare(sql).all(...values) as T[]),
+      get: <T>(sql: string, ...values: Value[]) =>
+        run(() => (prepare(sql).get(...values) as T | undefined) ?? null),
+      documents: (shape, sql, ...values) =>
+        run(() => (prepareListing(sql).all(...values) as unknown as Value[][]).map(shape.read)),
+      document: (shape, sql, ...values) =>
+        run(() => {
+          const row = prepareListing(sql).get(...values) as unknown as Value[] | undefined;
+          return row === undefined ? null : shape.read(row);
+        }),
+      run: (sql, ...values) => run(() => Number(prepare(sql).run(...values).changes)),
+      write: (step) => {
+        run(() => prepare('BEGIN IMMEDIATE').run());
+        try {
+          const result = step();
+          guarded(path, () => prepare('COMMIT').run());
+          return result;
+        } catch (thrown) {
+          // A full disk ends the transaction by itself; there is nothing to roll back then.
+          if (database.isTransaction) prepare('ROLLBACK').run();
+          throw thrown;
+        }
+      },
+    };
+  };
+  return {
+    ...connect('FULL'),
+    relaxed: connect('NORMAL'),
     close: () => {
       if (database.isOpen) database.close();
     },

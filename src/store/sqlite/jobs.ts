@@ -3,7 +3,7 @@ import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
 import type { JobStore } from '../store.ts';
-import { type Engine, isDuplicate, type Value } from './engine.ts';
+import { type Connection, type Engine, isDuplicate, type Value } from './engine.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
 
@@ -16,29 +16,31 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = ? AND state 
 
 /**
  * Jobs in SQLite. A job that is being written has a row in the state `writing`, which no reader sees:
- * so batches always have a job to belong to, and what a crash left can be found without a search.
+ * so batches always have a job to belong to, and what a crash left can be found without a search. Writing a job
+ * does not wait for the disk: the move that accepts it does, and makes durable all that was written before.
  */
 export function jobStore(engine: Engine): JobStore {
+  const { relaxed } = engine;
   const stateOf = (jobId: string) =>
-    engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
+    relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
   return {
-    ...submissionStore(engine),
+    ...submissionStore(relaxed),
 
     createJob: async (job, source) => {
-      if (!openDraft(engine, job)) return;
+      if (!openDraft(relaxed, job)) return;
       let written = 0;
       for (const chunk of inChunks(source)) {
-        const writing = engine.write(() => {
+        const writing = relaxed.write(() => {
           if (stateOf(job.id) !== 'writing') return false;
-          for (const batch of chunk) insertBatch(engine, batch);
+          for (const batch of chunk) insertBatch(relaxed, batch);
           return true;
         });
         if (!writing) break;
         written += chunk.length;
         await nextTurn();
       }
-      engine.write(() => completeDraft(engine, job, written));
+      relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
     discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'discarding') !== null),
@@ -109,7 +111,7 @@ export function jobStore(engine: Engine): JobStore {
       );
       let removed = 0;
       for (const { id } of drafts) {
-        removed += engine.write(() => removeJob(engine, id, 'writing') ?? 0);
+        removed += relaxed.write(() => removeJob(relaxed, id, 'writing') ?? 0);
         await nextTurn();
       }
       return removed;
@@ -118,7 +120,7 @@ export function jobStore(engine: Engine): JobStore {
 }
 
 /** Makes the row that batches belong to; false when the job is written already. */
-function openDraft(engine: Engine, job: Job): boolean {
+function openDraft(engine: Connection, job: Job): boolean {
   return engine.write(() => {
     const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
     if (known) return known.state === 'writing';
@@ -134,7 +136,7 @@ function openDraft(engine: Engine, job: Job): boolean {
 }
 
 /** Makes the job of its draft, unless another call did. `written`: batches that must be there. */
-function completeDraft(engine: Engine, job: Job, written: number): void {
+function completeDraft(engine: Connection, job: Job, written: number): void {
   const { state, count } = engine.get<{ state: string | null; count: number }>(
     `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
     job.id,
@@ -149,7 +151,7 @@ function completeDraft(engine: Engine, job: Job, written: number): void {
 }
 
 /** Keeps a batch, unless one with its id or its place in the job is kept. */
-function insertBatch(engine: Engine, batch: Batch): void {
+function insertBatch(engine: Connection, batch: Batch): void {
   const { units, ...row } = batch;
   const inserted = engine.run(
     `INSERT INTO batches (${batches.columns}) VALUES (${batches.marks}) ON CONFLICT DO NOTHING`,
@@ -168,7 +170,7 @@ function insertBatch(engine: Engine, batch: Batch): void {
 }
 
 /** Removes a job in a state with all that belongs to it; gives the number of its batches, null when there is none. */
-function removeJob(engine: Engine, jobId: string, state: string): number | null {
+function removeJob(engine: Connection, jobId: string, state: string): number | null {
   const { count } = engine.get<{ count: number }>(
     'SELECT count(*) AS count FROM batches WHERE job_id = ?',
     jobId,

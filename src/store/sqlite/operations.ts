@@ -1,9 +1,9 @@
 import type { OperationsStore, OriginMinute, ProcessReport } from '../operations.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 import { originMinutes, processes } from './shapes.ts';
 
 /** What operators see of the service at work, in SQLite. */
-export function operationsStore(engine: Engine): OperationsStore {
+export function operationsStore(engine: Connection): OperationsStore {
   return {
     reportProcess: async (report: ProcessReport) => {
       engine.run(

@@ -1,11 +1,11 @@
 import { grant, type Holding } from '../permits.ts';
 import { noPause, type OriginPause, type OriginStore } from '../politeness.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 
 const columns = 'change, paused_until AS until, reason, strikes, since, probing';
 
 /** Politeness in SQLite: a row per origin. */
-export function originStore(engine: Engine): OriginStore {
+export function originStore(engine: Connection): OriginStore {
   const pauseOf = (origin: string): OriginPause => {
     const row = engine.get<PauseRow>(`SELECT ${columns} FROM origins WHERE origin = ?`, origin);
     return row ? readPause(row) : noPause;

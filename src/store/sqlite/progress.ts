@@ -2,7 +2,7 @@ import { type CountRow, countNothing, readCounts } from '../counts.ts';
 import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
 import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
 /** Batches with units and outcomes that are held in memory at once. */
@@ -27,7 +27,7 @@ export type ProgressStore = Pick<
 const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
 
 /** Reads of batches in SQLite. */
-export function progressStore(engine: Engine): ProgressStore {
+export function progressStore(engine: Connection): ProgressStore {
   return {
     countInFlight: async (jobId, now) => {
       const rows = engine.all<{ region: string; batches: number; off: number }>(
@@ -124,7 +124,7 @@ export function progressStore(engine: Engine): ProgressStore {
   };
 }
 
-function countJobs(engine: Engine, jobIds: readonly string[]): Map<string, Counts> {
+function countJobs(engine: Connection, jobIds: readonly string[]): Map<string, Counts> {
   const rows = engine.all<CountRow>(
     `SELECT job_id AS jobId, sum(total) AS units, sum(success) AS success, sum(failed) AS failed,
        count(*) AS batches, count(*) FILTER (WHERE state = 'done' AND success > 0) AS good,
@@ -136,7 +136,7 @@ function countJobs(engine: Engine, jobIds: readonly string[]): Map<string, Count
 }
 
 /** A batch with its units. */
-export function wholeBatch(engine: Engine, row: BatchRow): Batch {
+export function wholeBatch(engine: Connection, row: BatchRow): Batch {
   const { total: _, ...batch } = row;
   const { units } = engine.get<{ units: string }>(
     'SELECT units FROM batch_units WHERE batch_id = ?',

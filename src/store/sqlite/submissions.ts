@@ -1,10 +1,10 @@
 import type { JobStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 import { submissions } from './shapes.ts';
 
 /** Sequences and idempotency keys in SQLite. */
 export function submissionStore(
-  engine: Engine,
+  engine: Connection,
 ): Pick<JobStore, 'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'dropSubmission'> {
   return {
     nextNumber: async (sequence) =>

@@ -1,10 +1,10 @@
 import type { BatchWait, WaitStore } from '../politeness.ts';
-import type { Engine } from './engine.ts';
+import type { Connection } from './engine.ts';
 
 const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries';
 
 /** Batches that wait, in SQLite: a row each. */
-export function waitStore(engine: Engine): WaitStore {
+export function waitStore(engine: Connection): WaitStore {
   return {
     keepWait: async ({ batchId, jobId, since, until, reason, tries }) => {
       engine.run(

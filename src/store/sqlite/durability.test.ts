@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import { aKey, anEntry, aSuccess, aTime, aUser, keepJob } from '../contract/samples.ts';
+import type { Store } from '../store.ts';
+import { type Connection, type Engine, openEngine } from './engine.ts';
+import { storeOn } from './open.ts';
+
+/** `PRAGMA synchronous`: FULL waits for the disk at every commit, NORMAL does not. */
+const levels: Record<number, string> = { 1: 'NORMAL', 2: 'FULL' };
+
+let folder: string;
+let engine: Engine;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-durability-'));
+  engine = openEngine(join(folder, 'gleaner.db'));
+});
+afterEach(async () => {
+  engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The level that the connection has now, read back without another statement of ours. */
+const levelOf = (connection: Connection) =>
+  levels[connection.get<{ synchronous: number }>('PRAGMA synchronous')!.synchronous];
+
+describe('openEngine()', () => {
+  test('waits for the disk within a transaction, and not within a relaxed one', () => {
+    const { relaxed } = engine;
+    expect(engine.write(() => levelOf(engine))).toBe('FULL');
+    expect(relaxed.write(() => levelOf(relaxed))).toBe('NORMAL');
+    expect(engine.write(() => levelOf(engine))).toBe('FULL');
+  });
+
+  test('waits for the disk after a relaxed step that threw', () => {
+    const { relaxed } = engine;
+    const failing = () =>
+      relaxed.write(() => {
+        throw new Error('no');
+      });
+    expect(failing).toThrow('no');
+    expect(engine.write(() => levelOf(engine))).toBe('FULL');
+  });
+
+  test('keeps the level of a transaction for the statements of the other connection in it', () => {
+    expect(engine.write(() => levelOf(engine.relaxed))).toBe('FULL');
+  });
+});
+
+/** A store that notes the level of every statement and transaction. */
+function observed(): { store: Store; levels: () => Set<string> } {
+  let seen = new Set<string>();
+  const observe = (connection: Connection): Connection => {
+    const noting =
+      <P extends unknown[], R>(call: (...parameters: P) => R) =>
+      (...parameters: P): R => {
+        const result = call(...parameters);
+        seen.add(levelOf(connection)!);
+        return result;
+      };
+    return {
+      all: noting(connection.all) as Connection['all'],
+      get: noting(connection.get) as Connection['get'],
+      documents: noting(connection.documents) as Connection['documents'],
+      document: noting(connection.document) as Connection['document'],
+      run: noting(connection.run),
+      write: connection.write,
+    };
+  };
+  const store = storeOn({ ...observe(engine), relaxed: observe(engine.relaxed), close: engine.close });
+  return {
+    store,
+    levels: () => {
+      const last = seen;
+      seen = new Set();
+      return last;
+    },
+  };
+}
+
+describe('openSqliteStore()', () => {
+  test('waits for the disk before it acknowledges what must survive a power cut', async () => {
+    const { store, levels } = observed();
+    const user = aUser();
+    const key = aKey({ userId: user.id });
+    const { job } = await keepJob(store, 1);
+    const { job: discarded } = await keepJob(store, 1);
+    const calls: [string, () => Promise<unknown>][] = [
+      ['createUser', () => store.createUser(user)],
+      ['suspendUser', () => store.suspendUser(user.id, aTime)],
+      ['createApiKey', () => store.createApiKey(key)],
+      ['revokeApiKey', () => store.revokeApiKey(key.id, aTime)],
+      ['postLedgerEntry', () => store.postLedgerEntry(anEntry(user.id, 5))],
+      ['voidLedgerKey', () => store.voidLedgerKey(newId(), user.id, aTime)],
+      ['moveJob', () => store.moveJob(job.id, ['submitted'], 'awaiting_approval', aTime)],
+      ['moveJob', () => store.moveJob(discarded.id, ['submitted'], 'discarding', aTime)],
+      ['discardJob', () => store.discardJob(discarded.id)],
+    ];
+    for (const [name, call] of calls) {
+      levels();
+      await call();
+      expect([...levels()], name).toEqual(['FULL']);
+    }
+  });
+
+  test('does not wait for the disk for work that is done again after a power cut', async () => {
+    const { store, levels } = observed();
+    const { job, batches } = await keepJob(store, 2);
+    const id = batches[0]!.id;
+    const calls: [string, () => Promise<unknown>][] = [
+      ['createJob', () => keepJob(store, 2)],
+      ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
+      ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
+      ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, [], null, aTime)],
+      ['keepCrawl', () => store.keepCrawl('key', aTime, Buffer.from('x'))],
+    ];
+    for (const [name, call] of calls) {
+      levels();
+      await call();
+      expect([...levels()], name).toEqual(['NORMAL']);
+    }
+  });
+});
