@@ -790,6 +790,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.operator.v1.Process.host": "Name of the machine.",
   "gleaner.operator.v1.Process.id": "Made anew with every start.",
   "gleaner.operator.v1.Process.memory_bytes": "Memory that it holds, in bytes.",
+  "gleaner.operator.v1.Process.paused": "Why it begins no work: \"disk almost full\"; empty while it does.",
   "gleaner.operator.v1.Process.pid": "Process id on it.",
   "gleaner.operator.v1.Process.role": "`serve`, `api`, `core` or `worker`.",
   "gleaner.operator.v1.Process.seen_at": "When it last said something of itself: every 10 seconds.",

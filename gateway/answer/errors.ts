@@ -20,6 +20,7 @@ const statuses: Record<FaultCode, number> = {
   rate_limited: 429,
   link_invalid: 403,
   unavailable: 502,
+  disk_full: 503,
   internal: 500,
   page_not_found: 502,
   page_blocked: 502,

@@ -18,6 +18,7 @@ export const faultCodes = {
   link_invalid: 'never',
   // What our own engines did.
   unavailable: 'soon',
+  disk_full: 'later',
   internal: 'never',
   // What a marketplace's page was.
   page_not_found: 'never',

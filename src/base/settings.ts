@@ -79,6 +79,10 @@ export const settings = {
     usual: 'info',
     about: 'What is logged: trace, debug, info, warn, error, fatal or silent.',
   },
+  GLEANER_MIN_FREE_DISK: {
+    usual: '512',
+    about: "MiB free on the data folder's disk below which no work is accepted or begun; 0: no limit.",
+  },
   GLEANER_OPERATOR_EMAIL: {
     usual: null,
     about: 'Addresses, separated by commas, that are told of jobs that wait for approval.',

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createDriftWatch } from '../drift/watch.ts';
@@ -32,6 +33,13 @@ export interface Program {
   close(): Promise<void>;
 }
 
+/** The disk of the data folder, where the store or the result files are in it. */
+function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: Clock, log: Log): DiskSpace {
+  if (mongoUri !== null && s3Url !== null) return unusedDisk;
+  const readFree = () => readFreeBytes(dataDir);
+  return createDiskSpace({ readFree, minFreeBytes: minFreeDiskBytes, clock, log });
+}
+
 /**
  * Puts the program together from its configuration. `publicUrl`: what signed links start with; it is
  * asked late, because a port of 0 is known late.
@@ -53,6 +61,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     store,
     queue,
     blobs,
+    disk: diskOf(config, clock, log),
     clock,
     log,
     newId,

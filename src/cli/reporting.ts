@@ -24,8 +24,12 @@ export function startReporting(
     version: manifest.version,
     startedAt: clock.now(),
   };
-  const state = () => ({ memoryBytes: process.memoryUsage.rss(), ...work() });
-  const { store } = context;
+  const { store, disk } = context;
+  const state = async () => ({
+    memoryBytes: process.memoryUsage.rss(),
+    paused: (await disk.isLow()) ? 'disk almost full' : '',
+    ...work(),
+  });
   const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);
   return () => {
     stopping.abort(new Error('the process ends'));

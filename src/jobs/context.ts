@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { DiskSpace } from '../base/disk-space.ts';
 import type { Fault } from '../base/fault.ts';
 import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
@@ -20,6 +21,7 @@ export interface JobContext {
   store: Store;
   queue: Queue;
   blobs: Blobs;
+  disk: DiskSpace;
   clock: Clock;
   log: Log;
   newId: NewId;

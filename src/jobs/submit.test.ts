@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  grant,
+  type JobsBench,
+  minFreeBytes,
+  openJobs,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
@@ -101,6 +107,30 @@ describe('a submit while the queue does not answer', () => {
     await bench.comesTrue('the second task is done', async () => (await states()).includes('completed'));
     expect((await states()).sort()).toEqual(['completed', 'failed']);
     expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('a submit while the disk is almost full', () => {
+  const body = variantSoldRequest(3);
+
+  test('is refused with a time to wait, costs nothing and leaves its key free', async () => {
+    const userId = await bench.createUser(100);
+    bench.free(minFreeBytes - 1);
+    const refused = bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    await expect(refused).rejects.toMatchObject({ code: 'disk_full', retryAfterMs: 30_000 });
+    expect(await jobsOf(userId)).toEqual([]);
+    expect(await bench.balance(userId)).toBe(100);
+    bench.free(2 * minFreeBytes);
+    await bench.clock.pass(5_000);
+    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+  });
+
+  test('returns the job of an earlier submit under the same key', async () => {
+    const userId = await bench.createUser(100);
+    const first = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    bench.free(0);
+    await bench.clock.pass(5_000);
+    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
   });
 });
 

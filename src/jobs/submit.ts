@@ -47,6 +47,9 @@ export async function submit(
   });
 }
 
+/** When a submit that met an almost full disk may be tried again, in milliseconds. */
+const diskRetryMs = 30_000;
+
 /** What a job is made of. */
 export interface Draft {
   /** Its owner, who pays. */
@@ -62,7 +65,7 @@ export interface Draft {
 
 /**
  * Writes a job and takes it to where it waits or runs; one that was written before it goes on with. Faults:
- * `insufficient_credits`, `unavailable`, and those of the plan; no job is left then.
+ * `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan; no job is left then.
  */
 export async function placeJob(
   context: JobContext,
@@ -73,6 +76,11 @@ export async function placeJob(
   const existing = await context.store.getJob(jobId);
   if (existing !== null) writing();
   else {
+    if (await context.disk.isLow()) {
+      const message =
+        'No jobs are accepted now: the disk of the service is almost full. Nothing was charged.';
+      throw new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
+    }
     const plan = await draft.plan();
     const job = await makeJob(context, offer, plan, draft, jobId);
     const balance = (await context.store.getUser(draft.userId))?.balance ?? 0;

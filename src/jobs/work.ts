@@ -23,7 +23,7 @@ interface Finished {
  * Works one batch off: claims it, reads its outstanding units, writes what they came to, and takes
  * the job a step further. A message about a batch that someone else has, or that is done, does
  * nothing. Writes name the attempt, so whoever lost the claim changes nothing (DESIGN, "Fencing").
- * `extend` is called as long as the work goes on; `signal` stops it, and the batch is given back.
+ * Fault `unavailable` while the disk is almost full. `extend` is called as long as the work goes on; `signal` stops it, and the batch is given back.
  */
 export async function work(
   context: JobContext,
@@ -32,6 +32,8 @@ export async function work(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log } = context;
+  // The queue brings the message again, here or where there is room.
+  if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const now = clock.now();
   const batch = await store.claimBatch(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;

@@ -5,7 +5,7 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Health } from '../../gen/health/v1/health_pb.ts';
 import { openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';
 import { resolveOffers } from '../jobs/offers.ts';
@@ -26,6 +26,20 @@ test('every method of every service has a handler; one without stops the start',
   const offers = resolveOffers(services, kinds, markets);
   expect(() => createCore({ ...bench.context, offers }, services)).not.toThrow();
   expect(() => createCore(bench.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
+});
+
+test('ready() names the disk while it is almost full', async () => {
+  const served = createCore(bench.context, []);
+  await served.ready();
+  bench.free(0);
+  await bench.clock.pass(5_000);
+  await expect(served.ready()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('disk'),
+  });
+  bench.free(2 * minFreeBytes);
+  await bench.clock.pass(5_000);
+  await served.ready();
 });
 
 test('a token that no page gave is a problem of page_token, where the field stands in the request', async () => {

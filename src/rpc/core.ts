@@ -138,7 +138,13 @@ export function createCore(context: JobContext, services: readonly DescService[]
       }
     },
     async ready() {
-      const engines = { store, queue: context.queue, files: context.blobs };
+      const { disk } = context;
+      const room = {
+        ping: async () => {
+          if (await disk.isLow()) throw new Fault('unavailable', 'almost full');
+        },
+      };
+      const engines = { store, queue: context.queue, files: context.blobs, disk: room };
       const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
       const missing = Object.keys(engines).flatMap((name, index) => {
         const check = checks[index]!;

@@ -15,6 +15,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   too_large: Code.ResourceExhausted,
   rate_limited: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
+  disk_full: Code.Unavailable,
 };
 
 /** The RPC error of a fault, with everything that a REST body needs as its detail. */

@@ -16,6 +16,8 @@ export interface ProcessReport {
   batches: number;
   /** Units that it has ended since its start. */
   unitsDone: number;
+  /** Why it begins no work: "disk almost full"; '' while it does. */
+  paused: string;
 }
 
 /** What was asked of an origin in a minute, for one market and region. */

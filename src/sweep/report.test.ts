@@ -15,19 +15,19 @@ let store: Store;
 let clock: StandingClock;
 let tally: OriginTally;
 let stopping: AbortController;
-let state: { memoryBytes: number; batches: number; unitsDone: number };
+let state: { memoryBytes: number; batches: number; unitsDone: number; paused: string };
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
   clock = standingClock(start);
   tally = createOriginTally(clock);
   stopping = new AbortController();
-  state = { memoryBytes: 1_000, batches: 0, unitsDone: 0 };
+  state = { memoryBytes: 1_000, batches: 0, unitsDone: 0, paused: '' };
   return () => store.close();
 });
 
 async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> }> {
   const options = { store: { ...store, ...over }, clock, log: createLog('silent', 'test'), about, tally };
-  const ended = reportForever({ ...options, state: () => state }, 10_000, stopping.signal);
+  const ended = reportForever({ ...options, state: async () => state }, 10_000, stopping.signal);
   await settled();
   return { ended };
 }
@@ -35,7 +35,7 @@ async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> 
 test('a process reports itself at once and every ten seconds, and is forgotten when it ends', async () => {
   const { ended } = await begin();
   expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start }]);
-  state = { memoryBytes: 2_000, batches: 3, unitsDone: 40 };
+  state = { memoryBytes: 2_000, batches: 3, unitsDone: 40, paused: 'disk almost full' };
   await clock.pass(9_999);
   expect((await store.listProcesses(0))[0]?.unitsDone).toBe(0);
   await clock.pass(1);

@@ -12,7 +12,7 @@ export interface ReportOptions {
   /** What stays the same as long as the process runs. */
   about: Pick<ProcessReport, 'id' | 'role' | 'host' | 'pid' | 'version' | 'startedAt'>;
   /** What it does at the moment. */
-  state(): Pick<ProcessReport, 'memoryBytes' | 'batches' | 'unitsDone'>;
+  state(): Promise<Pick<ProcessReport, 'memoryBytes' | 'batches' | 'unitsDone' | 'paused'>>;
   /** What it asked of origins. */
   tally: Pick<OriginTally, 'take' | 'putBack'>;
 }
@@ -49,7 +49,7 @@ export async function reportForever(
       throw error;
     }
   };
-  const report = () => store.reportProcess({ ...about, ...state(), seenAt: clock.now() });
+  const report = async () => store.reportProcess({ ...about, ...(await state()), seenAt: clock.now() });
 
   while (!signal.aborted) {
     await step(async () => {

@@ -280,7 +280,14 @@ test('processes that have gone without a word and minutes of yesterday are forgo
   const { store, clock } = bench.context;
   const startedAt = clock.now();
   const about = { role: 'worker', host: 'one.example', pid: 7, version: '1', memoryBytes: 1, batches: 0 };
-  await store.reportProcess({ ...about, id: newId(), startedAt, seenAt: startedAt, unitsDone: 0 });
+  await store.reportProcess({
+    ...about,
+    id: newId(),
+    startedAt,
+    seenAt: startedAt,
+    unitsDone: 0,
+    paused: '',
+  });
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
   await store.countOrigins([{ ...place, ...counts, minute: startedAt }]);

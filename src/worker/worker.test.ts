@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
@@ -28,6 +28,41 @@ test('a worker tells what it has in hand, and counts units that it has ended', a
   await bench.reaches(jobId, 'completed');
   await bench.comesTrue('nothing is in hand', () => worker.tally.batches === 0);
   expect(worker.tally.unitsDone).toBe(120);
+  await worker.stop();
+});
+
+test('a worker claims nothing while the disk is almost full, and works on once there is room', async () => {
+  const userId = await bench.createUser(10_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+  await bench.clock.pass(5_000);
+  bench.free(minFreeBytes - 1);
+  const worker = await startWorker(bench.context, [mkta]);
+  await approve(bench.context, jobId, newId());
+  await bench.clock.pass(120_000);
+  const states = async () => (await bench.context.store.listBatches(jobId)).map(({ state }) => state);
+  expect(await states()).toEqual(['queued', 'queued']);
+  expect(bench.asked()).toEqual([]);
+  bench.free(2 * minFreeBytes);
+  await bench.clock.pass(35_000);
+  await bench.reaches(jobId, 'completed');
+  await worker.stop();
+});
+
+test('a batch in hand ends after the disk is almost full', async () => {
+  const held = Promise.withResolvers<void>();
+  bench.between((fetch) => async (request) => {
+    await held.promise;
+    return fetch(request);
+  });
+  const worker = await startWorker(bench.context, [mkta]);
+  const userId = await bench.createUser(10_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+  await approve(bench.context, jobId, newId());
+  await bench.comesTrue('two batches are in hand', () => worker.tally.batches === 2);
+  bench.free(0);
+  await bench.clock.pass(5_000);
+  held.resolve();
+  await bench.reaches(jobId, 'completed');
   await worker.stop();
 });
 

@@ -9,5 +9,7 @@ test('the compose file starts NATS with a configuration that syncs every message
   expect(text('compose.yaml')).toMatch(
     /command: \[--config, (\S+)\]\n\s+volumes: \[.*\.\/nats\.conf:\1:ro\]/,
   );
-  expect(text('nats.conf')).toMatch(/^jetstream \{[^}]*^ {2}store_dir: \/data$[^}]*^ {2}sync_interval: always$/m);
+  expect(text('nats.conf')).toMatch(
+    /^jetstream \{[^}]*^ {2}store_dir: \/data$[^}]*^ {2}sync_interval: always$/m,
+  );
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
@@ -38,6 +39,8 @@ export interface JobsBench {
   between(wrap: (fetch: FetchPage, itemId: string) => FetchPage): void;
   /** Item ids asked for, in order. */
   asked(): string[];
+  /** Sets the free bytes on the disk. */
+  free(bytes: number): void;
   createUser(credits: number): Promise<string>;
   /** Submits by a method's name and its request as JSON; gives the answer as the plain message. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind.
@@ -55,6 +58,9 @@ export interface JobsBench {
   problems(): Promise<string[]>;
   close(): Promise<void>;
 }
+
+/** Free bytes below which the bench's disk counts as almost full. */
+export const minFreeBytes = 1_000;
 
 /** Noon of a working day in GMT+8. */
 export const noon = Date.UTC(2030, 0, 7, 4);
@@ -79,6 +85,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
   const noted: string[] = [];
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
+  let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
   const store = tellMoves(given ?? openSqliteStore({ path: join(folder, 'gleaner.db') }), told);
   const context: JobContext = {
@@ -86,6 +93,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
     queue: openLocalQueue({ clock, log }),
     // Tells abandoned files by the times that the disk gives them.
     blobs: openFiles({ directory: join(folder, 'results') }),
+    disk: createDiskSpace({ readFree: async () => freeBytes, minFreeBytes: minFreeBytes, clock, log }),
     clock,
     log,
     newId,
@@ -131,6 +139,9 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       wrap = change;
     },
     asked: () => requests,
+    free: (bytes) => {
+      freeBytes = bytes;
+    },
     async createUser(credits) {
       const id = newId();
       const createdAt = clock.now();

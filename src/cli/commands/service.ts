@@ -49,6 +49,7 @@ const processColumns: Column<Process>[] = [
     isNumber: true,
   },
   { name: 'BATCHES', text: ({ batches }) => count(batches), isNumber: true },
+  { name: 'STATUS', text: ({ paused }) => (paused === '' ? 'running' : `paused: ${paused}`) },
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
   { name: 'STARTED (UTC)', text: ({ startedAt }) => time(startedAt) },
   { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },

@@ -15,6 +15,7 @@ const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
   memoryBytes: 5_000_000_000,
   batches: 3,
   unitsDone: 70,
+  paused: 'disk almost full',
   ...fields,
 });
 

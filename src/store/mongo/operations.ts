@@ -20,7 +20,8 @@ export function operationsStore(engine: Engine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        return (await found.toArray()).map(withId);
+        // Processes of earlier versions do not say it.
+        return (await found.toArray()).map((report) => ({ ...withId(report), paused: report.paused ?? '' }));
       }),
 
     forgetProcesses: (before) =>

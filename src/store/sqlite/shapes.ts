@@ -197,6 +197,7 @@ export const processes = shape<ProcessReport>([
   'memoryBytes',
   'batches',
   'unitsDone',
+  'paused',
 ]);
 
 /** Table `origin_minutes`. */

@@ -35,6 +35,7 @@ const processes: Column<Process>[] = [
   { title: 'Last heard of', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
   { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => bytesText(memoryBytes) },
   { title: 'Batches now', align: 'right', cell: ({ batches }) => countText(batches) },
+  { title: 'Status', cell: ({ paused }) => (paused === '' ? 'Running' : `Paused: ${paused}`) },
   { title: 'Units done', align: 'right', cell: ({ unitsDone }) => countText(unitsDone) },
 ];
 
@@ -61,7 +62,7 @@ export function WorkPage() {
           keyOf={({ id }) => id}
           query={query}
           columns={processes}
-          minWidth={820}
+          minWidth={920}
           empty={{ title: 'No process has said anything of itself' }}
         />
       </Section>

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { mkta } from '../origins/mkta.ts';
+import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { openStacks, stacks } from '../support/engines.ts';
+import { until } from '../support/until.ts';
+
+let origins: RunningOrigins;
+beforeAll(async () => {
+  origins = await startOrigins({ origins: [mkta] });
+});
+afterAll(() => origins.stop());
+
+const items = plainIds(20).map((id) => ({ item_id: String(id), shop_id: '77' }));
+/** No machine has as much room: 953 TiB. */
+const more = { GLEANER_MIN_FREE_DISK: '1000000000' };
+const enough = { GLEANER_MIN_FREE_DISK: '0' };
+
+const opened = await openStacks(stacks);
+describe.each(opened)('$title', ({ engines, distributed }) => {
+  describe.skipIf(engines === null)('with less free disk than the minimum', () => {
+    let deployment: Deployment;
+    beforeAll(async () => {
+      deployment = await createDeployment({ stack: { distributed }, engines: engines!, origins });
+    });
+    afterAll(async () => {
+      await deployment?.stop();
+      await engines?.stop();
+    });
+
+    test('submits answer 503, work is paused and said so, and resumes once there is room', async () => {
+      await deployment.start();
+      const api = apiOf(deployment);
+      const user = await api.createUser(1_000);
+      const jobId = await submitItems(api, user, 'sg', items);
+
+      await Promise.all(deployment.processes.map((process) => process.stop()));
+      for (const process of deployment.processes) process.launch(more);
+      const ready = () => call('GET', `${deployment.url}/ready`, null);
+      const refused = await until(
+        'the service answers',
+        async () => {
+          const answer = await ready();
+          return /disk/.test(answer.body.detail) ? answer : undefined;
+        },
+        { withinMs: 30_000 },
+      );
+      expect(refused).toMatchObject({ status: 503, body: { status: 'unavailable' } });
+
+      const balance = await api.balance(user);
+      const answer = await api.post(user, variantSold.submit, { country: 'sg', items });
+      expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining('disk') } });
+      expect(answer.headers.get('retry-after')).toBe('30');
+      expect(await api.balance(user)).toBe(balance);
+
+      await api.operator('ApproveJob', { job_id: jobId });
+      const paused = async () => {
+        const { processes } = await api.operator('GetWork', {});
+        const states = processes.map((process: { paused?: string }) => process.paused);
+        return states.length >= deployment.processes.length &&
+          states.every((state: string) => /disk/.test(state))
+          ? true
+          : undefined;
+      };
+      await until('every process says that it is paused', paused, { withinMs: 30_000 });
+      expect((await api.get(user, variantSold.download(jobId))).body.success_count).toBe(0);
+      expect(deployment.api.log()).toContain('disk almost full, work paused');
+
+      await deployment.restart(enough);
+      await watchJob(api, user, jobId, 60_000);
+      expect(await ready()).toMatchObject({ status: 200 });
+      expect((await deployment.audit()).problems).toEqual([]);
+    });
+  });
+});
