@@ -61,7 +61,7 @@ export async function answerOnce<M extends DescMethod>(
       toBinary(method.input, request),
     ]),
   );
-  const own = { userId, idempotencyKey, bodyHash, jobId, createdAt: now, response: null };
+  const own = { userId, idempotencyKey, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
   const first = await context.store.takeSubmission(own, now - idempotencyMs);
   if (first !== null) {
     if (first.bodyHash !== bodyHash) {
@@ -69,7 +69,7 @@ export async function answerOnce<M extends DescMethod>(
     }
     if (first.response !== null)
       return fromJsonString(method.output, first.response) as MessageShape<M['output']>;
-    if (now - first.createdAt < underWayMs) {
+    if (!first.interrupted && now - first.createdAt < underWayMs) {
       throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`);
     }
   }
@@ -83,7 +83,9 @@ export async function answerOnce<M extends DescMethod>(
     // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
     // may have come of it the key stays that job's: trying again must not make a second one.
     const nothing = !written || (await cameToNothing(context, taken));
-    if (nothing) await context.store.dropSubmission(userId, idempotencyKey).catch(() => {});
+    const { store } = context;
+    const free = nothing ? store.dropSubmission : store.interruptSubmission;
+    await free(userId, idempotencyKey).catch(() => {});
     throw error;
   }
 }

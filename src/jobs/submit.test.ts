@@ -197,7 +197,12 @@ describe('an idempotency key', () => {
     const died = async () => {
       throw new Error('the process is gone');
     };
-    bench.context.store = { ...store, postLedgerEntry: died, dropSubmission: died };
+    bench.context.store = {
+      ...store,
+      postLedgerEntry: died,
+      dropSubmission: died,
+      interruptSubmission: died,
+    };
     await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
     bench.context.store = store;
     const [left] = await jobsOf(userId);
@@ -211,6 +216,23 @@ describe('an idempotency key', () => {
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
     expect(await bench.balance(userId)).toBe(70);
+  });
+
+  test('under which a submit failed halfway returns its job at once, charged once', async () => {
+    const userId = await bench.createUser(100);
+    const { store } = bench.context;
+    const moveJob = async () => {
+      throw new Fault('unavailable', 'The store is away.');
+    };
+    bench.context.store = { ...store, moveJob };
+    const failed = bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
+    bench.context.store = store;
+    expect(await bench.balance(userId)).toBe(70);
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    expect((await jobsOf(userId)).map(({ id }) => id)).toEqual([jobId]);
+    expect(await bench.balance(userId)).toBe(70);
+    expect(await bench.problems()).toEqual([]);
   });
 
   test('is kept for the job that came of a submit which failed afterwards', async () => {

@@ -235,6 +235,8 @@ export interface Submission {
   bodyHash: string;
   jobId: string;
   createdAt: number;
+  /** True when the submit ended with an error and its job may exist: the next call resumes it at once. */
+  interrupted: boolean;
   /** The first answer as JSON; null while the first submit is under way. */
   response: string | null;
 }

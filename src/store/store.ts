@@ -190,6 +190,8 @@ export interface JobStore {
   takeSubmission(submission: Submission, expiredBefore: number): Promise<Submission | null>;
   /** Keeps the first answer under its idempotency key. */
   answerSubmission(userId: string, idempotencyKey: string, response: string): Promise<void>;
+  /** Marks an unanswered submit as ended with an error. */
+  interruptSubmission(userId: string, idempotencyKey: string): Promise<void>;
   /** Frees an idempotency key whose submit came to nothing. */
   dropSubmission(userId: string, idempotencyKey: string): Promise<void>;
 }

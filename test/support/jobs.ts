@@ -29,7 +29,7 @@ import { plainIds } from '../origins/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../origins/mkta.ts';
 import { type StandingClock, settled, standingClock } from './clock.ts';
 
-/** The steps of jobs in this process: SQLite in a file, the local queue, files, and a fake marketplace asked directly. */
+/** The steps of jobs in this process: SQLite in memory, the local queue, files, and a fake marketplace asked directly. */
 export interface JobsBench {
   context: JobContext;
   clock: StandingClock;
@@ -76,7 +76,7 @@ const settings: JobSettings = {
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
 };
 
-/** Opens the bench; on a store in a SQLite file unless another one is given, which closes with it. */
+/** Opens the bench; on a SQLite store in memory unless another one is given, which closes with it. */
 export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store): Promise<JobsBench> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
   const clock = standingClock(noon);
@@ -87,7 +87,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
-  const store = tellMoves(given ?? openSqliteStore({ path: join(folder, 'gleaner.db') }), told);
+  const store = tellMoves(given ?? openSqliteStore({ path: ':memory:' }), told);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),

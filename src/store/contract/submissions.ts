@@ -13,6 +13,7 @@ export function submissionContract(open: OpenStores): void {
     bodyHash: 'ab',
     jobId: newId(),
     createdAt: aTime,
+    interrupted: false,
     response: null,
     ...fields,
   });
@@ -38,6 +39,21 @@ export function submissionContract(open: OpenStores): void {
     await stores.store.answerSubmission(first.userId, first.idempotencyKey, '{"job":"…"}');
     const answered = { ...first, response: '{"job":"…"}' };
     expect(await stores.store.takeSubmission(second, aTime)).toEqual(answered);
+  });
+
+  test('an interrupted submit shows in its record until it is answered', async () => {
+    const first = aSubmission();
+    const { userId, idempotencyKey } = first;
+    await stores.store.takeSubmission(first, 0);
+    await stores.other.interruptSubmission(userId, idempotencyKey);
+    await stores.other.interruptSubmission(userId, 'another key');
+    expect(await stores.store.takeSubmission(aSubmission({ userId }), 0)).toEqual({
+      ...first,
+      interrupted: true,
+    });
+    await stores.store.answerSubmission(userId, idempotencyKey, '{}');
+    await stores.store.interruptSubmission(userId, idempotencyKey);
+    expect(await stores.store.takeSubmission(aSubmission({ userId }), 0)).toMatchObject({ response: '{}' });
   });
 
   test('keys of different users are different keys', async () => {

@@ -7,7 +7,10 @@ import type { SubmissionDocument } from './schema.ts';
 /** Sequences and idempotency keys in MongoDB. */
 export function submissionStore(
   engine: Engine,
-): Pick<JobStore, 'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'dropSubmission'> {
+): Pick<
+  JobStore,
+  'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'interruptSubmission' | 'dropSubmission'
+> {
   return {
     nextNumber: (sequence) =>
       engine.run(async ({ sequences }) => {
@@ -42,6 +45,14 @@ export function submissionStore(
         );
       }),
 
+    interruptSubmission: (userId, idempotencyKey) =>
+      engine.run(async ({ submissions }) => {
+        await submissions.updateOne(
+          { _id: idOf(userId, idempotencyKey), response: null },
+          { $set: { interrupted: true } },
+        );
+      }),
+
     dropSubmission: (userId, idempotencyKey) =>
       engine.run(async ({ submissions }) => {
         await submissions.deleteOne({ _id: idOf(userId, idempotencyKey), response: null });
@@ -54,5 +65,6 @@ function idOf(userId: string, idempotencyKey: string): string {
 }
 
 function readSubmission({ _id, ...submission }: SubmissionDocument): Submission {
-  return submission;
+  // Those of earlier versions do not say it.
+  return { ...submission, interrupted: submission.interrupted ?? false };
 }

@@ -125,6 +125,7 @@ const steps = [
     PRIMARY KEY (minute, origin, market, region)
   ) STRICT, WITHOUT ROWID;`,
   `ALTER TABLE jobs ADD COLUMN resumable INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE submissions ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE processes ADD COLUMN paused TEXT NOT NULL DEFAULT '';
   CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;`,
 ];

@@ -155,14 +155,11 @@ export const summaries = shape<Omit<BatchRow, 'outcomes'>>(
 );
 
 /** Table `submissions`. */
-export const submissions = shape<Submission>([
-  'userId',
-  'idempotencyKey',
-  'bodyHash',
-  'jobId',
-  'createdAt',
-  'response',
-]);
+export const submissions = shape<Submission>(
+  ['userId', 'idempotencyKey', 'bodyHash', 'jobId', 'createdAt', 'interrupted', 'response'],
+  [],
+  ['interrupted'],
+);
 
 /** Table `deliveries`. */
 export const deliveries = shape<Delivery>([

@@ -5,7 +5,10 @@ import { submissions } from './shapes.ts';
 /** Sequences and idempotency keys in SQLite. */
 export function submissionStore(
   engine: Connection,
-): Pick<JobStore, 'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'dropSubmission'> {
+): Pick<
+  JobStore,
+  'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'interruptSubmission' | 'dropSubmission'
+> {
   return {
     nextNumber: async (sequence) =>
       engine.get<{ value: number }>(
@@ -36,6 +39,14 @@ export function submissionStore(
         `UPDATE submissions SET response = ?
          WHERE user_id = ? AND idempotency_key = ? AND response IS NULL`,
         response,
+        userId,
+        idempotencyKey,
+      );
+    },
+
+    interruptSubmission: async (userId, idempotencyKey) => {
+      engine.run(
+        'UPDATE submissions SET interrupted = 1 WHERE user_id = ? AND idempotency_key = ? AND response IS NULL',
         userId,
         idempotencyKey,
       );
