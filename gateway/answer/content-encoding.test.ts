@@ -48,7 +48,14 @@ test.each([
   ['br;q=0, *', 'gzip'],
   ['identity', undefined],
   ['gzip;q=nonsense', undefined],
-])('of Accept-Encoding %j it takes %s', (header, encoding) => {
+  ['identity;q=1, br;q=0.1', undefined],
+  ['identity, gzip;q=0.5', undefined],
+  ['identity;q=0.5, gzip', 'gzip'],
+  ['identity;q=0.5, br;q=0.5', 'br'],
+  ['gzip;q=0.5', 'gzip'],
+  ['identity, *;q=0', undefined],
+  ['identity;q=0', undefined],
+])('preferredEncoding(%j) returns %s', (header, encoding) => {
   expect(preferredEncoding(header)).toBe(encoding);
 });
 

@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
 
 /** A content encoding that answers are sent in. */
 export type Encoding = 'br' | 'gzip';
@@ -12,22 +13,19 @@ export const leastBytes = 1024;
 const gzipOptions = { level: 4 };
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
+// In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110, section 8.4.1.3).
+const offered = ['br', 'gzip', 'x-gzip', 'identity'];
+
 /**
- * The encoding that an `Accept-Encoding` header likes best; of two that it likes the same, br. Undefined:
- * neither, or no header.
+ * Returns the content coding to answer an `Accept-Encoding` header with (RFC 9110, section 12.5.3), br before gzip
+ * where the client weighs them equally. Undefined: send the content as it is.
  */
 export function preferredEncoding(header: string | string[] | undefined): Encoding | undefined {
-  if (header === undefined || header === '') return undefined;
-  const weights = new Map<string, number>();
-  for (const part of String(header).toLowerCase().split(',')) {
-    const [name, ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '');
-    weights.set(name!, weight === undefined ? 1 : Number(weight) || 0);
-  }
-  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
-  const [br, gz] = [weightOf('br'), Math.max(weightOf('gzip'), weights.get('x-gzip') ?? 0)];
-  if (br === 0 && gz === 0) return undefined;
-  return br >= gz ? 'br' : 'gzip';
+  if (header === undefined) return undefined;
+  const request = { headers: { 'accept-encoding': String(header) } };
+  const chosen = new Negotiator(request).encoding(offered, { preferred: offered });
+  if (chosen === 'br') return 'br';
+  return chosen === 'gzip' || chosen === 'x-gzip' ? 'gzip' : undefined;
 }
 
 /** Whether content of a type gets smaller by encoding it: text does, archives and pictures are small. */

@@ -40,7 +40,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^undici$/, /^src\/fetch\//],
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^puppeteer/, /^src\/fetch\/browser\//],
-  [/^(?:express|busboy)$/, /^gateway\/(?!console\/)/],
+  [/^(?:express|busboy|negotiator)$/, /^gateway\/(?!console\/)/],
 ];
 
 /** "src/jobs" of "src/jobs/work.ts"; "gateway/console", else "gateway" and "gen" as they are. */
