@@ -1,7 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type AnswerHeaders, creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
-import type { Problem } from '../src/base/fault.ts';
-import { quote } from '../src/base/problems.ts';
+import { problemsOfIdempotencyKey } from '../src/base/idempotency-key.ts';
 import { readWait } from '../src/base/wait.ts';
 import type { AnswerCache } from './answer/answer-cache.ts';
 import type { Locate } from './answer/location.ts';
@@ -71,7 +70,7 @@ export function endpointServer(
 
     const query = queryOf(request.url ?? '');
     const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
-    const problems = idempotencyKey === undefined ? [] : problemsOfKey(idempotencyKey);
+    const problems = problemsOfIdempotencyKey(idempotencyKey);
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
     if (typeof wait !== 'number') problems.push(wait);
@@ -144,20 +143,6 @@ function queryOf(url: string): URLSearchParams {
 }
 
 const noQuery = new URLSearchParams();
-
-function problemsOfKey(key: string): Problem[] {
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return [];
-  const loc = ['header', 'idempotency-key'];
-  if (key.length > 255)
-    return [{ loc, type: 'string_too_long', msg: 'String should have at most 255 characters' }];
-  return [
-    {
-      loc,
-      type: 'string_pattern_mismatch',
-      msg: `Input should be 1 to 255 visible ASCII characters, not ${quote(key)}`,
-    },
-  ];
-}
 
 /** Sessions are typed by the method's messages, which only the descriptor knows here. */
 type Called = Parameters<Session['call']>[0];

@@ -6,6 +6,7 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Health } from '../../gen/health/v1/health_pb.ts';
 import { openCore, type TestCore } from '../../test/support/core.ts';
 import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { createOperatorKey } from '../access/operator.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';
 import { resolveOffers } from '../jobs/offers.ts';
@@ -46,11 +47,12 @@ test('a token that no page gave is a problem of page_token, where the field stan
   const account = AccountService.method;
   const operator = OperatorService.method;
   const { caller } = await core.keyOf(await bench.createUser(0));
-  const problemAt = (place: string) => ({
-    code: 'invalid',
-    problems: [expect.objectContaining({ loc: [place, 'page_token'], type: 'value_error' })],
-  });
-  for (const pageToken of ['x', 'MTIz', '%00', '-1', 'é', 'A'.repeat(5_000)]) {
+  for (const pageToken of ['x', 'MTIz', '%00', '-1', 'é', 'A'.repeat(1_024), 'A'.repeat(1_025)]) {
+    const type = pageToken.length > 1_024 ? 'string_too_long' : 'value_error';
+    const problemAt = (place: string) => ({
+      code: 'invalid',
+      problems: [expect.objectContaining({ loc: [place, 'page_token'], type })],
+    });
     for (const list of [account.listLedgerEntries, account.listDeliveries])
       await expect(caller.call(list, { pageToken }), pageToken).rejects.toMatchObject(problemAt('query'));
     for (const list of [
@@ -84,6 +86,27 @@ test('a token made up after the form of one leads to a place, or is refused; not
       expect(code, `${list.name} ${place}`).toBe(place === '0-' ? 'invalid' : 'ok');
     }
   }
+});
+
+test.each([
+  ['k'.repeat(256), 'string_too_long'],
+  ['a\u007fb', 'string_pattern_mismatch'],
+  ['', 'string_pattern_mismatch'],
+])('refuses the Idempotency-Key %j of a call', async (idempotencyKey, type) => {
+  const { grantCredits } = OperatorService.method;
+  const userId = await bench.createUser(0);
+  const { authenticate, unary } = createCore(bench.context, [OperatorService]);
+  const principal = await authenticate(`Bearer ${await createOperatorKey(bench.context.store, 1)}`);
+  const request = create(grantCredits.input, { userId, amount: 5n });
+  const grant = (key: string) =>
+    unary(grantCredits, request, { principal, answerHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);
+  await expect(grant(idempotencyKey)).rejects.toMatchObject({
+    code: 'invalid',
+    problems: [{ loc: ['header', 'idempotency-key'], type }],
+  });
+  expect(await bench.balance(userId)).toBe(0);
+  await grant(`two words ${'k'.repeat(245)}`);
+  expect(await bench.balance(userId)).toBe(5);
 });
 
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([

@@ -4,6 +4,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
+import { problemsOfIdempotencyMetadata } from '../base/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../base/problems.ts';
 import { canWait } from '../base/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -85,9 +86,9 @@ export function createCore(context: JobContext, services: readonly DescService[]
   }
 
   const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
-  const admit = (method: DescMethod, request: Message, { principal }: Call) => {
+  const admit = (method: DescMethod, request: Message, { principal, idempotencyKey }: Call) => {
     core.authorize(principal, method.parent);
-    const problems = problemsOf(method, request);
+    const problems = [...problemsOfIdempotencyMetadata(idempotencyKey), ...problemsOf(method, request)];
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));

@@ -136,3 +136,13 @@ describe('files that are refused', () => {
     expect(process.cpuUsage(began).user / 1e6).toBeLessThan(1);
   });
 });
+
+test('quotes at most 100 characters of a value in a message', async () => {
+  const long = 'x'.repeat(40_000);
+  const rows = [`${long},1,2,`, `sg,${long},2,`, `sg,1,2,${long}`].join('\n');
+  const fault = await read(`${header},item_id\n${rows}`).catch((error) => error);
+  const { problems } = fault as Fault;
+  expect(problems.map(({ loc }) => loc.slice(2))).toContainEqual([1, 'region']);
+  expect(problems.length).toBeGreaterThan(3);
+  for (const { msg } of problems) expect(msg.length).toBeLessThan(400);
+});

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { Fault, type Problem } from '../../base/fault.ts';
+import { quote } from '../../base/problems.ts';
 
 /** One row of the CSV that a client uploads. */
 export interface Row {
@@ -94,15 +95,15 @@ function readRow(record: string[], places: Record<keyof Row, number[]>, number: 
     if (others.some((other) => other !== value)) {
       refuse(
         [number, column],
-        `The column '${column}' stands twice and says '${value}' and '${others[0]}'`,
+        `The column '${column}' occurs twice with different values: ${quote(value)} and ${quote(others.find((other) => other !== value)!)}`,
         'value_error',
       );
     } else if (value === '') {
       refuse([number, column], `The row lacks '${column}'`, 'missing');
     } else if (column === 'region' && !regions.includes(row.region)) {
-      refuse([number, column], `'${value}' is not one of ${regions.join(', ')}`, 'enum');
+      refuse([number, column], `${quote(value)} is not one of ${regions.join(', ')}`, 'enum');
     } else if (column !== 'region' && !/^[0-9]{1,20}$/.test(value)) {
-      refuse([number, column], `'${value.slice(0, 40)}' is not an id`, 'string_pattern_mismatch');
+      refuse([number, column], `${quote(value)} is not an id`, 'string_pattern_mismatch');
     }
   }
   return row;

@@ -8,6 +8,7 @@ const searches = '/v1/mkta/search-items';
 const shops = '/v1/mkta/merchant-items';
 
 const search = (digits: string) => `https://mkta.example.co.id/search?keyword=lampu%20${digits}`;
+const longSearch = (length: number) => search('006').padEnd(length, 'x');
 const category = 'https://mkta.example.vn/Gia-dung-cat.11036.11036006';
 const shop = (digits: string) => `https://mkta.example.com.my/shop/7300${digits}`;
 
@@ -68,6 +69,18 @@ const submitSearches: Endpoint = {
     refused('a region that there is not', search('006'), 'https://mkta.example.de/search?keyword=lampu'),
     refused('a category without a number', search('006'), 'https://mkta.example.vn/Gia-dung-cat.x'),
     refused('another scheme', search('006'), 'ftp://mkta.example.vn/search?keyword=lampu'),
+    {
+      title: 'a URL of 4,096 characters',
+      body: { urls: [longSearch(4_096)] },
+      status: 202,
+      answer: submitted('search', 1),
+    },
+    {
+      title: 'a URL of more than 4,096 characters',
+      body: { urls: [search('006'), longSearch(4_097)] },
+      status: 422,
+      problems: [[['body', 'urls', 1], 'string_too_long']],
+    },
     {
       title: 'every URL at fault is listed',
       body: { urls: ['', search('006'), 'x'] },
