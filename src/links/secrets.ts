@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
 import { syncFolder } from '../base/sync-folder.ts';
 
 /** Secrets that links are signed with. */
@@ -41,8 +42,9 @@ const staleLockMs = 60_000;
  */
 export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
   const file = join(dataDir, 'link-secrets.json');
-  mkdirSync(dataDir, { recursive: true });
+  openPrivateFolder(dataDir);
   createOnce(file, clock.now());
+  restrictFile(file);
   let entries = read(file);
   let lookedAt = clock.now();
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { constants, mkdirSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../base/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
@@ -27,7 +28,8 @@ const abandonedMs = 24 * 3_600_000;
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // No job's folder: parsePath lets no part begin with a dot.
   const writing = join(directory, '.writing');
-  mkdirSync(writing, { recursive: true, mode: 0o700 });
+  openPrivateFolder(directory);
+  openPrivateFolder(writing);
   // What is left over costs room only; a folder that cannot be listed shows in `ping`.
   const tidied = removeAbandoned(writing, clock.now() - abandonedMs).catch(() => {});
 

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../base/fault.ts';
 import { migrate } from './schema.ts';
 import type { Shape } from './shapes.ts';
@@ -49,10 +49,17 @@ const busyTimeoutMs = 5_000;
 /** Primary result codes with which SQLite says "not now": busy, locked, read-only, I/O, full, cannot open. */
 const passing = new Set([5, 6, 8, 10, 13, 14]);
 
+/** Keeps the data file, its log and its index from other users: SQLite gives the latter two the mode of the first. */
+function makePrivate(path: string): void {
+  openPrivateFolder(dirname(path));
+  openPrivateFile(path);
+  for (const suffix of ['-wal', '-shm']) restrictFile(`${path}${suffix}`);
+}
+
 /** Opens the data file at `path`, making it and its folder where they are missing, and its tables current. */
 export function openEngine(path: string): Engine {
   const database = guarded(path, () => {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    if (path !== ':memory:') makePrivate(path);
     return new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   });
   try {
