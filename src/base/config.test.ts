@@ -42,6 +42,13 @@ test('one engine address without the other is refused', () => {
   expect(() => loadConfig({ MONGODB_URI: 'mongodb://127.0.0.1' })).toThrow(/NATS_URL is missing/);
 });
 
+test('a MongoDB address that weakens consistency stops the start without showing its password', () => {
+  const MONGODB_URI = 'mongodb://ann:pw@one.example/gleaner?readPreference=secondary';
+  expect(() => loadConfig({ MONGODB_URI, NATS_URL: 'nats://127.0.0.1:4222' })).toThrow(
+    /^MONGODB_URI=…: the option readPreference=secondary weakens .*set it to primary$/,
+  );
+});
+
 test('every setting is read, and none that is not listed', () => {
   const read = new Set<string>();
   const environment = new Proxy({} as Record<string, string>, {

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findBrowser } from './browser-path.ts';
+import { parseMongoUri } from './mongo-uri.ts';
 import {
   type NoticeSettings,
   parseAddresses,
@@ -89,7 +90,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
   }
-  const mongoUri = read('MONGODB_URI', (text) => url(text, /^mongodb(\+srv)?:$/));
+  const mongoUri = read('MONGODB_URI', parseMongoUri);
   const natsUrl = read('NATS_URL', (text) => text);
   if ((mongoUri === null) !== (natsUrl === null)) {
     throw new ConfigError(
@@ -180,7 +181,6 @@ function positive(text: string): number | null {
 }
 
 function url(text: string, protocol: RegExp): string {
-  // A MongoDB address may list several hosts, which URL does not read.
   const scheme = /^[a-z0-9+]+:/.exec(text)?.[0];
   if (scheme === undefined || !protocol.test(scheme)) throw new Error('expected an address');
   return text;

@@ -112,6 +112,23 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
+    test('reads and writes are pinned to what a majority of the members holds', async () => {
+      const engine = openEngine(`${mongo.fresh()}?retryWrites=false`);
+      const pinned = await engine.run(async ({ users }) => ({
+        from: users.readPreference?.mode,
+        level: users.readConcern?.level,
+        write: users.writeConcern,
+      }));
+      expect(pinned).toMatchObject({
+        from: 'primary',
+        level: 'majority',
+        write: { w: 'majority', journal: true },
+      });
+      await engine.close();
+      const weak = `${mongo.fresh()}?w=1`;
+      expect(() => openEngine(weak)).toThrow(/^MongoDB address: the option w=1 weakens/);
+    });
+
     test('a closed store is unavailable', async () => {
       const store = openMongoStore({ uri: mongo.fresh() });
       await store.ping();

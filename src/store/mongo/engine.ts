@@ -10,6 +10,7 @@ import {
   MongoSystemError,
 } from 'mongodb';
 import { Fault } from '../../base/fault.ts';
+import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { type Collections, collectionsOf, makeIndexes } from './schema.ts';
 
 /** One MongoDB database. Errors of the driver come out as Faults. */
@@ -54,12 +55,15 @@ export function openEngine(uri: string): Engine {
   const client = named(
     'MongoDB address',
     () =>
-      new MongoClient(uri, {
+      new MongoClient(parseMongoUri(uri), {
         appName: 'gleaner',
         serverSelectionTimeoutMS: selectionTimeoutMs,
         connectTimeoutMS: selectionTimeoutMs,
         socketTimeoutMS: silenceTimeoutMs,
-        // What was acknowledged is on disk, on most members where there are several.
+        // Steps resume from what earlier ones wrote: reads see every acknowledged write and none that a failover
+        // can undo. parseMongoUri() refuses options to the contrary.
+        readPreference: 'primary',
+        readConcern: { level: 'majority' },
         writeConcern: { w: 'majority', journal: true },
         ignoreUndefined: true,
       }),

@@ -19,7 +19,7 @@ export interface MongoStoreOptions {
 
 /**
  * Opens the distributed store (DESIGN, "Two stacks, one program"): MongoDB as a standalone server, a
- * replica set or sharded. It opens at once, also while MongoDB is down: each call then fails as
+ * replica set, or sharded as docs/scaling.md allows. It opens at once, also while MongoDB is down: each call then fails as
  * `unavailable` within seconds, until MongoDB is there.
  */
 export function openMongoStore(options: MongoStoreOptions): Store {
