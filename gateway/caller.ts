@@ -20,6 +20,8 @@ export interface Session {
   readonly userId: string;
   /** Credits of the caller when the key was looked up; undefined where that is not known. */
   readonly credits?: number | undefined;
+  /** Headers of every response to the request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Calls a unary method with a message of its input type, validated by the core. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },

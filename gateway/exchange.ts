@@ -7,6 +7,7 @@ import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
 import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';
+import type { Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
 
 /** One request and its answer. */
@@ -71,13 +72,14 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
 }
 
-/** Notes who calls, and tells them their credits in the answer's headers. */
+/** Notes who calls, and sets the headers of every response to them: credits, and what is left of their rate. */
 export function admit(
   exchange: Exchange,
-  { userId, credits }: { userId: string; credits?: number | undefined },
+  { userId, credits, headers }: Pick<Session, 'userId' | 'credits' | 'headers'>,
 ): void {
   exchange.userId = userId;
   if (credits !== undefined) exchange.response.setHeader(creditsHeader, credits);
+  if (headers !== undefined) addHeaders(exchange.response, headers);
 }
 
 /** Adds headers to an answer whose headers are not out yet. */

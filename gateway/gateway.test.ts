@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { createRateLimit } from '../src/access/rate-limit.ts';
 import { Fault } from '../src/base/fault.ts';
 import { handClock, recordedCaller, startTestGateway } from './fixture/gateway.ts';
 import { shopService } from './fixture/shop.ts';
@@ -89,8 +90,9 @@ test('faults are not cached, and without lengths nothing is', async () => {
 
 test('over its rate a key gets 429 and when to come back; another key is not touched', async () => {
   const clock = handClock();
-  const { caller } = recordedCaller({ GetOrder: () => ({}) });
-  const gateway = await startTestGateway({ caller, clock, requestsPerSecond: 2 });
+  const rateLimit = createRateLimit({ requestsPerSecond: 2, clock });
+  const { caller } = recordedCaller({ GetOrder: () => ({}) }, undefined, rateLimit);
+  const gateway = await startTestGateway({ caller, clock });
   const ask = async (key: string) => {
     const response = await gateway.ask('/shop/orders/1', { key });
     return [response.status, response.headers.get('retry-after')];

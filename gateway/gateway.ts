@@ -7,7 +7,6 @@ import type { Log } from '../src/base/log.ts';
 import { quote } from '../src/base/problems.ts';
 import { type CacheLengths, createAnswerCache } from './answer/answer-cache.ts';
 import { locatorOf } from './answer/location.ts';
-import { createRateLimit } from './answer/rate-limit.ts';
 import type { Caller } from './caller.ts';
 import { type Endpoint, endpointsOf, formsOf } from './endpoint.ts';
 import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
@@ -36,8 +35,6 @@ export interface GatewayOptions {
   mounts?: readonly RequestHandler[];
   /** Largest request body of a method that names no limit, in bytes; 16 MB without it. */
   maxBodyBytes?: number;
-  /** Requests per second of each API key; null: unlimited. */
-  requestsPerSecond?: number | null;
   /** Lengths of the retrieve cache; null: off. */
   retrieveCache?: CacheLengths | null;
 }
@@ -116,11 +113,10 @@ function addEndpoints(
   options: GatewayOptions,
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { caller, clock, requestsPerSecond, retrieveCache, maxBodyBytes = defaultMaxBodyBytes } = options;
+  const { caller, clock, retrieveCache, maxBodyBytes = defaultMaxBodyBytes } = options;
   const serving = {
     caller,
     maxBodyBytes,
-    rateLimit: requestsPerSecond == null ? undefined : createRateLimit(requestsPerSecond, clock),
     cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
   };
   for (const endpoint of endpoints) {

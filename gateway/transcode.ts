@@ -1,15 +1,14 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { type AnswerHeaders, creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
+import { type AnswerHeaders, creditsHeader, rateHeaderNames, tagHeader } from '../src/base/answer-headers.ts';
 import { problemsOfIdempotencyKey } from '../src/base/idempotency-key.ts';
 import { readWait } from '../src/base/wait.ts';
 import type { AnswerCache } from './answer/answer-cache.ts';
 import type { Locate } from './answer/location.ts';
-import type { RateLimit } from './answer/rate-limit.ts';
 import { answerStream } from './answer/stream.ts';
 import { isStable, textTag } from './answer/tag.ts';
 import type { CallContext, Caller, Headers, Session } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
-import { addHeaders, admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
+import { admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
 import { decodeText } from './json/json-body.ts';
 import { messageWriter } from './json/message-writer.ts';
 import type { Variable } from './paths/parse.ts';
@@ -23,7 +22,6 @@ export interface Serving {
   caller: Caller;
   /** Largest body of a method that names no limit itself, in bytes. */
   maxBodyBytes: number;
-  rateLimit: RateLimit | undefined;
   cache: AnswerCache | undefined;
   /** Where what an answer began is seen; undefined for what begins nothing, and takes no idempotency key. */
   locate: Locate | undefined;
@@ -41,13 +39,10 @@ export type Serve = (
 ) => Promise<void>;
 
 /**
- * Derives how an endpoint is served: authenticate, before the body is read; rate; media type; size; parse;
+ * Derives how an endpoint is served: authenticate and count, before the body is read; media type; size; parse;
  * call; answer. Faults are thrown.
  */
-export function endpointServer(
-  endpoint: Endpoint,
-  { caller, maxBodyBytes, rateLimit, cache, locate }: Serving,
-): Serve {
+export function endpointServer(endpoint: Endpoint, { caller, maxBodyBytes, cache, locate }: Serving): Serve {
   const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : messageWriter(method.output);
@@ -62,11 +57,6 @@ export function endpointServer(
     const headers = request.headers as Headers;
     const session = await caller.authenticate(headers);
     admit(exchange, session);
-    const rate = rateLimit?.(headers.authorization ?? '');
-    if (rate !== undefined) {
-      addHeaders(response, rate.headers);
-      if (rate.refused !== null) throw rate.refused;
-    }
 
     const query = queryOf(request.url ?? '');
     const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
@@ -99,6 +89,11 @@ export function endpointServer(
         const credits = answerHeaders[creditsHeader];
         if (credits !== undefined && credits !== String(session.credits))
           response.setHeader(creditsHeader, credits);
+        // A core elsewhere counts the call itself, after it was asked who calls.
+        for (const name of rateHeaderNames) {
+          const value = answerHeaders[name];
+          if (value !== undefined && value !== session.headers?.[name]) response.setHeader(name, value);
+        }
       }
     };
     if (answers !== undefined) {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { createRateLimit, type RateLimit } from '../../src/access/rate-limit.ts';
 import { Fault } from '../../src/base/fault.ts';
 import {
   type Answer,
@@ -17,8 +18,9 @@ afterEach(() => gateway.close(0));
 const open = async (
   answers: Record<string, Answer>,
   options: Parameters<typeof startTestGateway>[0] = {},
+  rateLimit: RateLimit | null = null,
 ) => {
-  const core = recordedCaller(answers);
+  const core = recordedCaller(answers, undefined, rateLimit);
   gateway = await startTestGateway({ caller: core.caller, ...options });
   return core;
 };
@@ -27,7 +29,7 @@ const place = (path: string) =>
 
 test('every authenticated answer says how the key stands with its rate, in the new form and the older one', async () => {
   const clock = handClock();
-  await open({ GetOrder: () => ({}) }, { clock, requestsPerSecond: 2 });
+  await open({ GetOrder: () => ({}) }, { clock }, createRateLimit({ requestsPerSecond: 2, clock }));
   const rateOf = async (path = '/shop/orders/1', key?: string) => {
     const { status, headers } = await gateway.ask(path, key === undefined ? {} : { key });
     const names = ['ratelimit', 'ratelimit-policy', 'limit', 'remaining', 'reset'];
@@ -46,7 +48,8 @@ test('every authenticated answer says how the key stands with its rate, in the n
 });
 
 test('a rate of less than one a second is told as one request in a longer window', async () => {
-  await open({ GetOrder: () => ({}) }, { requestsPerSecond: 0.25 });
+  const rateLimit = createRateLimit({ requestsPerSecond: 0.25, clock: handClock() });
+  await open({ GetOrder: () => ({}) }, {}, rateLimit);
   const { headers } = await gateway.ask('/shop/orders/1');
   expect([headers.get('ratelimit-policy'), headers.get('ratelimit')]).toEqual([
     '"key";q=1;w=4',

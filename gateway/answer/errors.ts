@@ -50,7 +50,7 @@ const statuses: Record<FaultCode, number> = {
 /** The HTTP answer of a fault. What an `internal` fault says stays in the log. */
 export function errorAnswer(fault: Fault, requestId: string): ErrorAnswer {
   const status = statuses[fault.code];
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...fault.headers };
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   if (fault.retryAfterMs !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(fault.retryAfterMs / 1000)));

@@ -12,6 +12,8 @@ export interface Principal {
   keyId: string;
   /** Credits of the account, from the same read as the key. */
   balance: number;
+  /** Headers of every response to this request. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Finds out who calls from an `Authorization: Bearer <key>` header. Fault `unauthenticated`. */

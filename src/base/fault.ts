@@ -72,6 +72,8 @@ export interface FaultDetails {
   quota?: Quota;
   /** Milliseconds after which a try makes sense, where the other side said so. */
   retryAfterMs?: number;
+  /** Response headers of the error, lower-case names. */
+  headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
 
@@ -81,6 +83,7 @@ export class Fault extends Error {
   readonly problems: Problem[];
   readonly quota: Quota | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -89,6 +92,7 @@ export class Fault extends Error {
     this.problems = details.problems ?? [];
     this.quota = details.quota;
     this.retryAfterMs = details.retryAfterMs;
+    this.headers = details.headers ?? {};
   }
 
   /** When another try makes sense. */

@@ -125,7 +125,7 @@ export const settings = {
   },
   GLEANER_REQUESTS_PER_SECOND: {
     usual: 'off',
-    about: 'Requests a second of one API key, or off.',
+    about: "Requests per second of one user's API key over all processes, or off.",
   },
   GLEANER_RETRIEVE_CACHE: {
     usual: '120s,24h',

@@ -5,6 +5,8 @@ import { createGateway } from '../../gateway/gateway.ts';
 import { startGateway } from '../../gateway/server.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureOperator } from '../access/operator.ts';
+import { createRateLimit, type RateLimit } from '../access/rate-limit.ts';
+import { createServingCount } from '../access/serving-count.ts';
 import type { Config } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { markets } from '../markets/list.ts';
@@ -90,7 +92,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     if (run.core || run.worker) {
       closers.push(startReporting(program, role, () => ({ batches: 0, unitsDone: 0, ...worker?.tally })));
     }
-    const core = run.core ? createCore(context, services) : null;
+    const core = run.core
+      ? createCore(context, services, openRateLimit(program, stopping.signal, closers))
+      : null;
     if (core) {
       const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
       const server = await listen(
@@ -136,6 +140,19 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   }
 }
 
+/** Creates the rate limit, shared with the other processes that serve the core; null where there is none. */
+function openRateLimit(
+  { config, context, clock, log }: Program,
+  stopping: AbortSignal,
+  closers: (() => Promise<unknown>)[],
+): RateLimit | null {
+  const { requestsPerSecond } = config;
+  if (requestsPerSecond === null) return null;
+  const serving = createServingCount({ store: context.store, clock, log });
+  closers.push(inBackground(serving.follow(stopping)));
+  return createRateLimit({ requestsPerSecond, clock, processes: serving.current });
+}
+
 /** What a gateway hands its calls to where the core is elsewhere. */
 function remoteEdge(coreUrl: string, stopping: AbortSignal) {
   const remote = openRemoteCore(coreUrl, stopping);
@@ -160,7 +177,6 @@ async function openGateway(
     verifyLink: links.verify,
     mounts: [serveConsole(), connectMiddleware(rpc)],
     retrieveCache: config.retrieveCache,
-    requestsPerSecond: config.requestsPerSecond,
   });
   const server = await startGateway(app, config.httpPort, config.host);
   closers.push(() => server.close(graceMs));

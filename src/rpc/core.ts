@@ -2,6 +2,7 @@ import { type DescMethod, type DescService, getOption, hasOption, type Message }
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../base/idempotency-key.ts';
@@ -45,8 +46,11 @@ export interface Handlers {
 export interface Core {
   /** Services that the core serves, in the order of the documentation. */
   readonly services: readonly DescService[];
-  /** Fault `unauthenticated`. */
-  authenticate(authorization: string | undefined | null): Promise<Principal>;
+  /**
+   * Authenticates a request and counts it against the rate of its key; `counted` false only checks the rate. Faults
+   * `unauthenticated`, `rate_limited`.
+   */
+  authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
   /** Refuses a principal that may not call the service: fault `forbidden`. */
   authorize(principal: Principal, service: DescService): void;
   unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
@@ -65,9 +69,13 @@ function changesBalance(method: DescMethod): boolean {
 
 /**
  * Makes the core. Throws at start when a method has no handler, so that no declared endpoint is
- * without work behind it.
+ * without work behind it. Without a rate limit keys are not limited.
  */
-export function createCore(context: JobContext, services: readonly DescService[]): Core {
+export function createCore(
+  context: JobContext,
+  services: readonly DescService[],
+  rateLimit: RateLimit | null = null,
+): Core {
   const { store, clock } = context;
   const sources = [
     jobHandlers(context),
@@ -92,18 +100,24 @@ export function createCore(context: JobContext, services: readonly DescService[]
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
+  const authenticate = createAuthenticator(context);
   const sayCredits = ({ principal, answerHeaders }: Call, credits: number | undefined) => {
     if (principal.role === 'user' && credits !== undefined) answerHeaders[creditsHeader] = String(credits);
   };
   const core: Core = {
     services,
-    authenticate: createAuthenticator(context),
+    async authenticate(authorization, counted = true) {
+      const principal = await authenticate(authorization);
+      if (rateLimit === null) return principal;
+      return { ...principal, headers: counted ? rateLimit.take(principal) : rateLimit.check(principal) };
+    },
     authorize(principal, service) {
       const access = accesses.get(service);
       if (access === Access.PUBLIC) return;
       demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     async unary(method, request, call) {
+      Object.assign(call.answerHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
@@ -123,6 +137,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
       }
     },
     async *stream(method, request, call) {
+      Object.assign(call.answerHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
       admit(method, request, call);
       let asked = clock.now();

@@ -18,6 +18,7 @@ export function createDirectCaller(core: Core) {
       return {
         userId: principal.userId,
         credits: principal.balance,
+        headers: principal.headers,
         call: (method: DescMethod, message: Message, context: CallContext) =>
           core.unary(method, message, { ...context, principal }),
         stream: (method: DescMethod, message: Message, context: CallContext) =>

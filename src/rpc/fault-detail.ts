@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
+import { takeAnswerHeaders } from '../base/answer-headers.ts';
 import { Fault, type FaultCode, faultCodes } from '../base/fault.ts';
 
 /** RPC code of each fault that reaches a caller; every other one is INTERNAL. */
@@ -24,7 +25,7 @@ export function toConnectError(thrown: unknown): ConnectError {
   const fault = Fault.from(thrown);
   const code = codes[fault.code] ?? Code.Internal;
   const message = code === Code.Internal ? 'The service failed; the log says why.' : fault.message;
-  const error = new ConnectError(message, code, undefined, undefined, thrown);
+  const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
   const quota = fault.quota && {
     required: BigInt(fault.quota.required),
     current: BigInt(fault.quota.current),
@@ -51,6 +52,12 @@ export function toConnectError(thrown: unknown): ConnectError {
   return error;
 }
 
+/** Headers of an error: those of its own, and `Retry-After` as REST has it. */
+function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
+  if (retryAfterMs === undefined) return { ...headers };
+  return { ...headers, 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}
+
 /** The fault that a remote core's error stands for; an unreachable core is `unavailable`. */
 export function fromConnectError(thrown: unknown): Fault {
   const error = ConnectError.from(thrown);
@@ -67,6 +74,7 @@ export function fromConnectError(thrown: unknown): Fault {
       type,
     })),
     ...(quota ? { quota: { required: Number(quota.required), current: Number(quota.current) } } : {}),
+    headers: takeAnswerHeaders(error.metadata, {}),
     ...(retryAfterSeconds > 0 ? { retryAfterMs: retryAfterSeconds * 1000 } : {}),
   });
 }

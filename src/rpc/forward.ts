@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import { answerHeaderNames } from '../base/answer-headers.ts';
+import { takeAnswerHeaders } from '../base/answer-headers.ts';
 import { waitMetadata } from '../base/wait.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
@@ -32,10 +32,8 @@ export function routeForward(
     return headers;
   };
   const answerWith = (header: Headers, { responseHeader }: HandlerContext) => {
-    for (const name of answerHeaderNames) {
-      const value = header.get(name);
-      if (value !== null) responseHeader.set(name, value);
-    }
+    const headers = takeAnswerHeaders(header, {});
+    for (const name in headers) responseHeader.set(name, headers[name]!);
   };
   const failed = (thrown: unknown, signal: AbortSignal): ConnectError => {
     const error = ConnectError.from(thrown);

@@ -3,13 +3,19 @@ import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
-import { type AnswerHeaders, answerHeaderNames } from '../base/answer-headers.ts';
+import { type AnswerHeaders, takeAnswerHeaders } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import { waitMetadata } from '../base/wait.ts';
 import { fromConnectError } from './fault-detail.ts';
 
 /** How long a remote core may take for a call, beside the time that the call is to wait for a job. */
 export const remoteTimeoutMs = 60_000;
+
+/**
+ * Metadata of the GetAccount call by which a gateway checks a caller's key. The rate of the key is checked then and
+ * counted with the call that follows.
+ */
+export const admissionMetadata = 'gleaner-admission';
 
 /** A core elsewhere. */
 export interface RemoteCore {
@@ -45,11 +51,17 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
     async authenticate(headers: Record<string, string | undefined>) {
       const authorization = headers.authorization;
       const sent = { ...(authorization === undefined ? {} : { authorization }) };
-      const options = { headers: sent, timeoutMs: remoteTimeoutMs };
+      const known: AnswerHeaders = {};
+      const options = {
+        headers: { ...sent, [admissionMetadata]: '1' },
+        timeoutMs: remoteTimeoutMs,
+        onHeader: (header: Headers) => void takeAnswerHeaders(header, known),
+      };
       const { account } = await faulty(accounts.getAccount({}, options));
       return {
         userId: account!.id,
         credits: Number(account!.balance),
+        headers: known,
         async call(method: DescMethod, message: Message, context: CallContext): Promise<Message> {
           const ask = async (waitMs: number, signal: AbortSignal) => {
             const answer = await transport.unary(
@@ -59,7 +71,7 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
               headersOf(sent, { ...context, waitMs }),
               message as never,
             );
-            takeHeaders(answer.header, context.answerHeaders);
+            takeAnswerHeaders(answer.header, context.answerHeaders);
             return answer.message;
           };
           const { waitMs, signal } = context;
@@ -82,7 +94,7 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
           try {
             const call = transport.stream(streaming, signal, undefined, headersOf(sent, context), input);
             const answer = await call;
-            takeHeaders(answer.header, context.answerHeaders);
+            takeAnswerHeaders(answer.header, context.answerHeaders);
             yield* answer.message;
           } catch (error) {
             throw error instanceof Fault ? error : fromConnectError(error);
@@ -106,13 +118,6 @@ function headersOf(
     ...(waitMs === 0 ? {} : { [waitMetadata]: String(waitMs / 1000) }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   });
-}
-
-function takeHeaders(header: Headers, into: AnswerHeaders): void {
-  for (const name of answerHeaderNames) {
-    const value = header.get(name);
-    if (value !== null) into[name] = value;
-  }
 }
 
 interface CallContext {

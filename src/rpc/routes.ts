@@ -1,19 +1,30 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import type { AnswerHeaders } from '../base/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import { requireWait, waitMetadata } from '../base/wait.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
+import { admissionMetadata } from './remote.ts';
+
+const getAccount: DescMethod = AccountService.method.getAccount;
 
 /**
  * Serves the core's services on a Connect router: gRPC, gRPC-Web and Connect alike. Errors carry a
  * gleaner.fault.v1.Fault; those of our own making are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
-  const call = async ({ requestHeader, signal }: HandlerContext, answerHeaders: AnswerHeaders) => ({
-    principal: await core.authenticate(requestHeader.get('authorization')),
+  const call = async (
+    method: DescMethod,
+    { requestHeader, signal }: HandlerContext,
+    answerHeaders: AnswerHeaders,
+  ) => ({
+    principal: await core.authenticate(
+      requestHeader.get('authorization'),
+      method !== getAccount || !requestHeader.has(admissionMetadata),
+    ),
     // gRPC metadata spells it with an underscore (decisions, "idempotency").
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
@@ -35,7 +46,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
         router.rpc(method, async function* (request: Message, context: HandlerContext) {
           const headers: AnswerHeaders = {};
           try {
-            for await (const message of core.stream(method, request, await call(context, headers))) {
+            for await (const message of core.stream(method, request, await call(method, context, headers))) {
               answerWith(headers, context);
               yield message;
             }
@@ -48,7 +59,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
         router.rpc(method, (async (request: Message, context: HandlerContext) => {
           const headers: AnswerHeaders = {};
           try {
-            return await core.unary(method, request, await call(context, headers));
+            return await core.unary(method, request, await call(method, context, headers));
           } catch (error) {
             throw failed(method, error);
           } finally {

@@ -40,6 +40,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^undici$/, /^src\/fetch\//],
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^puppeteer/, /^src\/fetch\/browser\//],
+  [/^lru-cache$/, /^src\/base\//],
   [/^(?:express|busboy|negotiator)$/, /^gateway\/(?!console\/)/],
 ];
 

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { handClock } from '../../gateway/fixture/gateway.ts';
+import type { Fault } from '../base/fault.ts';
+import type { Principal } from './principal.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const ann: Principal = { userId: 'ann', role: 'user', keyId: 'key-1', balance: 7 };
+
+/** Takes until the limit refuses; returns the number of requests allowed. */
+function takeAll(take: () => unknown): number {
+  for (let taken = 0; ; taken += 1) {
+    try {
+      take();
+    } catch (error) {
+      expect((error as Fault).code).toBe('rate_limited');
+      return taken;
+    }
+  }
+}
+
+describe('createRateLimit()', () => {
+  test('counts each API key for itself, whatever its user is', () => {
+    const { take } = createRateLimit({ requestsPerSecond: 3, clock: handClock() });
+    expect(takeAll(() => take(ann))).toBe(3);
+    expect(takeAll(() => take({ ...ann, keyId: 'key-2' }))).toBe(3);
+  });
+
+  test('does not limit operators', () => {
+    const { take } = createRateLimit({ requestsPerSecond: 1, clock: handClock() });
+    for (let turn = 0; turn < 10; turn += 1) expect(take({ ...ann, role: 'operator' })).toEqual({});
+  });
+
+  test('tells a refused caller when to come back, what is left and the credits', () => {
+    const clock = handClock();
+    const { take } = createRateLimit({ requestsPerSecond: 0.5, clock });
+    take(ann);
+    clock.move(500);
+    expect(() => take(ann)).toThrow(
+      expect.objectContaining({
+        retryAfterMs: 1500,
+        headers: expect.objectContaining({ ratelimit: '"key";r=0;t=2', 'x-credits-remaining': '7' }),
+      }),
+    );
+    clock.move(1500);
+    expect(take(ann)).toMatchObject({ 'ratelimit-policy': '"key";q=1;w=2' });
+  });
+
+  test('check() refuses like take(), but counts nothing', () => {
+    const { take, check } = createRateLimit({ requestsPerSecond: 2, clock: handClock() });
+    for (let turn = 0; turn < 10; turn += 1) expect(check(ann)).toMatchObject({ ratelimit: '"key";r=2;t=0' });
+    takeAll(() => take(ann));
+    expect(() => check(ann)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  });
+
+  test.each([
+    [20, 4, 5],
+    [20, 3, 6],
+    [2, 5, 1],
+  ])('allows of %i requests per second its part where %i processes serve', (rate, processes, burst) => {
+    const clock = handClock();
+    const { take } = createRateLimit({ requestsPerSecond: rate, clock, processes: () => processes });
+    expect(takeAll(() => take(ann))).toBe(burst);
+    let taken = 0;
+    for (let tick = 0; tick < 1_000; tick += 1) {
+      clock.move(100);
+      taken += takeAll(() => take(ann));
+    }
+    expect(taken * processes).toBeGreaterThan(100 * rate - 2 * processes);
+    expect(taken * processes).toBeLessThan(100 * rate + processes);
+  });
+
+  test('adapts when a process comes or goes, and states the quota of all', () => {
+    const clock = handClock();
+    let processes = 1;
+    const { take } = createRateLimit({ requestsPerSecond: 10, clock, processes: () => processes });
+    expect(take(ann)).toMatchObject({ ratelimit: '"key";r=9;t=1', 'ratelimit-policy': '"key";q=10;w=1' });
+    processes = 2;
+    expect(take(ann)).toMatchObject({ ratelimit: '"key";r=8;t=1', 'ratelimit-policy': '"key";q=10;w=1' });
+    expect(takeAll(() => take(ann))).toBe(4);
+    processes = 1;
+    clock.move(1_000);
+    expect(takeAll(() => take(ann))).toBe(10);
+  });
+});

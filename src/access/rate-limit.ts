@@ -1,0 +1,85 @@
+import { creditsHeader } from '../base/answer-headers.ts';
+import { createBoundedMap } from '../base/bounded-map.ts';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Principal } from './principal.ts';
+
+/** Options for createRateLimit(). */
+export interface RateLimitOptions {
+  /** Requests per second of one API key, over all processes. */
+  requestsPerSecond: number;
+  clock: Clock;
+  /** Number of processes that callers reach at the moment; each allows its part of the rate. Default: this one alone. */
+  processes?: () => number;
+}
+
+/** The limit on the requests of each user's API key. Operators are not limited. */
+export interface RateLimit {
+  /** Counts a request and returns the response headers that show what is left. Fault `rate_limited`. */
+  take(principal: Principal): Readonly<Record<string, string>>;
+  /** As take(), without counting the request. */
+  check(principal: Principal): Readonly<Record<string, string>>;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+const maxBytes = 8 * 1024 * 1024;
+const bucketBytes = 32;
+const noHeaders = {};
+
+/**
+ * Creates a token bucket per API key that holds one second's worth of requests (at least one) and fills evenly
+ * (decisions, "request rate"). Only keys that were authenticated have one. Headers: `RateLimit-Policy` and `RateLimit`
+ * as structured fields (draft-ietf-httpapi-ratelimit-headers-11: quota and window, requests left and the seconds until
+ * the quota is whole again), and `X-RateLimit-…` with the reset in seconds from now. They state the quota of all
+ * processes; what is left is estimated from this process's part.
+ */
+export function createRateLimit({
+  requestsPerSecond,
+  clock,
+  processes = () => 1,
+}: RateLimitOptions): RateLimit {
+  const quota = Math.floor(Math.max(1, requestsPerSecond));
+  const windowSeconds = Math.max(1, Math.ceil(1 / requestsPerSecond));
+  const policy = `"key";q=${quota};w=${windowSeconds}`;
+  const buckets = createBoundedMap<Bucket>({ maxBytes, sizeOf: () => bucketBytes });
+
+  const count = ({ keyId, role, balance }: Principal, cost: 0 | 1) => {
+    if (role !== 'user') return noHeaders;
+    const parts = Math.max(1, processes());
+    const rate = requestsPerSecond / parts;
+    const capacity = Math.max(1, rate);
+    const now = clock.now();
+    let bucket = buckets.get(keyId);
+    if (bucket === undefined) {
+      bucket = { tokens: capacity, at: now };
+      buckets.set(keyId, bucket);
+    }
+    bucket.tokens = Math.min(capacity, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * rate);
+    bucket.at = now;
+    const missing = 1 - bucket.tokens;
+    if (missing <= 0) bucket.tokens -= cost;
+    const remaining = bucket.tokens < 1 ? 0 : Math.min(quota, Math.floor(bucket.tokens * parts));
+    const reset = Math.ceil((capacity - bucket.tokens) / rate);
+    const headers = {
+      'ratelimit-policy': policy,
+      ratelimit: `"key";r=${remaining};t=${reset}`,
+      'x-ratelimit-limit': String(quota),
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-reset': String(reset),
+    };
+    if (missing <= 0) return headers;
+    throw new Fault('rate_limited', `More than ${requestsPerSecond} requests per second`, {
+      retryAfterMs: (missing / rate) * 1000,
+      headers: { ...headers, [creditsHeader]: String(balance) },
+    });
+  };
+
+  return {
+    take: (principal) => count(principal, 1),
+    check: (principal) => count(principal, 0),
+  };
+}

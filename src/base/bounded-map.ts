@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+
+/** Options for createBoundedMap(). */
+export interface BoundedMapOptions<Value extends object> {
+  /** Maximum size of all entries together, in bytes. */
+  maxBytes: number;
+  /** Estimates the size of a value, in bytes; keys and entries are counted by the map. */
+  sizeOf: (value: Value) => number;
+}
+
+/** A map for keys that clients or sites choose. An entry that exceeds `maxBytes` by itself is not kept. */
+export interface BoundedMap<Value extends object> {
+  /** Returns the value and marks it as used. */
+  get(key: string): Value | undefined;
+  /** Returns the value without marking it as used. */
+  peek(key: string): Value | undefined;
+  /** Keeps a value, or measures one again that has grown; evicts the least recently used. */
+  set(key: string, value: Value): void;
+  delete(key: string): void;
+  clear(): void;
+  keys(): Iterable<string>;
+  readonly size: number;
+  /** Estimated size of all entries, in bytes. */
+  readonly bytes: number;
+}
+
+/** Memory of an entry beside its key and value, in bytes. */
+const entryBytes = 128;
+
+/** Creates a map that evicts the least recently used entries beyond `maxBytes`. */
+export function createBoundedMap<Value extends object>({
+  maxBytes,
+  sizeOf,
+}: BoundedMapOptions<Value>): BoundedMap<Value> {
+  const entries = new LRUCache<string, Value>({
+    maxSize: maxBytes,
+    sizeCalculation: (value, key) => entryBytes + 2 * key.length + Math.ceil(sizeOf(value)),
+  });
+  return {
+    get: (key) => entries.get(key),
+    peek: (key) => entries.peek(key),
+    set: (key, value) => {
+      // The cache does not measure a value again that it holds already.
+      if (entries.peek(key) === value) entries.delete(key);
+      entries.set(key, value);
+    },
+    delete: (key) => {
+      entries.delete(key);
+    },
+    clear: () => entries.clear(),
+    keys: () => entries.keys(),
+    get size() {
+      return entries.size;
+    },
+    get bytes() {
+      return entries.calculatedSize;
+    },
+  };
+}

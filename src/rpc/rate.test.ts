@@ -1,0 +1,135 @@
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
+import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { createKey } from '../access/keys.ts';
+import { createOperatorKey } from '../access/operator.ts';
+import { createRateLimit } from '../access/rate-limit.ts';
+import { type Core, createCore } from './core.ts';
+import { createDirectCaller } from './direct.ts';
+import { routeForward } from './forward.ts';
+import { createRemoteCaller, openRemoteCore } from './remote.ts';
+import { routeCore } from './routes.ts';
+import { listen } from './server.ts';
+
+const requestsPerSecond = 3;
+const services = [AccountService, OperatorService];
+const { listApiKeys } = AccountService.method;
+
+let bench: JobsBench;
+let core: Core;
+let url: string;
+let key: string;
+beforeAll(async () => {
+  bench = await openJobs();
+  const { clock, log } = bench.context;
+  core = createCore(bench.context, services, createRateLimit({ requestsPerSecond, clock }));
+  const server = await listen(routeCore(core, log), '127.0.0.1', 0);
+  url = `http://127.0.0.1:${server.port}`;
+  return async () => {
+    await server.close();
+    await bench.close();
+  };
+});
+
+beforeEach(async () => {
+  const userId = await bench.createUser(70);
+  const createdAt = bench.clock.now();
+  const about = { userId, role: 'user' as const, name: 'key', createdAt, expiresAt: null };
+  key = (await createKey(bench.context.store, about)).apiKey;
+});
+
+const connect = () => createConnectTransport({ baseUrl: url, httpVersion: '1.1' });
+const grpc = () => createGrpcTransport({ baseUrl: url });
+
+const ask = (transport: Transport, authorization: string, onHeader?: (headers: Headers) => void) =>
+  createClient(AccountService, transport).getAccount(
+    {},
+    { headers: { authorization }, ...(onHeader ? { onHeader } : {}) },
+  );
+
+const refusalOf = (call: Promise<unknown>): Promise<ConnectError> =>
+  call.then(
+    () => expect.fail('the call was allowed'),
+    (error) => ConnectError.from(error),
+  );
+
+test('one key has one rate over REST, Connect and gRPC, however its header is spelled', async () => {
+  const rest = createDirectCaller(core);
+  const seen: unknown[] = [];
+  const note = (headers: Headers) => void seen.push(headers.get('ratelimit'));
+  await ask(connect(), `Bearer ${key}`, note);
+  await ask(grpc(), `bearer   ${key}`, note);
+  const session = await rest.authenticate({ authorization: `BEARER ${key}  ` });
+  seen.push(session.headers?.ratelimit);
+  expect(seen).toEqual(['"key";r=2;t=1', '"key";r=1;t=1', '"key";r=0;t=1']);
+
+  await expect(rest.authenticate({ authorization: `Bearer  ${key}` })).rejects.toMatchObject({
+    code: 'rate_limited',
+    headers: { ratelimit: '"key";r=0;t=1', 'x-credits-remaining': '70' },
+  });
+  for (const transport of [connect(), grpc()]) {
+    const { code, metadata } = await refusalOf(ask(transport, `Bearer ${key}`));
+    expect([code, metadata.get('retry-after'), metadata.get('ratelimit')]).toEqual([
+      Code.ResourceExhausted,
+      '1',
+      '"key";r=0;t=1',
+    ]);
+  }
+  await bench.clock.pass(1_000);
+  await ask(connect(), `Bearer ${key}`);
+});
+
+test("calls of operators and of unknown keys do not use up a key's rate", async () => {
+  const operator = await createOperatorKey(bench.context.store, bench.clock.now());
+  const operators = createClient(OperatorService, connect());
+  for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
+    await operators.getWork({}, { headers: { authorization: `Bearer ${operator}` } });
+    expect((await refusalOf(ask(connect(), `Bearer unknown-${turn}`))).code).toBe(Code.Unauthenticated);
+  }
+  await ask(connect(), `Bearer ${key}`);
+});
+
+test('a gateway in front of the core counts each request once, and passes refusals on', async () => {
+  const remote = openRemoteCore(url, new AbortController().signal);
+  const caller = createRemoteCaller(remote);
+  const request = create(listApiKeys.input, {});
+  const context = { requestId: 'x', idempotencyKey: undefined, waitMs: 0, ifNoneMatch: undefined };
+  const remaining: unknown[] = [];
+  for (let turn = 0; turn < requestsPerSecond; turn += 1) {
+    const session = await caller.authenticate({ authorization: `Bearer ${key}` });
+    const answerHeaders: Record<string, string> = {};
+    await session.call(listApiKeys, request, {
+      ...context,
+      signal: new AbortController().signal,
+      answerHeaders,
+    });
+    remaining.push([session.headers.ratelimit, answerHeaders.ratelimit]);
+  }
+  expect(remaining).toEqual([
+    ['"key";r=3;t=0', '"key";r=2;t=1'],
+    ['"key";r=2;t=1', '"key";r=1;t=1'],
+    ['"key";r=1;t=1', '"key";r=0;t=1'],
+  ]);
+  await expect(caller.authenticate({ authorization: `Bearer ${key}` })).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 1_000,
+    headers: { ratelimit: '"key";r=0;t=1' },
+  });
+
+  const front = await listen(routeForward(services, remote), '127.0.0.1', 0);
+  const through = createConnectTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '1.1' });
+  expect((await refusalOf(ask(through, `Bearer ${key}`))).code).toBe(Code.ResourceExhausted);
+  await front.close();
+});
+
+test('the mark of a gateway spares no other call its count', async () => {
+  const headers = { authorization: `Bearer ${key}`, 'gleaner-admission': '1' };
+  const accounts = createClient(AccountService, connect());
+  for (let turn = 0; turn < requestsPerSecond; turn += 1) await accounts.listApiKeys({}, { headers });
+  expect((await refusalOf(accounts.listApiKeys({}, { headers }))).code).toBe(Code.ResourceExhausted);
+  expect((await refusalOf(accounts.getAccount({}, { headers }))).code).toBe(Code.ResourceExhausted);
+});
