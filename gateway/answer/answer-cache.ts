@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { createBoundedMap } from '../../src/base/bounded-map.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { WriteMessage } from '../json/message-writer.ts';
 
@@ -39,23 +40,24 @@ export interface AnswerCache {
   of(schema: DescMessage): Answers;
 }
 
-const maxAnswers = 10_000;
+const maxBytes = 64 * 1024 * 1024;
 const maxTextLength = 64 * 1024;
 
-/** A cache that forgets what was used longest ago once it holds 10,000 answers. */
+/** Creates a cache of at most 64 MB that evicts the least recently used responses. */
 export function createAnswerCache(lengths: CacheLengths, clock: Clock): AnswerCache {
-  const kept = new Map<string, Kept>();
+  const kept = createBoundedMap<Kept>({
+    maxBytes,
+    sizeOf: ({ text, tag }) => 2 * (text.length + (tag?.length ?? 0)),
+  });
   return {
     of: (schema) => {
       if (schema.field.status === undefined) throw new Error(`${schema}: a cached answer needs a status`);
       const file = schema.fields.find((field) => field.name === 'download_url');
       return async (key, waits, make, write) => {
         const known = kept.get(key);
-        kept.delete(key);
-        if (known !== undefined && known.until > clock.now() && (known.over || !waits)) {
-          kept.set(key, known);
+        if (known !== undefined && known.until > clock.now() && (known.over || !waits))
           return answer(known, clock);
-        }
+        kept.delete(key);
         const { message: answered, tag } = await make();
         const message = answered as unknown as Record<string, unknown>;
         const text = write(answered);
@@ -65,7 +67,6 @@ export function createAnswerCache(lengths: CacheLengths, clock: Clock): AnswerCa
         const until = clock.now() + (over ? lengths.completedMs : lengths.processingMs);
         const made = { text, tag, over, until };
         if (text.length <= maxTextLength) kept.set(key, made);
-        if (kept.size > maxAnswers) kept.delete(kept.keys().next().value!);
         return answer(made, clock);
       };
     },

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
@@ -14,20 +15,19 @@ export interface KeyUseOptions {
 /** How exactly it is known when a key was last used. */
 const keptEveryMs = 60_000;
 
-/** Keys remembered at once; more only means that some are written oftener. */
-const mostKeys = 10_000;
+/** Memory for keys; evicting one only means that its use is written more often. */
+const maxBytes = 2 * 1024 * 1024;
 
 /**
  * Makes what keeps when keys were last used: at most once a minute for each key, beside the call that used
  * it, which neither waits for it nor fails with it.
  */
 export function createKeyUse({ store, clock, log }: KeyUseOptions): (key: ApiKey) => void {
-  const kept = new Map<string, number>();
+  const kept = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
   return ({ id, lastUsedAt }) => {
     const now = clock.now();
     // What another process kept is as good as our own.
     if (now - Math.max(kept.get(id) ?? 0, lastUsedAt ?? 0) < keptEveryMs) return;
-    if (kept.size >= mostKeys) kept.clear();
     kept.set(id, now);
     setImmediate(() => {
       store.touchApiKey(id, now).catch((error) => {

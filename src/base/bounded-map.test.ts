@@ -22,6 +22,12 @@ describe('createBoundedMap()', () => {
     expect(['a', 'b', 'c', 'd'].map((key) => map.peek(key) !== undefined)).toEqual([true, false, true, true]);
   });
 
+  test('evicts beyond the maximum number of entries as well', () => {
+    const map = createBoundedMap<number>({ maxBytes: 10_000, maxEntries: 2, sizeOf: () => 0 });
+    for (const key of ['a', 'b', 'c']) map.set(key, 1);
+    expect([...map.keys()].toSorted()).toEqual(['b', 'c']);
+  });
+
   test('measures a value again that has grown', () => {
     const map = textMap(10_000);
     const value = { text: '' };

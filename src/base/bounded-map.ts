@@ -1,15 +1,17 @@
 import { LRUCache } from 'lru-cache';
 
 /** Options for createBoundedMap(). */
-export interface BoundedMapOptions<Value extends object> {
+export interface BoundedMapOptions<Value extends NonNullable<unknown>> {
   /** Maximum size of all entries together, in bytes. */
   maxBytes: number;
+  /** Maximum number of entries; default: as many as fit. */
+  maxEntries?: number;
   /** Estimates the size of a value, in bytes; keys and entries are counted by the map. */
   sizeOf: (value: Value) => number;
 }
 
 /** A map for keys that clients or sites choose. An entry that exceeds `maxBytes` by itself is not kept. */
-export interface BoundedMap<Value extends object> {
+export interface BoundedMap<Value extends NonNullable<unknown>> {
   /** Returns the value and marks it as used. */
   get(key: string): Value | undefined;
   /** Returns the value without marking it as used. */
@@ -28,8 +30,9 @@ export interface BoundedMap<Value extends object> {
 const entryBytes = 128;
 
 /** Creates a map that evicts the least recently used entries beyond `maxBytes`. */
-export function createBoundedMap<Value extends object>({
+export function createBoundedMap<Value extends NonNullable<unknown>>({
   maxBytes,
+  maxEntries = Number.POSITIVE_INFINITY,
   sizeOf,
 }: BoundedMapOptions<Value>): BoundedMap<Value> {
   const entries = new LRUCache<string, Value>({
@@ -43,6 +46,7 @@ export function createBoundedMap<Value extends object>({
       // The cache does not measure a value again that it holds already.
       if (entries.peek(key) === value) entries.delete(key);
       entries.set(key, value);
+      if (entries.size > maxEntries) entries.pop();
     },
     delete: (key) => {
       entries.delete(key);

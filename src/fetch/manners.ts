@@ -75,10 +75,13 @@ function createManners(
 export function rememberManners(options: MannersOptions): AllManners {
   const known = new Map<string, Manners>();
 
+  // Origins that are paused go last: the store keeps their pause, and the next request learns of it there.
   const forgetIdle = () => {
-    for (const [origin, { permits, circuit }] of known) {
-      if (known.size < mostOrigins) return;
-      if (permits.busy === 0 && !circuit.paused) known.delete(origin);
+    for (const forgetsPaused of [false, true]) {
+      for (const [origin, { permits, circuit }] of known) {
+        if (known.size < mostOrigins) return;
+        if (permits.busy === 0 && (forgetsPaused || !circuit.paused)) known.delete(origin);
+      }
     }
   };
 

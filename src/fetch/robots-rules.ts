@@ -4,6 +4,8 @@ export interface RobotsRules {
   allows(path: string): boolean;
   /** Wait between requests that it asks for; undefined without. */
   crawlDelayMs: number | undefined;
+  /** Estimated memory of the rules, in bytes. */
+  bytes: number;
 }
 
 /** One allow or disallow line. */
@@ -43,6 +45,11 @@ function ruleOf(allow: boolean, value: string): Rule | null {
   const toEnd = pattern.endsWith('$');
   const parts = (toEnd ? pattern.slice(0, -1) : pattern).split(/\*+/);
   return { allow, length: pattern.length, parts, toEnd };
+}
+
+/** Estimates the memory of a rule, in bytes. */
+function bytesOf({ length, parts }: Rule): number {
+  return 128 + 2 * length + 32 * parts.length;
 }
 
 function matches({ parts, toEnd }: Rule, path: string): boolean {
@@ -107,6 +114,7 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
     groups.get('*') ?? { rules: [], crawlDelayMs: undefined };
   return {
     crawlDelayMs,
+    bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
     allows: (path) => {
       const asked = normalized(path);
       // It says itself whom it allows.

@@ -125,3 +125,15 @@ test.each([
 ])('of %j the robot is %s', (userAgent, name) => {
   expect(robotName(userAgent)).toBe(name);
 });
+
+test('files are forgotten when their rules take too much memory', async () => {
+  const { check } = robots();
+  const rules = `Disallow: /no/${'x'.repeat(200)}\n`.repeat(2_000);
+  const large = answering(200, `User-agent: *\n${rules}`);
+  const site = (at: number) => `https://shop${at}.example`;
+  for (let at = 0; at < 40; at += 1) await check(site(at), '/yes', large);
+  await check(site(39), '/yes', large);
+  expect(reads).toBe(40);
+  await check(site(0), '/yes', large);
+  expect(reads).toBe(41);
+});

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { PageAnswer } from './page.ts';
@@ -30,8 +31,10 @@ const failedForMs = 60_000;
 /** Longest wait between requests that is kept. */
 const longestDelayMs = 30_000;
 
-/** Origins remembered at once. */
-const mostOrigins = 1_000;
+/** Origins remembered at once, and memory for their rules. */
+const maxEntries = 1_000;
+const maxBytes = 32 * 1024 * 1024;
+const siteBytes = 256;
 
 /** What is known of one origin. */
 interface Known {
@@ -44,7 +47,7 @@ interface Known {
   reading: Promise<void> | null;
 }
 
-const everything: RobotsRules = { allows: () => true, crawlDelayMs: undefined };
+const everything: RobotsRules = { allows: () => true, crawlDelayMs: undefined, bytes: 0 };
 
 /** The name by which robots.txt files call this program: the product of its User-Agent. */
 export function robotName(userAgent: string): string {
@@ -68,7 +71,11 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
  */
 export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: string }): Robots {
   const robot = robotName(userAgent);
-  const known = new Map<string, Known>();
+  const known = createBoundedMap<Known>({
+    maxBytes,
+    maxEntries,
+    sizeOf: ({ rules }) => siteBytes + (rules?.bytes ?? 0),
+  });
 
   const take = (origin: string, site: Known, answer: PageAnswer) => {
     const now = clock.now();
@@ -81,19 +88,17 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
     }
     site.rules = status >= 200 && status < 300 ? parseRobots(answer.body, robot) : everything;
     site.until = now + goodForMs;
+    known.set(origin, site);
   };
 
   const siteOf = (origin: string): Known => {
     const site = known.get(origin) ?? { rules: null, until: 0, failedUntil: 0, failure: '', reading: null };
-    known.delete(origin);
     known.set(origin, site);
-    const [oldest] = known.keys();
-    if (known.size > mostOrigins) known.delete(oldest!);
     return site;
   };
 
   const judge = (origin: string, path: string) => {
-    if (known.get(origin)?.rules?.allows(path) !== false) return;
+    if (known.peek(origin)?.rules?.allows(path) !== false) return;
     throw new Fault(
       'robots_disallowed',
       `the robots.txt of ${origin} does not allow ${robot} to read ${path}`,

@@ -81,11 +81,22 @@ describe('cookies', () => {
 });
 
 test('the origin that was not used for longest is forgotten when there are too many', () => {
-  const kept = createKept<number>();
+  const kept = createKept<number>(() => 8);
   const store = (at: number) => ({ market: 'mktf', region: '', origin: `https://store${at}.example` });
   for (let at = 0; at < 1_000; at += 1) kept.set(store(at), at);
   expect(kept.get(store(0))).toBe(0);
   kept.set(store(1_000), 1_000);
   expect(kept.get(store(0))).toBe(0);
   expect(kept.get(store(1))).toBeUndefined();
+});
+
+test('origins are forgotten when their cookies take too much memory', () => {
+  const sessions = createSessions();
+  const origin = (at: number) => `https://store${at}.example`;
+  const store = (at: number) => ({ market: 'mktf', region: '', origin: origin(at) });
+  const cookies = Array.from({ length: 100 }, (_, at) => `c${at}=${'x'.repeat(4_000)}; Path=/`);
+  for (let at = 0; at < 60; at += 1) sessions.keep(store(at), `${origin(at)}/`, cookies);
+  const kept = Array.from({ length: 60 }, (_, at) => sessions.header(store(at), `${origin(at)}/`));
+  expect(kept.at(-1)).toContain('c99=');
+  expect(kept.filter((header) => header !== undefined).length).toBeLessThan(45);
 });

@@ -1,4 +1,5 @@
 import { CookieJar } from 'tough-cookie';
+import { type BoundedMapOptions, createBoundedMap } from '../base/bounded-map.ts';
 
 /** Whose cookies: a market's origin (scheme, host and port) as one of its regions. */
 export interface Visited {
@@ -26,8 +27,9 @@ export interface Sessions {
   drop(market: string, region: string): void;
 }
 
-/** Origins remembered at once: stores named by callers come and go. */
-const mostOrigins = 1_000;
+/** Origins remembered at once, and memory for them: stores named by callers come and go. */
+const maxEntries = 1_000;
+const maxBytes = 32 * 1024 * 1024;
 
 /** More, or longer ones, are not what a session needs; browsers stop at 180 of 4096 bytes. */
 const mostCookies = 100;
@@ -38,31 +40,26 @@ export function nameOf({ market, region, origin }: Visited): string {
   return `${market}/${region} ${origin}`;
 }
 
-/** Remembers values of up to 1,000 origins: the one that was not used for longest goes first. */
-export function createKept<Value>(): Kept<Value> {
-  const values = new Map<string, Value>();
+/** Remembers values of up to 1,000 origins and 32 MB: the one that was not used for longest goes first. */
+export function createKept<Value extends NonNullable<unknown>>(
+  sizeOf: BoundedMapOptions<Value>['sizeOf'],
+): Kept<Value> {
+  const values = createBoundedMap<Value>({ maxBytes, maxEntries, sizeOf });
   return {
-    get: (visited) => {
-      const name = nameOf(visited);
-      const value = values.get(name);
-      if (value !== undefined) {
-        values.delete(name);
-        values.set(name, value);
-      }
-      return value;
-    },
-    set: (visited, value) => {
-      const name = nameOf(visited);
-      values.delete(name);
-      values.set(name, value);
-      const [oldest] = values.keys();
-      if (values.size > mostOrigins) values.delete(oldest!);
-    },
+    get: (visited) => values.get(nameOf(visited)),
+    set: (visited, value) => values.set(nameOf(visited), value),
     drop: (market, region) => {
       const start = `${market}/${region} `;
-      for (const name of values.keys()) if (name.startsWith(start)) values.delete(name);
+      for (const name of [...values.keys()]) if (name.startsWith(start)) values.delete(name);
     },
   };
+}
+
+const cookiesOf = (jar: CookieJar) => jar.serializeSync()?.cookies ?? [];
+
+/** Estimates the memory of a jar, in bytes. */
+function bytesOf(jar: CookieJar): number {
+  return 2 * JSON.stringify(cookiesOf(jar)).length;
 }
 
 /**
@@ -70,7 +67,7 @@ export function createKept<Value>(): Kept<Value> {
  * by the cookie's own path, expiry and `secure`, and to no other one, whatever domain it names.
  */
 export function createSessions(): Sessions {
-  const jars = createKept<CookieJar>();
+  const jars = createKept<CookieJar>(bytesOf);
   return {
     header: (visited, url, preferences = {}) => {
       const kept = jars.get(visited)?.getCookiesSync(url) ?? [];
@@ -89,7 +86,7 @@ export function createSessions(): Sessions {
         jar.setCookieSync(cookie, url, { ignoreError: true });
       }
       // A site that sets ever new ones is begun anew.
-      if ((jar.serializeSync()?.cookies.length ?? 0) > mostCookies) jar.removeAllCookiesSync();
+      if (cookiesOf(jar).length > mostCookies) jar.removeAllCookiesSync();
       jars.set(visited, jar);
     },
     drop: (market, region) => jars.drop(market, region),

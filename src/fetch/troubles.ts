@@ -1,3 +1,5 @@
+import { createBoundedMap } from '../base/bounded-map.ts';
+
 /** What happened to the pages of one origin lately, in this process. */
 export interface Troubles {
   /** A page came as it should. */
@@ -27,8 +29,9 @@ const wellAfter = 10;
 const refusedInRow = 2;
 const failedInRow = 5;
 
-/** Pages remembered at once. */
-const mostPages = 1_000;
+/** Pages remembered at once, and memory for their paths: callers choose them. */
+const maxEntries = 1_000;
+const maxBytes = 128 * 1024;
 
 /**
  * Tells an origin that refuses from a page that is refused. One page alone never does, however often
@@ -39,17 +42,14 @@ export function createTroubles(): Troubles {
   let wells = 0;
   let wellsWhenStruck = 0;
   /** Pages with trouble, and how many had come well when it began. */
-  const troubled = new Map<string, number>();
-  /** Pages in a row since one came well. */
+  const troubled = createBoundedMap<number>({ maxBytes, maxEntries, sizeOf: () => 8 });
+  /** Pages in a row since one came well; further ones than tell of the origin are not kept. */
   const refusals = new Set<string>();
   const failures = new Set<string>();
 
   const trouble = (page: string): boolean => {
     const began = troubled.get(page) ?? wells;
-    troubled.delete(page);
     troubled.set(page, began);
-    const [oldest] = troubled.keys();
-    if (troubled.size > mostPages) troubled.delete(oldest!);
     return wells - began >= wellBetween;
   };
 
@@ -62,15 +62,15 @@ export function createTroubles(): Troubles {
     },
     refused: (page, asked) => {
       if (trouble(page)) return false;
-      refusals.add(page);
+      if (refusals.size < refusedInRow) refusals.add(page);
       return asked || refusals.size >= refusedInRow;
     },
     failed: (page) => {
       if (trouble(page)) return false;
-      failures.add(page);
+      if (failures.size < failedInRow) failures.add(page);
       return failures.size >= failedInRow;
     },
-    has: (page) => troubled.has(page),
+    has: (page) => troubled.peek(page) !== undefined,
     struck: () => {
       wellsWhenStruck = wells;
     },

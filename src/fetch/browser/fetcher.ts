@@ -56,7 +56,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const { origins, clock, log, path, resolve } = options;
   const limits = { ...defaultVisitLimits, ...defaultPoolLimits, ...options.limits };
   const originOf = originFinder(origins);
-  const cookies = createKept<CookieData[]>();
+  const cookies = createKept<CookieData[]>((kept) => 2 * JSON.stringify(kept).length);
   const rules = ({ market, origin }: Visited) => {
     const settings = origins.get(market);
     // An origin of ours is reachable wherever it is; a store named by a caller on the public internet.
