@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
 import type { Clock } from '../src/base/clock.ts';
+import { acceptRequest } from '../src/base/connections.ts';
 import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
@@ -77,6 +78,7 @@ export function admit(
   { userId, credits }: { userId: string; credits?: number | undefined },
 ): void {
   exchange.userId = userId;
+  acceptRequest(exchange.request);
   if (credits !== undefined) exchange.response.setHeader(creditsHeader, credits);
 }
 

@@ -19,6 +19,7 @@ const statuses: Record<FaultCode, number> = {
   unsupported_media: 415,
   rate_limited: 429,
   link_invalid: 403,
+  starting: 503,
   unavailable: 502,
   internal: 500,
   page_not_found: 502,

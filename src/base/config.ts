@@ -48,6 +48,8 @@ export interface Config {
   prices: ReadonlyMap<string, number>;
   /** Requests per second of one API key; null: unlimited. */
   requestsPerSecond: number | null;
+  /** Maximum open connections of each port. */
+  maxConnections: number;
   /** Batches of one job under way at once. */
   jobWindow: number;
   /** How long a page served by `rescrape=false` may be old, in milliseconds. */
@@ -114,6 +116,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     retrieveCache: read('GLEANER_RETRIEVE_CACHE', retrieveCache),
     prices: read('GLEANER_PRICES', prices),
     requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', positive),
+    maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
     recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),

@@ -17,6 +17,7 @@ export const faultCodes = {
   rate_limited: 'later',
   link_invalid: 'never',
   // What our own engines did.
+  starting: 'soon',
   unavailable: 'soon',
   internal: 'never',
   // What a marketplace's page was.

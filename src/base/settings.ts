@@ -79,6 +79,10 @@ export const settings = {
     usual: 'info',
     about: 'What is logged: trace, debug, info, warn, error, fatal or silent.',
   },
+  GLEANER_MAX_CONNECTIONS: {
+    usual: '2000',
+    about: 'Maximum open connections of each port; further ones are closed at once.',
+  },
   GLEANER_OPERATOR_EMAIL: {
     usual: null,
     about: 'Addresses, separated by commas, that are told of jobs that wait for approval.',

@@ -1,7 +1,8 @@
-import type { ConnectRouter } from '@connectrpc/connect';
-import { expressConnectMiddleware } from '@connectrpc/connect-express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RpcListener } from '../rpc/adapter.ts';
 
 /** Serves Connect routes over Connect and gRPC-Web on the gateway's port, for browsers and the console. */
-export function connectMiddleware(routes: (router: ConnectRouter) => void) {
-  return expressConnectMiddleware({ routes, readMaxBytes: 32 * 1024 * 1024 });
+export function connectMiddleware(listener: RpcListener) {
+  return (request: IncomingMessage, response: ServerResponse, next: () => void) =>
+    listener(request, response, next);
 }

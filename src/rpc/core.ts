@@ -46,6 +46,13 @@ export interface Core {
   readonly services: readonly DescService[];
   /** Fault `unauthenticated`. */
   authenticate(authorization: string | undefined | null): Promise<Principal>;
+  /**
+   * Admits a caller to a service by the Authorization header, before any body is read: the one place where every
+   * edge authenticates. Faults `starting`, `unauthenticated`, `forbidden`.
+   */
+  admit(service: DescService, authorization: string | undefined | null): Promise<Principal>;
+  /** True once callers are admitted: the first operator exists. */
+  started(): boolean;
   /** Refuses a principal that may not call the service: fault `forbidden`. */
   authorize(principal: Principal, service: DescService): void;
   unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
@@ -57,6 +64,9 @@ export interface Core {
 /** How often a long answer asks whether its caller's key still holds, in milliseconds. */
 const stillValidMs = 1_000;
 
+/** Time after which a caller that came before the first operator existed may try again, in milliseconds. */
+const startingMs = 2_000;
+
 /** Whether a call may change its caller's credits: users' calls that change anything have such REST forms. */
 function changesBalance(method: DescMethod): boolean {
   return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
@@ -66,7 +76,11 @@ function changesBalance(method: DescMethod): boolean {
  * Makes the core. Throws at start when a method has no handler, so that no declared endpoint is
  * without work behind it.
  */
-export function createCore(context: JobContext, services: readonly DescService[]): Core {
+export function createCore(
+  context: JobContext,
+  services: readonly DescService[],
+  started: () => boolean = () => true,
+): Core {
   const { store, clock } = context;
   const sources = [
     jobHandlers(context),
@@ -85,7 +99,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
   }
 
   const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
-  const admit = (method: DescMethod, request: Message, { principal }: Call) => {
+  const check = (method: DescMethod, request: Message, { principal }: Call) => {
     core.authorize(principal, method.parent);
     const problems = problemsOf(method, request);
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
@@ -94,9 +108,19 @@ export function createCore(context: JobContext, services: readonly DescService[]
   const sayCredits = ({ principal, answerHeaders }: Call, credits: number | undefined) => {
     if (principal.role === 'user' && credits !== undefined) answerHeaders[creditsHeader] = String(credits);
   };
+  const demandStarted = () => {
+    if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
+  };
   const core: Core = {
     services,
     authenticate: createAuthenticator(context),
+    started,
+    async admit(service, authorization) {
+      demandStarted();
+      const principal = await core.authenticate(authorization);
+      core.authorize(principal, service);
+      return principal;
+    },
     authorize(principal, service) {
       const access = accesses.get(service);
       if (access === Access.PUBLIC) return;
@@ -104,7 +128,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
     },
     async unary(method, request, call) {
       sayCredits(call, call.principal.balance);
-      admit(method, request, call);
+      check(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
       let user: User | null = null;
       try {
@@ -123,7 +147,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
     },
     async *stream(method, request, call) {
       sayCredits(call, call.principal.balance);
-      admit(method, request, call);
+      check(method, request, call);
       let asked = clock.now();
       try {
         for await (const message of handlers.stream.get(fullName(method))!(request, call)) {
@@ -138,6 +162,7 @@ export function createCore(context: JobContext, services: readonly DescService[]
       }
     },
     async ready() {
+      demandStarted();
       const engines = { store, queue: context.queue, files: context.blobs };
       const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
       const missing = Object.keys(engines).flatMap((name, index) => {

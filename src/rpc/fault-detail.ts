@@ -14,6 +14,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   malformed: Code.InvalidArgument,
   too_large: Code.ResourceExhausted,
   rate_limited: Code.ResourceExhausted,
+  starting: Code.Unavailable,
   unavailable: Code.Unavailable,
 };
 

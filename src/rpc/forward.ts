@@ -1,7 +1,12 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { answerHeaderNames } from '../base/answer-headers.ts';
+import { maxBodyBytes } from '../base/body-limit.ts';
+import { Fault } from '../base/fault.ts';
 import { waitMetadata } from '../base/wait.ts';
+import { createGate } from './adapter.ts';
+import { createAdmission } from './admission.ts';
+import { toConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
 /** Headers of a call that its core asks for. */
@@ -16,13 +21,14 @@ const forwarded = [
 
 /**
  * Serves the services on a Connect router by passing every call on to a core elsewhere, in its caller's
- * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Errors are the
- * core's own with their details; one that cannot be reached is `Unavailable`.
+ * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Callers are
+ * authenticated by the core before a body is read. Errors are the core's own with their details; one that cannot be reached is `Unavailable`.
  */
 export function routeForward(
   services: readonly DescService[],
-  { url, transport, stopping }: RemoteCore,
+  remote: RemoteCore,
 ): (router: ConnectRouter) => void {
+  const { transport, stopping } = remote;
   const headersOf = ({ requestHeader }: HandlerContext) => {
     const headers = new Headers();
     for (const name of forwarded) {
@@ -37,34 +43,47 @@ export function routeForward(
       if (value !== null) responseHeader.set(name, value);
     }
   };
-  const failed = (thrown: unknown, signal: AbortSignal): ConnectError => {
+  const failed = (thrown: unknown, signal?: AbortSignal): ConnectError => {
+    if (thrown instanceof Fault) return toConnectError(thrown);
     const error = ConnectError.from(thrown);
-    if (error.isWireError || signal.aborted) return error;
-    const words = `The core at ${url} did not answer.`;
-    return new ConnectError(words, Code.Unavailable, undefined, undefined, thrown);
+    if (error.isWireError || signal?.aborted) return error;
+    return new ConnectError('The core is unavailable.', Code.Unavailable, undefined, undefined, thrown);
   };
+
+  const admit = createAdmission(remote);
+  const optionsOf = (method: DescMethod) => ({
+    readMaxBytes: maxBodyBytes(method),
+    requestGate: createGate(
+      ({ requestHeader, signal }) => admit(method.parent, requestHeader.get('authorization'), signal),
+      (error) => failed(error),
+    ),
+  });
 
   return (router) => {
     for (const method of services.flatMap((service) => service.methods)) {
       if (method.methodKind === 'server_streaming') {
-        router.rpc(method, async function* (request: never, context: HandlerContext) {
-          const left = new AbortController();
-          try {
-            const answer = await transport.stream(
-              method as DescMethodServerStreaming,
-              AbortSignal.any([context.signal, stopping, left.signal]),
-              context.timeoutMs(),
-              headersOf(context),
-              one(request),
-            );
-            answerWith(answer.header, context);
-            yield* answer.message;
-          } catch (error) {
-            throw failed(error, context.signal);
-          } finally {
-            left.abort();
-          }
-        } as never);
+        router.rpc(
+          method,
+          async function* (request: never, context: HandlerContext) {
+            const left = new AbortController();
+            try {
+              const answer = await transport.stream(
+                method as DescMethodServerStreaming,
+                AbortSignal.any([context.signal, stopping, left.signal]),
+                context.timeoutMs(),
+                headersOf(context),
+                one(request),
+              );
+              answerWith(answer.header, context);
+              yield* answer.message;
+            } catch (error) {
+              throw failed(error, context.signal);
+            } finally {
+              left.abort();
+            }
+          } as never,
+          optionsOf(method),
+        );
       } else {
         router.rpc(
           method as DescMethod,
@@ -88,6 +107,7 @@ export function routeForward(
               throw failed(error, context.signal);
             }
           }) as never,
+          optionsOf(method),
         );
       }
     }
