@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
 import type { Clock } from '../src/base/clock.ts';
@@ -6,6 +5,7 @@ import { acceptRequest } from '../src/base/connections.ts';
 import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
+import { requestIdHeader, requestIdOf } from '../src/base/request-id.ts';
 import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';
 import { contentLength, hasBody } from './request/body.ts';
@@ -24,8 +24,6 @@ export interface Exchange {
   userId: string | undefined;
 }
 
-const sane = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
-
 /** Starts an exchange; one access-log line follows when its answer is out or its client gone. */
 export function beginExchange(
   request: IncomingMessage,
@@ -33,8 +31,7 @@ export function beginExchange(
   log: Log,
   clock: Clock,
 ): Exchange {
-  const given = request.headers['x-request-id'];
-  const requestId = typeof given === 'string' && sane.test(given) ? given : randomUUID();
+  const requestId = requestIdOf(request.headers[requestIdHeader]);
   const started = clock.now();
   const abort = new AbortController();
   const exchange: Exchange = {
@@ -46,7 +43,7 @@ export function beginExchange(
     route: undefined,
     userId: undefined,
   };
-  response.setHeader('x-request-id', requestId);
+  response.setHeader(requestIdHeader, requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
     const whole = response.writableFinished;

@@ -15,7 +15,7 @@ export async function serveReady(caller: Caller, exchange: Exchange): Promise<vo
   } catch (error) {
     const fault = Fault.from(error);
     exchange.log.warn({ requestId: exchange.requestId, err: fault }, 'not ready');
-    const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.message;
+    const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.clientMessage;
     answerJson(exchange, 503, JSON.stringify({ status: 'unavailable', detail }));
     return;
   }

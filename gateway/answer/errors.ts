@@ -76,6 +76,6 @@ function bodyOf(fault: Fault, requestId: string): object {
       };
     }
     default:
-      return { detail: fault.message };
+      return { detail: fault.clientMessage };
   }
 }

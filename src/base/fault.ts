@@ -72,8 +72,16 @@ export interface FaultDetails {
   quota?: Quota;
   /** Milliseconds after which a try makes sense, where the other side said so. */
   retryAfterMs?: number;
+  /** The part of the service that does not answer. Clients are told its name only; the message is for the log. */
+  component?: Component;
   cause?: unknown;
 }
+
+/** A part of the service that can be away. */
+export type Component = 'store' | 'queue' | 'file store' | 'core';
+
+/** What clients are told while a part of the service is away. */
+export const unavailableMessage = (component: Component) => `The ${component} is unavailable.`;
 
 /** Our one error: a code, words a client can act on, and a retry rule that follows from the code. */
 export class Fault extends Error {
@@ -81,6 +89,7 @@ export class Fault extends Error {
   readonly problems: Problem[];
   readonly quota: Quota | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly component: Component | undefined;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -89,6 +98,12 @@ export class Fault extends Error {
     this.problems = details.problems ?? [];
     this.quota = details.quota;
     this.retryAfterMs = details.retryAfterMs;
+    this.component = details.component;
+  }
+
+  /** The message for a client: without addresses and paths of the service's own engines. */
+  get clientMessage(): string {
+    return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
   /** When another try makes sense. */

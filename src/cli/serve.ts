@@ -8,6 +8,7 @@ import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
 import { markets } from '../markets/list.ts';
 import { createRpcListener, type RpcListener } from '../rpc/adapter.ts';
 import { createCore } from '../rpc/core.ts';
@@ -107,7 +108,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     if (run.gateway) {
       const edge = core
         ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
-        : remoteEdge(config.coreUrl, stopping.signal);
+        : remoteEdge(config.coreUrl, log, stopping.signal);
       const rpc = createRpcListener(edge.routes, budget);
       const served = { caller: edge.caller as Caller, rpc, budget, limits, publicUrl };
       service.httpPort = await openGateway(program, served, closers);
@@ -140,9 +141,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
 }
 
 /** What a gateway hands its calls to where the core is elsewhere. */
-function remoteEdge(coreUrl: string, stopping: AbortSignal) {
+function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
   const remote = openRemoteCore(coreUrl, stopping);
-  return { caller: createRemoteCaller(remote), routes: routeForward(services, remote) };
+  return { caller: createRemoteCaller(remote), routes: routeForward(services, remote, log) };
 }
 
 /** What the gateway's port serves, and within which limits. */

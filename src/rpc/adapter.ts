@@ -16,7 +16,7 @@ import {
 import type { BodyBudget } from '../base/body-budget.ts';
 import { maxBodyBytes, smallBodyBytes } from '../base/body-limit.ts';
 import { acceptRequest, refuseRequest } from '../base/connections.ts';
-import { toConnectError } from './fault-detail.ts';
+import { requestIdHeader, requestIdOf } from '../base/request-id.ts';
 import { screenBody } from './request-body.ts';
 
 /** Handles a request of node:http or node:http2; calls `next`, or answers 404, where no method has the path. */
@@ -48,7 +48,7 @@ const compressions = [compressionGzip, compressionBrotli];
  */
 export function createGate(
   admit: (context: HandlerContext) => Promise<string>,
-  toError: (error: unknown) => Error = toConnectError,
+  toError: (context: HandlerContext, error: unknown) => Error,
 ): RouteOptions['requestGate'] {
   return async (context) => {
     const request = context.values.get(requestKey);
@@ -57,7 +57,7 @@ export function createGate(
       if (request) acceptRequest(request);
     } catch (error) {
       if (request) refuseRequest(request);
-      throw toError(error);
+      throw toError(context, error);
     }
   };
 }
@@ -90,6 +90,10 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       answerEmpty(response, 400);
       return;
     }
+    // The gateway's port has set the header already.
+    const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
+    response.setHeader(requestIdHeader, requestId);
+    universal.header.set(requestIdHeader, requestId);
     const limit = maxBodyBytes(handler.method);
     if (handler.method.methodKind === 'unary' && limit > smallBodyBytes && request.method === 'POST') {
       const reserve = async (bytes: number) => {

@@ -3,7 +3,7 @@ import { Access, access as accessOption } from '../../gen/gleaner/options/v1/opt
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
-import { Fault } from '../base/fault.ts';
+import { type Component, Fault, unavailableMessage } from '../base/fault.ts';
 import { placeProblems, problemsOf } from '../base/problems.ts';
 import { canWait } from '../base/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -162,15 +162,26 @@ export function createCore(
       }
     },
     async ready() {
-      demandStarted();
-      const engines = { store, queue: context.queue, files: context.blobs };
-      const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
-      const missing = Object.keys(engines).flatMap((name, index) => {
-        const check = checks[index]!;
-        return check.status === 'rejected' ? [`${name}: ${Fault.from(check.reason).message}`] : [];
+      // Anybody may ask: one check at a time reaches the engines.
+      checking ??= checkEngines(context).finally(() => {
+        checking = undefined;
       });
-      if (missing.length > 0) throw new Fault('unavailable', missing.join('; '));
+      await checking;
+      demandStarted();
     },
   };
+  let checking: Promise<void> | undefined;
   return core;
+}
+
+/** Rejects with the fault `unavailable`, which names the engines that do not answer and has the reasons as its cause. */
+async function checkEngines({ store, queue, blobs }: JobContext): Promise<void> {
+  const engines = { store, queue, 'file store': blobs };
+  const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
+  const missing = Object.keys(engines).filter((_name, index) => checks[index]!.status === 'rejected');
+  if (missing.length === 0) return;
+  const message = missing.map((name) => unavailableMessage(name as Component)).join(' ');
+  const reasons = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+  const cause = new AggregateError(reasons, reasons.map((reason) => reason.message).join('; '));
+  throw new Fault('unavailable', message, { cause });
 }

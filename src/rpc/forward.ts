@@ -1,12 +1,14 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { answerHeaderNames } from '../base/answer-headers.ts';
 import { maxBodyBytes } from '../base/body-limit.ts';
 import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
+import { requestIdHeader } from '../base/request-id.ts';
 import { waitMetadata } from '../base/wait.ts';
 import { createGate } from './adapter.ts';
 import { createAdmission } from './admission.ts';
-import { toConnectError } from './fault-detail.ts';
+import { fromConnectError, toConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
 /** Headers of a call that its core asks for. */
@@ -15,18 +17,20 @@ const forwarded = [
   'idempotency_key',
   'idempotency-key',
   'if-none-match',
-  'x-request-id',
+  requestIdHeader,
   waitMetadata,
 ];
 
 /**
  * Serves the services on a Connect router by passing every call on to a core elsewhere, in its caller's
  * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Callers are
- * authenticated by the core before a body is read. Errors are the core's own with their details; one that cannot be reached is `Unavailable`.
+ * authenticated by the core before a body is read. Errors are the core's own with their details;
+ * a core that cannot be reached is `Unavailable`.
  */
 export function routeForward(
   services: readonly DescService[],
   remote: RemoteCore,
+  log: Log,
 ): (router: ConnectRouter) => void {
   const { transport, stopping } = remote;
   const headersOf = ({ requestHeader }: HandlerContext) => {
@@ -43,11 +47,13 @@ export function routeForward(
       if (value !== null) responseHeader.set(name, value);
     }
   };
-  const failed = (thrown: unknown, signal?: AbortSignal): ConnectError => {
-    if (thrown instanceof Fault) return toConnectError(thrown);
+  const failed = ({ requestHeader, signal }: HandlerContext, thrown: unknown): ConnectError => {
     const error = ConnectError.from(thrown);
-    if (error.isWireError || signal?.aborted) return error;
-    return new ConnectError('The core is unavailable.', Code.Unavailable, undefined, undefined, thrown);
+    const fault = thrown instanceof Fault ? thrown : fromConnectError(error);
+    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted)) return error;
+    if (fault.code === 'unavailable')
+      log.warn({ requestId: requestHeader.get(requestIdHeader), err: fault }, 'call not forwarded');
+    return toConnectError(fault);
   };
 
   const admit = createAdmission(remote);
@@ -55,7 +61,7 @@ export function routeForward(
     readMaxBytes: maxBodyBytes(method),
     requestGate: createGate(
       ({ requestHeader, signal }) => admit(method.parent, requestHeader.get('authorization'), signal),
-      (error) => failed(error),
+      failed,
     ),
   });
 
@@ -77,7 +83,7 @@ export function routeForward(
               answerWith(answer.header, context);
               yield* answer.message;
             } catch (error) {
-              throw failed(error, context.signal);
+              throw failed(context, error);
             } finally {
               left.abort();
             }
@@ -104,7 +110,7 @@ export function routeForward(
               answerWith(answer.header, context);
               return answer.message;
             } catch (error) {
-              throw failed(error, context.signal);
+              throw failed(context, error);
             }
           }) as never,
           optionsOf(method),

@@ -49,7 +49,7 @@ beforeEach(async () => {
     0,
   );
   const remote = openRemoteCore(address(core), stopping.signal);
-  front = await listen(createRpcListener(routeForward(declared, remote), budget), '127.0.0.1', 0);
+  front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
 });
 afterEach(async () => {
   bench.context.changes.stop();

@@ -5,6 +5,7 @@ import type { AnswerHeaders } from '../base/answer-headers.ts';
 import { maxBodyBytes } from '../base/body-limit.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { requestIdHeader } from '../base/request-id.ts';
 import { requireWait, waitMetadata } from '../base/wait.ts';
 import { createGate } from './adapter.ts';
 import type { Core } from './core.ts';
@@ -30,9 +31,12 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
   const answerWith = (headers: AnswerHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = (method: DescMethod, thrown: unknown) => {
-    if (Fault.from(thrown).code === 'internal')
-      log.error({ method: method.name, err: thrown }, 'call failed');
+  const failed = (method: DescMethod, { requestHeader }: HandlerContext, thrown: unknown) => {
+    const { code } = Fault.from(thrown);
+    if (code === 'internal' || code === 'unavailable') {
+      const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
+      log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
+    }
     return toConnectError(thrown);
   };
   const optionsOf = (method: DescMethod) => ({
@@ -43,7 +47,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
         values.set(principalKey, principal);
         return principal.userId;
       },
-      (error) => failed(method, error),
+      (context, error) => failed(method, context, error),
     ),
   });
   return (router) => {
@@ -60,7 +64,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
               }
             } catch (error) {
               answerWith(headers, context);
-              throw failed(method, error);
+              throw failed(method, context, error);
             }
           } as never,
           optionsOf(method),
@@ -73,7 +77,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
             try {
               return await core.unary(method, request, call(context, headers));
             } catch (error) {
-              throw failed(method, error);
+              throw failed(method, context, error);
             } finally {
               answerWith(headers, context);
             }

@@ -1,8 +1,15 @@
+import type { Caller } from '../../gateway/caller.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { type RunningGateway, startGateway } from '../../gateway/server.ts';
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
+import { Fault } from '../../src/base/fault.ts';
+import { connectMiddleware } from '../../src/cli/connect-middleware.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
+import { createDirectCaller } from '../../src/rpc/direct.ts';
 import { routeForward } from '../../src/rpc/forward.ts';
 import { routeHealth } from '../../src/rpc/health.ts';
 import { openRemoteCore } from '../../src/rpc/remote.ts';
@@ -18,6 +25,9 @@ export interface RpcStage {
   listener: RpcListener;
   server: ListeningServer;
   front: ListeningServer;
+  /** REST, and Connect for browsers, over the same core. */
+  gateway: RunningGateway;
+  context: JobContext;
   authorization: string;
   close(): Promise<void>;
 }
@@ -41,18 +51,36 @@ export async function openRpcStage(
     for (const route of routes) route(router);
   }, budget);
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
+  const app = createGateway({
+    services: declared,
+    caller: createDirectCaller(core) as Caller,
+    files: bench.context.blobs,
+    verifyLink: () => {
+      throw new Fault('link_invalid', 'The link is not valid.');
+    },
+    log,
+    clock: bench.clock,
+    publicUrl: () => 'http://gleaner.test',
+    version: '0.0.0',
+    mounts: [connectMiddleware(listener)],
+    budget,
+  });
+  const gateway = await startGateway(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
   const stopping = new AbortController();
   const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
-  const front = await listen(createRpcListener(routeForward(declared, remote), budget), '127.0.0.1', 0);
+  const front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
   return {
     core,
     listener,
     server,
     front,
+    gateway,
+    context: bench.context,
     authorization: `Bearer ${apiKey}`,
     async close() {
       stopping.abort();
       bench.context.changes.stop();
+      await gateway.close(0);
       await front.close();
       await server.close();
       await bench.close();
