@@ -28,6 +28,11 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   },
   500: { description: 'A fault of the service.', schema: 'ErrorResponse' },
   502: { description: 'What the service needs is not available now.', schema: 'ErrorResponse' },
+  503: {
+    description: 'The service is starting.',
+    schema: 'ErrorResponse',
+    headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
+  },
 };
 
 /** Components of every error answer, by name: see errorResponses. */

@@ -101,6 +101,7 @@ test('carries comments, statuses, bodies and errors of the contract', () => {
     '429',
     '500',
     '502',
+    '503',
   ]);
   expect(submit.requestBody.content).toHaveProperty(['application/json']);
   expect(schema('mkta.SubmitVariantSoldRequest-Input').properties.items).toEqual({
@@ -143,6 +144,7 @@ test('carries comments, statuses, bodies and errors of the contract', () => {
     '429',
     '500',
     '502',
+    '503',
   ]);
   expect(schema('job.VariantSoldDownload').required).toContain('download_url');
   expect(schema('job.VariantSoldDownload').properties.download_url).toMatchObject({

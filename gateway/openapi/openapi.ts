@@ -139,7 +139,7 @@ function operationOf(
       [endpoint.successStatus]: successOf(endpoint, endpoints, book),
       ...(isTagged(endpoint) ? { 304: notModified } : {}),
       ...errorResponses([
-        ...[400, 401, 403, 429, 500, 502],
+        ...[400, 401, 403, 429, 500, 502, 503],
         ...(inPath.length > 0 ? [404] : []),
         ...(inBody.length > 0 ? [413, 415] : []),
         ...(parameters.length + inBody.length > 0 ? [422] : []),

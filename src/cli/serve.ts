@@ -23,7 +23,6 @@ import { services } from '../rpc/services.ts';
 import { refill, sweepForever } from '../sweep/sweep.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
 import { compose, type Program } from './compose.ts';
-import { connectMiddleware } from './connect-middleware.ts';
 import { notify } from './notifying.ts';
 import { startReporting } from './reporting.ts';
 
@@ -169,7 +168,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: [serveConsole(), connectMiddleware(rpc)],
+    mounts: [serveConsole(), rpc],
     retrieveCache: config.retrieveCache,
     requestsPerSecond: config.requestsPerSecond,
     budget,

@@ -5,7 +5,6 @@ import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
 import { Fault } from '../../src/base/fault.ts';
-import { connectMiddleware } from '../../src/cli/connect-middleware.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
@@ -62,7 +61,7 @@ export async function openRpcStage(
     clock: bench.clock,
     publicUrl: () => 'http://gleaner.test',
     version: '0.0.0',
-    mounts: [connectMiddleware(listener)],
+    mounts: [listener],
     budget,
   });
   const gateway = await startGateway(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
