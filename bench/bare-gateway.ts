@@ -3,6 +3,7 @@ import type { CallContext, Caller } from '../gateway/caller.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import { startGateway } from '../gateway/server.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { createBodyBudget } from '../src/base/body-budget.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
 
@@ -15,6 +16,7 @@ const answers = new Map<string, Message>([
   [downloadVariantSold.name, fromJsonString(downloadVariantSold.output, downloaded)],
 ]);
 const caller = {
+  started: () => true,
   ready: async () => {},
   authenticate: async () => ({
     userId: 'bench',
@@ -34,6 +36,7 @@ const caller = {
 const gateway = createGateway({
   services: [MktaService],
   caller,
+  budget: createBodyBudget(),
   files: {
     size: async () => null,
     read: async () => {

@@ -11,6 +11,8 @@ export type Headers = Record<string, string | undefined>;
 export interface Caller {
   /** Checks the Bearer key; a fault `unauthenticated` or `forbidden` unless it is a user's. */
   authenticate(headers: Headers): Promise<Session>;
+  /** True once the core admits callers; always true for a core elsewhere, whose process says so itself. */
+  started(): boolean;
   /** Resolves when the core can work; rejects with `unavailable` and what is missing. */
   ready(): Promise<void>;
 }

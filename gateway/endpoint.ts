@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import { Access, access, rest as restOption } from '../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../gen/google/api/annotations_pb.ts';
+import { maxBodyBytes } from '../src/base/body-limit.ts';
 import { canWait } from '../src/base/wait.ts';
 import { parse, type Template } from './paths/parse.ts';
 
@@ -17,8 +18,8 @@ export interface Endpoint {
   body: string;
   successStatus: number;
   multipart: boolean;
-  /** Bytes; undefined: the gateway's default. */
-  maxBodyBytes: number | undefined;
+  /** Maximum body, in bytes. */
+  maxBodyBytes: number;
   cached: boolean;
   /** Takes `wait`. */
   waits: boolean;
@@ -70,7 +71,7 @@ function endpointOf(method: DescMethod): Endpoint {
     body,
     successStatus: rest.successStatus || 200,
     multipart: rest.multipart,
-    maxBodyBytes: Number(rest.maxBodyBytes) || undefined,
+    maxBodyBytes: maxBodyBytes(method),
     cached: rest.cached,
     waits: canWait(method),
     errors: rest.errors,

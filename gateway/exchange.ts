@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { creditsHeader, tagHeader } from '../src/base/answer-headers.ts';
 import type { Clock } from '../src/base/clock.ts';
+import { acceptRequest } from '../src/base/connections.ts';
 import { namesTag } from '../src/base/etag.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
+import { requestIdHeader, requestIdOf } from '../src/base/request-id.ts';
 import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';
 import type { Session } from './caller.ts';
@@ -24,8 +25,6 @@ export interface Exchange {
   userId: string | undefined;
 }
 
-const sane = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
-
 /** Starts an exchange; one access-log line follows when its answer is out or its client gone. */
 export function beginExchange(
   request: IncomingMessage,
@@ -33,8 +32,7 @@ export function beginExchange(
   log: Log,
   clock: Clock,
 ): Exchange {
-  const given = request.headers['x-request-id'];
-  const requestId = typeof given === 'string' && sane.test(given) ? given : randomUUID();
+  const requestId = requestIdOf(request.headers[requestIdHeader]);
   const started = clock.now();
   const abort = new AbortController();
   const exchange: Exchange = {
@@ -46,7 +44,7 @@ export function beginExchange(
     route: undefined,
     userId: undefined,
   };
-  response.setHeader('x-request-id', requestId);
+  response.setHeader(requestIdHeader, requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
     const whole = response.writableFinished;
@@ -78,6 +76,7 @@ export function admit(
   { userId, credits, headers }: Pick<Session, 'userId' | 'credits' | 'headers'>,
 ): void {
   exchange.userId = userId;
+  acceptRequest(exchange.request);
   if (credits !== undefined) exchange.response.setHeader(creditsHeader, credits);
   if (headers !== undefined) addHeaders(exchange.response, headers);
 }

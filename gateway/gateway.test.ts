@@ -15,11 +15,11 @@ test('health is alive whatever the core says; ready says what is missing', async
     expect(await (await gateway.ask(path, { key: null })).json()).toEqual({ status: 'ok' });
   const ready = await gateway.ask('/ready', { key: null });
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
-  state.missing = new Fault('unavailable', 'the queue at nats does not answer');
+  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not answer', { component: 'queue' });
   const missing = await gateway.ask('/v1/ready', { key: null });
   expect([missing.status, await missing.json()]).toEqual([
     503,
-    { status: 'unavailable', detail: 'the queue at nats does not answer' },
+    { status: 'unavailable', detail: 'The queue is unavailable.' },
   ]);
   expect((await gateway.ask('/health')).status).toBe(200);
   await gateway.close(0);

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { comments } from '../gen/comments.ts';
+import type { BodyBudget } from '../src/base/body-budget.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { Fault } from '../src/base/fault.ts';
 import type { Log } from '../src/base/log.ts';
@@ -33,13 +34,11 @@ export interface GatewayOptions {
   version: string;
   /** Served before the 404: Connect for browsers, the console. */
   mounts?: readonly RequestHandler[];
-  /** Largest request body of a method that names no limit, in bytes; 16 MB without it. */
-  maxBodyBytes?: number;
+  /** Memory for request bodies, shared with the other edges of the process. */
+  budget: BodyBudget;
   /** Lengths of the retrieve cache; null: off. */
   retrieveCache?: CacheLengths | null;
 }
-
-const defaultMaxBodyBytes = 16 * 1024 * 1024;
 
 interface Route {
   /** Names the route in the access log. */
@@ -59,7 +58,7 @@ export function createGateway(options: GatewayOptions): Express {
   const add = (path: string, serve: Route['serve']) => {
     for (const form of formsOf(path)) routes.insert('GET', parse(form), { name: path, serve });
   };
-  add('/health', serveHealth);
+  add('/health', (exchange) => serveHealth(caller, exchange));
   add('/ready', (exchange) => serveReady(caller, exchange));
   add('/files/{job_id}/{name}', (exchange) => serveFile(options, exchange));
   add('/openapi.json', (exchange) => answerJson(exchange, 200, openApi(endpoints, options)));
@@ -99,13 +98,8 @@ export function createGateway(options: GatewayOptions): Express {
 }
 
 /** Text of the OpenAPI document; made when asked for, since the public address may be known late. */
-function openApi(
-  endpoints: readonly Endpoint[],
-  { publicUrl, version, maxBodyBytes = defaultMaxBodyBytes }: GatewayOptions,
-): string {
-  return JSON.stringify(
-    openApiDocument({ endpoints, publicUrl: publicUrl(), version, comments, maxBodyBytes }),
-  );
+function openApi(endpoints: readonly Endpoint[], { publicUrl, version }: GatewayOptions): string {
+  return JSON.stringify(openApiDocument({ endpoints, publicUrl: publicUrl(), version, comments }));
 }
 
 function addEndpoints(
@@ -113,10 +107,10 @@ function addEndpoints(
   options: GatewayOptions,
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { caller, clock, retrieveCache, maxBodyBytes = defaultMaxBodyBytes } = options;
+  const { caller, clock, retrieveCache, budget } = options;
   const serving = {
     caller,
-    maxBodyBytes,
+    budget,
     cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
   };
   for (const endpoint of endpoints) {

@@ -2,9 +2,10 @@ import { Fault } from '../src/base/fault.ts';
 import type { Caller } from './caller.ts';
 import { answerJson, type Exchange } from './exchange.ts';
 
-/** Answers the liveness probe: the process runs (interface, "Other"). */
-export function serveHealth(exchange: Exchange): void {
-  answerJson(exchange, 200, '{"status":"ok"}');
+/** Answers the liveness probe (interface, "Other"): 200, and 503 until the service admits callers. */
+export function serveHealth(caller: Caller, exchange: Exchange): void {
+  if (caller.started()) answerJson(exchange, 200, '{"status":"ok"}');
+  else answerJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
 }
 
 /** Answers the readiness probe: 503 with what is missing while the core can't work. */
@@ -14,7 +15,7 @@ export async function serveReady(caller: Caller, exchange: Exchange): Promise<vo
   } catch (error) {
     const fault = Fault.from(error);
     exchange.log.warn({ requestId: exchange.requestId, err: fault }, 'not ready');
-    const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.message;
+    const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.clientMessage;
     answerJson(exchange, 503, JSON.stringify({ status: 'unavailable', detail }));
     return;
   }

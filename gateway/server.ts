@@ -1,5 +1,12 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import {
+  type ConnectionLimits,
+  defaultConnectionLimits,
+  guardConnections,
+  httpOptions,
+  watchRequest,
+} from '../src/base/connections.ts';
 
 /** A listening gateway. */
 export interface RunningGateway {
@@ -9,27 +16,21 @@ export interface RunningGateway {
   close(graceMs?: number): Promise<void>;
 }
 
-/**
- * Serves HTTP/1.1 with limits against clients that send slowly: 15 s for the headers, 5 min for a
- * whole request, 65 s between requests of a connection. Rejects with the system's error when the
- * port can't be had.
- */
+/** Serves HTTP/1.1 within the limits of a port. Rejects with the system's error when the port can't be had. */
 export async function startGateway(
   app: RequestListener,
   port: number,
   host = '0.0.0.0',
+  limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<RunningGateway> {
-  const server = createServer(
-    {
-      headersTimeout: 15_000,
-      requestTimeout: 300_000,
-      keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 5000,
-    },
-    app,
-  );
+  const listener: RequestListener = (request, response) => {
+    watchRequest(request, response);
+    app(request, response);
+  };
+  const server = createServer(httpOptions(limits), listener);
+  guardConnections(server, limits);
   // The handler asks for the body once it knows that it wants it.
-  server.on('checkContinue', app);
+  server.on('checkContinue', listener);
   server.on('clientError', refuseConnection);
   let closing = false;
   server.on('request', (_request, response) => {

@@ -1,5 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type AnswerHeaders, creditsHeader, rateHeaderNames, tagHeader } from '../src/base/answer-headers.ts';
+import type { BodyBudget } from '../src/base/body-budget.ts';
+import { checkJsonSize } from '../src/base/body-content.ts';
+import { smallBodyBytes } from '../src/base/body-limit.ts';
 import { problemsOfIdempotencyKey } from '../src/base/idempotency-key.ts';
 import { readWait } from '../src/base/wait.ts';
 import type { AnswerCache } from './answer/answer-cache.ts';
@@ -12,7 +16,7 @@ import { admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
 import { decodeText } from './json/json-body.ts';
 import { messageWriter } from './json/message-writer.ts';
 import type { Variable } from './paths/parse.ts';
-import { hasBody, readBody, streamBody } from './request/body.ts';
+import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
 import { type RequestParts, requestReader } from './request/request-reader.ts';
@@ -20,8 +24,7 @@ import { type RequestParts, requestReader } from './request/request-reader.ts';
 /** What an endpoint is served with. */
 export interface Serving {
   caller: Caller;
-  /** Largest body of a method that names no limit itself, in bytes. */
-  maxBodyBytes: number;
+  budget: BodyBudget;
   cache: AnswerCache | undefined;
   /** Where what an answer began is seen; undefined for what begins nothing, and takes no idempotency key. */
   locate: Locate | undefined;
@@ -42,11 +45,10 @@ export type Serve = (
  * Derives how an endpoint is served: authenticate and count, before the body is read; media type; size; parse;
  * call; answer. Faults are thrown.
  */
-export function endpointServer(endpoint: Endpoint, { caller, maxBodyBytes, cache, locate }: Serving): Serve {
+export function endpointServer(endpoint: Endpoint, { caller, budget, cache, locate }: Serving): Serve {
   const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : messageWriter(method.output);
-  const limit = endpoint.maxBodyBytes ?? maxBodyBytes;
   const writeRequest = messageWriter(method.input);
   const answers = endpoint.cached ? cache?.of(method.output) : undefined;
   const gets = endpoint.verb === 'GET';
@@ -65,7 +67,8 @@ export function endpointServer(endpoint: Endpoint, { caller, maxBodyBytes, cache
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
     if (typeof wait !== 'number') problems.push(wait);
     const parts: RequestParts = { segments, query, problems };
-    await readInto(parts, exchange, endpoint, limit);
+    await reserveBody(exchange, endpoint, session.userId, budget);
+    await readInto(parts, exchange, endpoint);
     const message = readRequest(parts, variables);
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
@@ -115,20 +118,42 @@ export function endpointServer(endpoint: Endpoint, { caller, maxBodyBytes, cache
   };
 }
 
+/** Reserves memory for a body that is, or may become, large, until the response has ended. */
+async function reserveBody(
+  { request, response, signal }: Exchange,
+  { body, maxBodyBytes }: Endpoint,
+  userId: string,
+  budget: BodyBudget,
+): Promise<void> {
+  if (body === '' || !hasBody(request)) return;
+  const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
+  const bytes = isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
+  if (bytes <= smallBodyBytes) return;
+  const release = await budget.reserve(userId, bytes, signal);
+  if (response.destroyed) release();
+  else response.once('close', release);
+}
+
 async function readInto(
   parts: RequestParts,
   { request, response }: Exchange,
   endpoint: Endpoint,
-  limit: number,
 ): Promise<void> {
   if (endpoint.body === '') return;
+  const limit = endpoint.maxBodyBytes;
   const contentType = request.headers['content-type'];
   if (endpoint.multipart) {
     requireForm(contentType);
     parts.form = await readForm(request.headers, streamBody(request, response, limit));
   } else if (hasBody(request)) {
     requireJson(contentType);
-    parts.json = decodeText(await readBody(request, response, limit));
+    const bytes = await readBody(request, response, limit);
+    if (bytes.length > smallBodyBytes) {
+      // Large bodies are parsed one by one, with other work between them.
+      await setImmediate();
+      checkJsonSize(bytes);
+    }
+    parts.json = decodeText(bytes);
   }
 }
 

@@ -19,6 +19,7 @@ const statuses: Record<FaultCode, number> = {
   unsupported_media: 415,
   rate_limited: 429,
   link_invalid: 403,
+  starting: 503,
   unavailable: 502,
   disk_full: 503,
   internal: 500,
@@ -76,6 +77,6 @@ function bodyOf(fault: Fault, requestId: string): object {
       };
     }
     default:
-      return { detail: fault.message };
+      return { detail: fault.clientMessage };
   }
 }

@@ -29,7 +29,7 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   500: { description: 'A fault of the service.', schema: 'ErrorResponse' },
   502: { description: 'What the service needs is not available now.', schema: 'ErrorResponse' },
   503: {
-    description: 'The service accepts no jobs now.',
+    description: 'The service is starting, or accepts no jobs now.',
     schema: 'ErrorResponse',
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
   },

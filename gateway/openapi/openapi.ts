@@ -24,8 +24,6 @@ export interface OpenApiOptions {
   version: string;
   /** Doc comments of the contract by full name. */
   comments: Readonly<Record<string, string>>;
-  /** Largest body of an endpoint that names no limit, in bytes. */
-  maxBodyBytes: number;
 }
 
 const description = `Collects public product data from online marketplaces: submit a job, poll its retrieve endpoint, download the results.
@@ -38,13 +36,7 @@ for it with \`Accept-Encoding\`. Every answer carries \`X-Request-Id\`: the requ
 characters.`;
 
 /** The OpenAPI 3.1 document of the endpoints, derived from the descriptors. */
-export function openApiDocument({
-  endpoints,
-  publicUrl,
-  version,
-  comments,
-  maxBodyBytes,
-}: OpenApiOptions): Schema {
+export function openApiDocument({ endpoints, publicUrl, version, comments }: OpenApiOptions): Schema {
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const book = createSchemaBook(describe);
   const paths: Record<string, Record<string, Schema>> = {};
@@ -64,7 +56,7 @@ export function openApiDocument({
     add(
       plainPath(endpoint.path),
       endpoint.verb.toLowerCase(),
-      operationOf(endpoint, endpoints, book, describe, maxBodyBytes),
+      operationOf(endpoint, endpoints, book, describe),
     );
   }
   for (const [path, operation] of Object.entries(systemPaths)) add(path, 'get', operation);
@@ -112,7 +104,6 @@ function operationOf(
   endpoints: readonly Endpoint[],
   book: SchemaBook,
   describe: (name: string) => string | undefined,
-  maxBodyBytes: number,
 ): Schema {
   const { method, verb } = endpoint;
   const binding = bindingOf(method);
@@ -126,12 +117,11 @@ function operationOf(
     ...(locatorOf(endpoint, endpoints) ? [idempotencyKey] : []),
   ];
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
-  const limit = endpoint.maxBodyBytes ?? maxBodyBytes;
   const notes = [
     ...(endpoint.workingHours
       ? ['Worked on during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
       : []),
-    ...(inBody.length > 0 ? [`Bodies of up to ${limit} bytes.`] : []),
+    ...(inBody.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
     ...(endpoint.cached
       ? [
           'Answers may come from a cache: `Cache-Control` says for how long. With `wait`, that of a running job is passed over.',

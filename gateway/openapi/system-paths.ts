@@ -28,7 +28,13 @@ export const systemPaths: Record<string, Schema> = {
     tags: ['Service'],
     summary: 'Liveness probe.',
     security: [],
-    responses: { 200: json('The process runs.', { status: { const: 'ok' } }) },
+    responses: {
+      200: json('The process runs.', { status: { const: 'ok' } }),
+      503: json('The service is starting.', {
+        status: { const: 'unavailable' },
+        detail: { type: 'string', description: 'What is missing.' },
+      }),
+    },
   },
   '/v1/ready': {
     operationId: 'ready',

@@ -28,6 +28,7 @@ const report = (id: string, role: string) => {
     seenAt: now,
     memoryBytes: 1,
     batches: 0,
+    paused: '',
     unitsDone: 0,
   };
   return store.reportProcess(about);

@@ -51,6 +51,8 @@ export interface Config {
   requestsPerSecond: number | null;
   /** Free bytes on the data folder's disk below which no work is accepted or begun; 0: no limit. */
   minFreeDiskBytes: number;
+  /** Maximum open connections of each port. */
+  maxConnections: number;
   /** Batches of one job under way at once. */
   jobWindow: number;
   /** How long a page served by `rescrape=false` may be old, in milliseconds. */
@@ -118,6 +120,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     prices: read('GLEANER_PRICES', prices),
     requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', positive),
     minFreeDiskBytes: read('GLEANER_MIN_FREE_DISK', (text) => integer(text, 0, 1_000_000_000)) * 1024 ** 2,
+    maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
     recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),

@@ -17,6 +17,7 @@ export const faultCodes = {
   rate_limited: 'later',
   link_invalid: 'never',
   // What our own engines did.
+  starting: 'soon',
   unavailable: 'soon',
   disk_full: 'later',
   internal: 'never',
@@ -74,8 +75,17 @@ export interface FaultDetails {
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
+  /** The part of the service that does not answer. Clients are told its name only; the message is for the log. */
+  component?: Component;
   cause?: unknown;
 }
+
+/** A part of the service that can be away. */
+export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
+
+/** What clients are told while a part of the service is away. */
+export const unavailableMessage = (component: Component) =>
+  component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
 
 /** Our one error: a code, words a client can act on, and a retry rule that follows from the code. */
 export class Fault extends Error {
@@ -84,6 +94,7 @@ export class Fault extends Error {
   readonly quota: Quota | undefined;
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly component: Component | undefined;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -93,6 +104,12 @@ export class Fault extends Error {
     this.quota = details.quota;
     this.retryAfterMs = details.retryAfterMs;
     this.headers = details.headers ?? {};
+    this.component = details.component;
+  }
+
+  /** The message for a client: without addresses and paths of the service's own engines. */
+  get clientMessage(): string {
+    return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
   /** When another try makes sense. */

@@ -83,6 +83,10 @@ export const settings = {
     usual: '512',
     about: "MiB free on the data folder's disk below which no work is accepted or begun; 0: no limit.",
   },
+  GLEANER_MAX_CONNECTIONS: {
+    usual: '2000',
+    about: 'Maximum open connections of each port; further ones are closed at once.',
+  },
   GLEANER_OPERATOR_EMAIL: {
     usual: null,
     about: 'Addresses, separated by commas, that are told of jobs that wait for approval.',

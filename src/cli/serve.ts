@@ -1,4 +1,3 @@
-import type { ConnectRouter } from '@connectrpc/connect';
 import type { Caller } from '../../gateway/caller.ts';
 import { serveConsole } from '../../gateway/console.ts';
 import { createGateway } from '../../gateway/gateway.ts';
@@ -7,9 +6,13 @@ import manifest from '../../package.json' with { type: 'json' };
 import { ensureOperator } from '../access/operator.ts';
 import { createRateLimit, type RateLimit } from '../access/rate-limit.ts';
 import { createServingCount } from '../access/serving-count.ts';
+import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
 import { markets } from '../markets/list.ts';
+import { createRpcListener, type RpcListener } from '../rpc/adapter.ts';
 import { createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
 import { routeForward } from '../rpc/forward.ts';
@@ -22,7 +25,6 @@ import { services } from '../rpc/services.ts';
 import { refill, sweepForever } from '../sweep/sweep.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
 import { compose, type Program } from './compose.ts';
-import { connectMiddleware } from './connect-middleware.ts';
 import { notify } from './notifying.ts';
 import { startReporting } from './reporting.ts';
 
@@ -93,25 +95,29 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(startReporting(program, role, () => ({ batches: 0, unitsDone: 0, ...worker?.tally })));
     }
     const core = run.core
-      ? createCore(context, services, openRateLimit(program, stopping.signal, closers))
+      ? createCore(context, services, {
+          started: () => operable,
+          rateLimit: openRateLimit(program, stopping.signal, closers),
+        })
       : null;
+    const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
+    const budget = createBodyBudget();
     if (core) {
       const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
-      const server = await listen(
-        (router) => {
-          for (const route of routes) route(router);
-        },
-        config.host,
-        config.grpcPort,
-      );
+      const listener = createRpcListener((router) => {
+        for (const route of routes) route(router);
+      }, budget);
+      const server = await listen(listener, config.host, config.grpcPort, limits);
       service.grpcPort = server.port;
       closers.push(() => server.close());
     }
     if (run.gateway) {
       const edge = core
-        ? { caller: whenOperable(createDirectCaller(core), () => operable), rpc: routeCore(core, log) }
-        : remoteEdge(config.coreUrl, stopping.signal);
-      service.httpPort = await openGateway(program, edge.caller as Caller, edge.rpc, publicUrl, closers);
+        ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
+        : remoteEdge(config.coreUrl, log, stopping.signal);
+      const rpc = createRpcListener(edge.routes, budget);
+      const served = { caller: edge.caller as Caller, rpc, budget, limits, publicUrl };
+      service.httpPort = await openGateway(program, served, closers);
     }
     for (const [name, port] of [
       ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
@@ -154,16 +160,23 @@ function openRateLimit(
 }
 
 /** What a gateway hands its calls to where the core is elsewhere. */
-function remoteEdge(coreUrl: string, stopping: AbortSignal) {
+function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
   const remote = openRemoteCore(coreUrl, stopping);
-  return { caller: createRemoteCaller(remote), rpc: routeForward(services, remote) };
+  return { caller: createRemoteCaller(remote), routes: routeForward(services, remote, log) };
+}
+
+/** What the gateway's port serves, and within which limits. */
+interface Edge {
+  caller: Caller;
+  rpc: RpcListener;
+  budget: BodyBudget;
+  limits: ConnectionLimits;
+  publicUrl: () => string;
 }
 
 async function openGateway(
   { config, stack, links, log, clock }: Program,
-  caller: Caller,
-  rpc: (router: ConnectRouter) => void,
-  publicUrl: () => string,
+  { caller, rpc, budget, limits, publicUrl }: Edge,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
   const app = createGateway({
@@ -175,23 +188,13 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: [serveConsole(), connectMiddleware(rpc)],
+    mounts: [serveConsole(), rpc],
     retrieveCache: config.retrieveCache,
+    budget,
   });
-  const server = await startGateway(app, config.httpPort, config.host);
+  const server = await startGateway(app, config.httpPort, config.host, limits);
   closers.push(() => server.close(graceMs));
   return server.port;
-}
-
-/** The caller, ready only once the first operator's key works: nobody could be let in before. */
-function whenOperable<C extends { ready(): Promise<void> }>(caller: C, operable: () => boolean): C {
-  return {
-    ...caller,
-    async ready() {
-      await caller.ready();
-      if (!operable()) throw new Fault('unavailable', 'the first operator is not there yet');
-    },
-  };
 }
 
 /** A loop that runs beside, as something to wait for at the end. */

@@ -199,8 +199,11 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(ended).toBe(false);
     run.resolve();
     await closing;
-    await expect(queue.publish(sampleMessage(2))).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(queue.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(queue.publish(sampleMessage(2))).rejects.toMatchObject({
+      code: 'unavailable',
+      component: 'queue',
+    });
+    await expect(queue.ping()).rejects.toMatchObject({ code: 'unavailable', component: 'queue' });
     await queue.close();
   });
 

@@ -4,7 +4,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type AnswerHeaders, creditsHeader } from '../base/answer-headers.ts';
-import { Fault } from '../base/fault.ts';
+import { type Component, Fault, unavailableMessage } from '../base/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../base/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../base/problems.ts';
 import { canWait } from '../base/wait.ts';
@@ -47,10 +47,19 @@ export interface Core {
   /** Services that the core serves, in the order of the documentation. */
   readonly services: readonly DescService[];
   /**
-   * Authenticates a request and counts it against the rate of its key; `counted` false only checks the rate. Faults
-   * `unauthenticated`, `rate_limited`.
+   * Admits a caller to a service by the Authorization header, before any body is read: the one place where every
+   * edge authenticates. Counts the request against the rate of its key; `counted` false only checks the rate. Faults
+   * `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
    */
+  admit(
+    service: DescService,
+    authorization: string | undefined | null,
+    counted?: boolean,
+  ): Promise<Principal>;
+  /** Authenticates and counts a request like admit(), for callers that name no service. */
   authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
+  /** True once callers are admitted: the first operator exists. */
+  started(): boolean;
   /** Refuses a principal that may not call the service: fault `forbidden`. */
   authorize(principal: Principal, service: DescService): void;
   unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
@@ -59,8 +68,19 @@ export interface Core {
   ready(): Promise<void>;
 }
 
+/** Options for createCore(). */
+export interface CoreOptions {
+  /** True once callers are admitted. Default: at once. */
+  started?: () => boolean;
+  /** Limit on the requests of each key. Default: none. */
+  rateLimit?: RateLimit | null;
+}
+
 /** How often a long answer asks whether its caller's key still holds, in milliseconds. */
 const stillValidMs = 1_000;
+
+/** Time after which a caller that came before the first operator existed may try again, in milliseconds. */
+const startingMs = 2_000;
 
 /** Whether a call may change its caller's credits: users' calls that change anything have such REST forms. */
 function changesBalance(method: DescMethod): boolean {
@@ -74,7 +94,7 @@ function changesBalance(method: DescMethod): boolean {
 export function createCore(
   context: JobContext,
   services: readonly DescService[],
-  rateLimit: RateLimit | null = null,
+  { started = () => true, rateLimit = null }: CoreOptions = {},
 ): Core {
   const { store, clock } = context;
   const sources = [
@@ -94,7 +114,7 @@ export function createCore(
   }
 
   const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
-  const admit = (method: DescMethod, request: Message, { principal, idempotencyKey }: Call) => {
+  const check = (method: DescMethod, request: Message, { principal, idempotencyKey }: Call) => {
     core.authorize(principal, method.parent);
     const problems = [...problemsOfIdempotencyMetadata(idempotencyKey), ...problemsOf(method, request)];
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
@@ -104,12 +124,22 @@ export function createCore(
   const sayCredits = ({ principal, answerHeaders }: Call, credits: number | undefined) => {
     if (principal.role === 'user' && credits !== undefined) answerHeaders[creditsHeader] = String(credits);
   };
+  const demandStarted = () => {
+    if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
+  };
   const core: Core = {
     services,
     async authenticate(authorization, counted = true) {
       const principal = await authenticate(authorization);
       if (rateLimit === null) return principal;
       return { ...principal, headers: counted ? rateLimit.take(principal) : rateLimit.check(principal) };
+    },
+    started,
+    async admit(service, authorization, counted) {
+      demandStarted();
+      const principal = await core.authenticate(authorization, counted);
+      core.authorize(principal, service);
+      return principal;
     },
     authorize(principal, service) {
       const access = accesses.get(service);
@@ -119,7 +149,7 @@ export function createCore(
     async unary(method, request, call) {
       Object.assign(call.answerHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
-      admit(method, request, call);
+      check(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
       let user: User | null = null;
       try {
@@ -139,7 +169,7 @@ export function createCore(
     async *stream(method, request, call) {
       Object.assign(call.answerHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
-      admit(method, request, call);
+      check(method, request, call);
       let asked = clock.now();
       try {
         for await (const message of handlers.stream.get(fullName(method))!(request, call)) {
@@ -154,20 +184,31 @@ export function createCore(
       }
     },
     async ready() {
-      const { disk } = context;
-      const room = {
-        ping: async () => {
-          if (await disk.isLow()) throw new Fault('unavailable', 'almost full');
-        },
-      };
-      const engines = { store, queue: context.queue, files: context.blobs, disk: room };
-      const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
-      const missing = Object.keys(engines).flatMap((name, index) => {
-        const check = checks[index]!;
-        return check.status === 'rejected' ? [`${name}: ${Fault.from(check.reason).message}`] : [];
+      // Anybody may ask: one check at a time reaches the engines.
+      checking ??= checkEngines(context).finally(() => {
+        checking = undefined;
       });
-      if (missing.length > 0) throw new Fault('unavailable', missing.join('; '));
+      await checking;
+      demandStarted();
     },
   };
+  let checking: Promise<void> | undefined;
   return core;
+}
+
+/** Rejects with the fault `unavailable`, which names the engines that do not answer and has the reasons as its cause. */
+async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
+  const room = {
+    ping: async () => {
+      if (await disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
+    },
+  };
+  const engines = { store, queue, 'file store': blobs, disk: room };
+  const checks = await Promise.allSettled(Object.values(engines).map((engine) => engine.ping()));
+  const missing = Object.keys(engines).filter((_name, index) => checks[index]!.status === 'rejected');
+  if (missing.length === 0) return;
+  const message = missing.map((name) => unavailableMessage(name as Component)).join(' ');
+  const reasons = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+  const cause = new AggregateError(reasons, reasons.map((reason) => reason.message).join('; '));
+  throw new Fault('unavailable', message, { cause });
 }

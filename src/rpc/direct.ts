@@ -11,10 +11,10 @@ const restRole = 'gleaner.account.v1.AccountService';
 export function createDirectCaller(core: Core) {
   const service = core.services.find(({ typeName }) => typeName === restRole)!;
   return {
+    started: () => core.started(),
     ready: () => core.ready(),
     async authenticate(headers: Record<string, string | undefined>) {
-      const principal = await core.authenticate(headers.authorization);
-      core.authorize(principal, service);
+      const principal = await core.admit(service, headers.authorization);
       return {
         userId: principal.userId,
         credits: principal.balance,

@@ -15,6 +15,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   malformed: Code.InvalidArgument,
   too_large: Code.ResourceExhausted,
   rate_limited: Code.ResourceExhausted,
+  starting: Code.Unavailable,
   unavailable: Code.Unavailable,
   disk_full: Code.Unavailable,
 };
@@ -24,7 +25,7 @@ export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const fault = Fault.from(thrown);
   const code = codes[fault.code] ?? Code.Internal;
-  const message = code === Code.Internal ? 'The service failed; the log says why.' : fault.message;
+  const message = code === Code.Internal ? 'The service failed; the log says why.' : fault.clientMessage;
   const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
   const quota = fault.quota && {
     required: BigInt(fault.quota.required),
@@ -63,7 +64,10 @@ export function fromConnectError(thrown: unknown): Fault {
   const error = ConnectError.from(thrown);
   const [detail] = error.findDetails(FaultSchema);
   if (detail === undefined || !(detail.code in faultCodes)) {
-    return new Fault('unavailable', `The core did not answer: ${error.rawMessage}`, { cause: thrown });
+    return new Fault('unavailable', `The core did not answer: ${error.rawMessage}`, {
+      component: 'core',
+      cause: thrown,
+    });
   }
   const { quota, problems, retryAfterSeconds } = create(FaultSchema, detail);
   return new Fault(detail.code as FaultCode, error.rawMessage, {

@@ -1,7 +1,14 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { takeAnswerHeaders } from '../base/answer-headers.ts';
+import { maxBodyBytes } from '../base/body-limit.ts';
+import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
+import { requestIdHeader } from '../base/request-id.ts';
 import { waitMetadata } from '../base/wait.ts';
+import { createGate } from './adapter.ts';
+import { createAdmission } from './admission.ts';
+import { fromConnectError, toConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
 /** Headers of a call that its core asks for. */
@@ -10,19 +17,22 @@ const forwarded = [
   'idempotency_key',
   'idempotency-key',
   'if-none-match',
-  'x-request-id',
+  requestIdHeader,
   waitMetadata,
 ];
 
 /**
  * Serves the services on a Connect router by passing every call on to a core elsewhere, in its caller's
- * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Errors are the
- * core's own with their details; one that cannot be reached is `Unavailable`.
+ * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Callers are
+ * authenticated by the core before a body is read. Errors are the core's own with their details;
+ * a core that cannot be reached is `Unavailable`.
  */
 export function routeForward(
   services: readonly DescService[],
-  { url, transport, stopping }: RemoteCore,
+  remote: RemoteCore,
+  log: Log,
 ): (router: ConnectRouter) => void {
+  const { transport, stopping } = remote;
   const headersOf = ({ requestHeader }: HandlerContext) => {
     const headers = new Headers();
     for (const name of forwarded) {
@@ -35,34 +45,49 @@ export function routeForward(
     const headers = takeAnswerHeaders(header, {});
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = (thrown: unknown, signal: AbortSignal): ConnectError => {
+  const failed = ({ requestHeader, signal }: HandlerContext, thrown: unknown): ConnectError => {
     const error = ConnectError.from(thrown);
-    if (error.isWireError || signal.aborted) return error;
-    const words = `The core at ${url} did not answer.`;
-    return new ConnectError(words, Code.Unavailable, undefined, undefined, thrown);
+    const fault = thrown instanceof Fault ? thrown : fromConnectError(error);
+    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted)) return error;
+    if (fault.code === 'unavailable')
+      log.warn({ requestId: requestHeader.get(requestIdHeader), err: fault }, 'call not forwarded');
+    return toConnectError(fault);
   };
+
+  const admit = createAdmission(remote);
+  const optionsOf = (method: DescMethod) => ({
+    readMaxBytes: maxBodyBytes(method),
+    requestGate: createGate(
+      ({ requestHeader, signal }) => admit(method.parent, requestHeader.get('authorization'), signal),
+      failed,
+    ),
+  });
 
   return (router) => {
     for (const method of services.flatMap((service) => service.methods)) {
       if (method.methodKind === 'server_streaming') {
-        router.rpc(method, async function* (request: never, context: HandlerContext) {
-          const left = new AbortController();
-          try {
-            const answer = await transport.stream(
-              method as DescMethodServerStreaming,
-              AbortSignal.any([context.signal, stopping, left.signal]),
-              context.timeoutMs(),
-              headersOf(context),
-              one(request),
-            );
-            answerWith(answer.header, context);
-            yield* answer.message;
-          } catch (error) {
-            throw failed(error, context.signal);
-          } finally {
-            left.abort();
-          }
-        } as never);
+        router.rpc(
+          method,
+          async function* (request: never, context: HandlerContext) {
+            const left = new AbortController();
+            try {
+              const answer = await transport.stream(
+                method as DescMethodServerStreaming,
+                AbortSignal.any([context.signal, stopping, left.signal]),
+                context.timeoutMs(),
+                headersOf(context),
+                one(request),
+              );
+              answerWith(answer.header, context);
+              yield* answer.message;
+            } catch (error) {
+              throw failed(context, error);
+            } finally {
+              left.abort();
+            }
+          } as never,
+          optionsOf(method),
+        );
       } else {
         router.rpc(
           method as DescMethod,
@@ -83,9 +108,10 @@ export function routeForward(
               answerWith(answer.header, context);
               return answer.message;
             } catch (error) {
-              throw failed(error, context.signal);
+              throw failed(context, error);
             }
           }) as never,
+          optionsOf(method),
         );
       }
     }

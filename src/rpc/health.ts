@@ -1,6 +1,7 @@
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import type { Clock } from '../base/clock.ts';
+import { publicBodyBytes } from './adapter.ts';
 import type { Core } from './core.ts';
 
 const watchMs = 5_000;
@@ -17,24 +18,28 @@ export function routeHealth(core: Core, clock: Clock): (router: ConnectRouter) =
     }
   };
   return (router) => {
-    router.service(Health, {
-      async check({ service }) {
-        if (!names.has(service)) throw new ConnectError(`There is no service '${service}'.`, Code.NotFound);
-        return { status: await statusOf() };
+    router.service(
+      Health,
+      {
+        async check({ service }) {
+          if (!names.has(service)) throw new ConnectError(`There is no service '${service}'.`, Code.NotFound);
+          return { status: await statusOf() };
+        },
+        async *watch({ service }, { signal }) {
+          if (!names.has(service)) {
+            yield { status: Status.SERVICE_UNKNOWN };
+            return;
+          }
+          let last: Status | undefined;
+          while (!signal.aborted) {
+            const status = await statusOf();
+            if (status !== last) yield { status };
+            last = status;
+            await clock.sleep(watchMs, signal).catch(() => {});
+          }
+        },
       },
-      async *watch({ service }, { signal }) {
-        if (!names.has(service)) {
-          yield { status: Status.SERVICE_UNKNOWN };
-          return;
-        }
-        let last: Status | undefined;
-        while (!signal.aborted) {
-          const status = await statusOf();
-          if (status !== last) yield { status };
-          last = status;
-          await clock.sleep(watchMs, signal).catch(() => {});
-        }
-      },
-    });
+      { readMaxBytes: publicBodyBytes },
+    );
   };
 }

@@ -8,6 +8,8 @@ import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { createRateLimit } from '../access/rate-limit.ts';
+import { createBodyBudget } from '../base/body-budget.ts';
+import { createRpcListener } from './adapter.ts';
 import { type Core, createCore } from './core.ts';
 import { createDirectCaller } from './direct.ts';
 import { routeForward } from './forward.ts';
@@ -26,8 +28,8 @@ let key: string;
 beforeAll(async () => {
   bench = await openJobs();
   const { clock, log } = bench.context;
-  core = createCore(bench.context, services, createRateLimit({ requestsPerSecond, clock }));
-  const server = await listen(routeCore(core, log), '127.0.0.1', 0);
+  core = createCore(bench.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
+  const server = await listen(createRpcListener(routeCore(core, log), createBodyBudget()), '127.0.0.1', 0);
   url = `http://127.0.0.1:${server.port}`;
   return async () => {
     await server.close();
@@ -120,7 +122,11 @@ test('a gateway in front of the core counts each request once, and passes refusa
     headers: { ratelimit: '"key";r=0;t=1' },
   });
 
-  const front = await listen(routeForward(services, remote), '127.0.0.1', 0);
+  const front = await listen(
+    createRpcListener(routeForward(services, remote, bench.context.log), createBodyBudget()),
+    '127.0.0.1',
+    0,
+  );
   const through = createConnectTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '1.1' });
   expect((await refusalOf(ask(through, `Bearer ${key}`))).code).toBe(Code.ResourceExhausted);
   await front.close();

@@ -8,6 +8,7 @@ import {
 } from '../../gen/grpc/reflection/v1/reflection_pb.ts';
 import { ServerReflection as ReflectionV1Alpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.ts';
 import { Health } from '../../gen/health/v1/health_pb.ts';
+import { publicBodyBytes } from './adapter.ts';
 
 /**
  * Serves gRPC server reflection for services, so that `buf curl` and grpcurl need no schema. Both
@@ -19,18 +20,27 @@ export function routeReflection(services: readonly DescService[]): (router: Conn
   const symbols = new Map<string, DescFile>();
   for (const service of all) addFile(service.file, files, symbols);
   const answer = (request: ServerReflectionRequest) => respond(request, all, files, symbols);
+  const options = { readMaxBytes: publicBodyBytes };
   return (router) => {
-    router.service(ReflectionV1, {
-      async *serverReflectionInfo(requests) {
-        for await (const request of requests) yield answer(request);
+    router.service(
+      ReflectionV1,
+      {
+        async *serverReflectionInfo(requests) {
+          for await (const request of requests) yield answer(request);
+        },
       },
-    });
-    router.service(ReflectionV1Alpha, {
-      async *serverReflectionInfo(requests) {
-        for await (const request of requests)
-          yield answer(request as unknown as ServerReflectionRequest) as never;
+      options,
+    );
+    router.service(
+      ReflectionV1Alpha,
+      {
+        async *serverReflectionInfo(requests) {
+          for await (const request of requests)
+            yield answer(request as unknown as ServerReflectionRequest) as never;
+        },
       },
-    });
+      options,
+    );
   };
 }
 

@@ -7,6 +7,8 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
+import { createBodyBudget } from '../base/body-budget.ts';
+import { createRpcListener } from './adapter.ts';
 import { createCore } from './core.ts';
 import { routeForward } from './forward.ts';
 import { createRemoteCaller, openRemoteCore } from './remote.ts';
@@ -40,9 +42,14 @@ beforeEach(async () => {
   authorization = `Bearer ${apiKey}`;
   stopping = new AbortController();
   const { log } = bench.context;
-  core = await listen(routeCore(createCore(bench.context, declared), log), '127.0.0.1', 0);
+  const budget = createBodyBudget();
+  core = await listen(
+    createRpcListener(routeCore(createCore(bench.context, declared), log), budget),
+    '127.0.0.1',
+    0,
+  );
   const remote = openRemoteCore(address(core), stopping.signal);
-  front = await listen(routeForward(declared, remote), '127.0.0.1', 0);
+  front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
 });
 afterEach(async () => {
   bench.context.changes.stop();

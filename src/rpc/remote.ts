@@ -44,9 +44,11 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
     }
   };
   return {
+    started: () => true,
     async ready() {
       const { status } = await faulty(health.check({}, { timeoutMs: remoteTimeoutMs }));
-      if (status !== Status.SERVING) throw new Fault('unavailable', `The core at ${url} is not ready.`);
+      if (status !== Status.SERVING)
+        throw new Fault('unavailable', `The core at ${url} is not ready.`, { component: 'core' });
     },
     async authenticate(headers: Record<string, string | undefined>) {
       const authorization = headers.authorization;

@@ -1,30 +1,30 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
-import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import type { Principal } from '../access/principal.ts';
 import type { AnswerHeaders } from '../base/answer-headers.ts';
+import { maxBodyBytes } from '../base/body-limit.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { requestIdHeader } from '../base/request-id.ts';
 import { requireWait, waitMetadata } from '../base/wait.ts';
+import { createGate } from './adapter.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 import { admissionMetadata } from './remote.ts';
 
 const getAccount: DescMethod = AccountService.method.getAccount;
 
+/** The caller of a call, set by its gate. */
+const principalKey = createContextKey<Principal | null>(null, { description: 'the authenticated caller' });
+
 /**
- * Serves the core's services on a Connect router: gRPC, gRPC-Web and Connect alike. Errors carry a
- * gleaner.fault.v1.Fault; those of our own making are logged.
+ * Serves the core's services on a Connect router: gRPC, gRPC-Web and Connect alike. Callers are
+ * authenticated before a body is read. Errors carry a gleaner.fault.v1.Fault; internal ones are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
-  const call = async (
-    method: DescMethod,
-    { requestHeader, signal }: HandlerContext,
-    answerHeaders: AnswerHeaders,
-  ) => ({
-    principal: await core.authenticate(
-      requestHeader.get('authorization'),
-      method !== getAccount || !requestHeader.has(admissionMetadata),
-    ),
+  const call = ({ requestHeader, signal, values }: HandlerContext, answerHeaders: AnswerHeaders) => ({
+    principal: values.get(principalKey)!,
     // gRPC metadata spells it with an underscore (decisions, "idempotency").
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
@@ -35,37 +35,60 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
   const answerWith = (headers: AnswerHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = (method: DescMethod, thrown: unknown) => {
-    if (Fault.from(thrown).code === 'internal')
-      log.error({ method: method.name, err: thrown }, 'call failed');
+  const failed = (method: DescMethod, { requestHeader }: HandlerContext, thrown: unknown) => {
+    const { code } = Fault.from(thrown);
+    if (code === 'internal' || code === 'unavailable') {
+      const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
+      log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
+    }
     return toConnectError(thrown);
   };
+  const optionsOf = (method: DescMethod) => ({
+    readMaxBytes: maxBodyBytes(method),
+    requestGate: createGate(
+      async ({ requestHeader, values }) => {
+        const counted = method !== getAccount || !requestHeader.has(admissionMetadata);
+        const principal = await core.admit(method.parent, requestHeader.get('authorization'), counted);
+        values.set(principalKey, principal);
+        return principal.userId;
+      },
+      (context, error) => failed(method, context, error),
+    ),
+  });
   return (router) => {
     for (const method of core.services.flatMap((service) => service.methods)) {
       if (method.methodKind === 'server_streaming') {
-        router.rpc(method, async function* (request: Message, context: HandlerContext) {
-          const headers: AnswerHeaders = {};
-          try {
-            for await (const message of core.stream(method, request, await call(method, context, headers))) {
+        router.rpc(
+          method,
+          async function* (request: Message, context: HandlerContext) {
+            const headers: AnswerHeaders = {};
+            try {
+              for await (const message of core.stream(method, request, call(context, headers))) {
+                answerWith(headers, context);
+                yield message;
+              }
+            } catch (error) {
               answerWith(headers, context);
-              yield message;
+              throw failed(method, context, error);
             }
-          } catch (error) {
-            answerWith(headers, context);
-            throw failed(method, error);
-          }
-        } as never);
+          } as never,
+          optionsOf(method),
+        );
       } else {
-        router.rpc(method, (async (request: Message, context: HandlerContext) => {
-          const headers: AnswerHeaders = {};
-          try {
-            return await core.unary(method, request, await call(method, context, headers));
-          } catch (error) {
-            throw failed(method, error);
-          } finally {
-            answerWith(headers, context);
-          }
-        }) as never);
+        router.rpc(
+          method,
+          (async (request: Message, context: HandlerContext) => {
+            const headers: AnswerHeaders = {};
+            try {
+              return await core.unary(method, request, call(context, headers));
+            } catch (error) {
+              throw failed(method, context, error);
+            } finally {
+              answerWith(headers, context);
+            }
+          }) as never,
+          optionsOf(method),
+        );
       }
     }
   };

@@ -1,9 +1,21 @@
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { ConnectRouter } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { createServer as createHttpServer } from 'node:http';
+import {
+  constants,
+  createServer as createHttp2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import {
+  bindSession,
+  type ConnectionLimits,
+  defaultConnectionLimits,
+  guardConnections,
+  httpOptions,
+  watchRequest,
+} from '../base/connections.ts';
 import { Fault } from '../base/fault.ts';
+import type { RpcListener } from './adapter.ts';
 
 /** A listening server. */
 export interface ListeningServer {
@@ -15,33 +27,29 @@ export interface ListeningServer {
 /** First bytes of an HTTP/2 connection with prior knowledge. */
 const preface = 'PRI * HTTP/2.0';
 
-/** Largest message accepted: 50,000 items and room to spare. */
-const readMaxBytes = 32 * 1024 * 1024;
-
 /** How long calls under way may take once closing has begun. */
 const graceMs = 3_000;
 
 /**
- * Serves Connect routes on one port without TLS: gRPC over HTTP/2 with prior knowledge, and Connect
- * and gRPC-Web over HTTP/1.1 too. Fault `unavailable` when the port is taken.
+ * Serves RPC on one port without TLS: gRPC over HTTP/2 with prior knowledge, and Connect and gRPC-Web over
+ * HTTP/1.1 too. Fault `unavailable` when the port is taken.
  */
 export async function listen(
-  routes: (router: ConnectRouter) => void,
+  listener: RpcListener,
   host: string,
   port: number,
+  limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<ListeningServer> {
-  const handler = connectNodeAdapter({ routes, readMaxBytes }) as RequestListener;
-  const http1 = createHttpServer(handler);
-  const http2 = createHttp2Server(handler as never);
-  const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
-  http2.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+  const handler: RpcListener = (request, response) => {
+    watchRequest(request, response);
+    listener(request, response);
+  };
+  const server = createHttpServer(httpOptions(limits), handler as never);
+  const http2 = createLimitedHttp2(limits, handler);
+  // The HTTP/1.1 server listens, so that node:http checks its timeouts; HTTP/2 connections are handed over.
+  const [accept] = server.listeners('connection') as [(socket: Socket) => void];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     // Read while paused and put back: HTTP/2 takes over what a paused socket holds, and nothing else.
     socket.once('readable', () => {
@@ -49,13 +57,24 @@ export async function listen(
       if (chunk === null) return;
       socket.unshift(chunk);
       const isHttp2 = preface.startsWith(chunk.subarray(0, preface.length).toString('latin1'));
-      (isHttp2 ? http2 : http1).emit('connection', socket);
+      if (isHttp2) handOver(socket);
+      else accept.call(server, socket);
     });
   });
+  const sockets = guardConnections(server, limits);
+  const sessions = new Set<ServerHttp2Session>();
+  const handOver = (socket: Socket) => {
+    http2.once('session', (session) => bindSession(session, socket));
+    http2.emit('connection', socket);
+  };
+  http2.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
   let closing = false;
-  http1.on('request', (_request, response) => {
+  server.on('request', (_request, response) => {
     // A connection that is kept alive must not keep a closing server open.
-    response.once('close', () => closing && setImmediate(() => http1.closeIdleConnections()));
+    response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
@@ -68,7 +87,6 @@ export async function listen(
     async close() {
       closing = true;
       const closed = new Promise((resolve) => server.close(resolve));
-      http1.closeIdleConnections();
       // Told that no further call is taken, a client's connection ends with the calls under way.
       for (const session of sessions) session.close();
       const timer = setTimeout(() => {
@@ -79,4 +97,40 @@ export async function listen(
       clearTimeout(timer);
     },
   };
+}
+
+/** Creates an HTTP/2 server with the limits of a port. */
+function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
+  const { maxStreams, maxResets, idleMs, requestMs } = limits;
+  const server = createHttp2Server(
+    {
+      settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: 16 * 1024, enablePush: false },
+      maxHeaderListPairs: 100,
+      maxSettings: 32,
+      maxOutstandingPings: 4,
+      // More resets than these end the session with GOAWAY.
+      streamResetBurst: maxResets.burst,
+      streamResetRate: maxResets.perSecond,
+    },
+    handler as never,
+  );
+  server.on('session', (session) => {
+    let streams = 0;
+    const end = () => session.destroy();
+    let idle = setTimeout(end, idleMs);
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      streams += 1;
+      clearTimeout(idle);
+      const late = setTimeout(() => {
+        if (!stream.state.remoteClose) stream.close(constants.NGHTTP2_CANCEL);
+      }, requestMs);
+      stream.once('close', () => {
+        clearTimeout(late);
+        streams -= 1;
+        if (streams === 0 && !session.destroyed) idle = setTimeout(end, idleMs);
+      });
+    });
+    session.once('close', () => clearTimeout(idle));
+  });
+  return server;
 }

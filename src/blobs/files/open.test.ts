@@ -66,7 +66,10 @@ test('the gateway serves the files: there is no link of their own', async () => 
 test('a folder that went away is unavailable until it is back', async () => {
   const blobs = openFiles({ directory: join(directory, 'results') });
   renameSync(join(directory, 'results'), join(directory, 'away'));
-  await expect(blobs.ping()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(blobs.ping()).rejects.toMatchObject({
+    code: 'unavailable',
+    clientMessage: 'The file store is unavailable.',
+  });
   await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject({
     code: 'unavailable',
   });

@@ -177,5 +177,8 @@ async function told<T>(path: string, operation: Promise<T>): Promise<T> {
 }
 
 function unavailable(path: string, error: Error): Fault {
-  return new Fault('unavailable', `The file store failed on ${path}: ${error.message}`, { cause: error });
+  return new Fault('unavailable', `The file store failed on ${path}: ${error.message}`, {
+    component: 'file store',
+    cause: error,
+  });
 }

@@ -69,7 +69,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
   test('a bucket that is not there, and credentials that are wrong, are unavailable', async () => {
     for (const wrong of [url.replace('/results', '/elsewhere'), url.replace('gleaner:', 'someone:')]) {
       const blobs = openS3({ url: wrong });
-      const unavailable = { code: 'unavailable' };
+      const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
       await expect(blobs.ping()).rejects.toMatchObject(unavailable);
       await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject(
         unavailable,
@@ -100,7 +100,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
 test('a storage that is down is unavailable, soon', async () => {
   const blobs = openS3({ url: away });
   const before = Date.now();
-  const unavailable = { code: 'unavailable' };
+  const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
   await expect(blobs.ping()).rejects.toMatchObject(unavailable);
   await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject(
     unavailable,

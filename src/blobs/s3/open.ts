@@ -190,5 +190,8 @@ function asFault(error: unknown, path: string): Fault {
 function unavailable(error: unknown, what: string): Fault {
   const { name, message } = error as Error;
   const said = [name, message].filter((word) => word && !/^(Error|UnknownError)$/.test(word)).join(': ');
-  return new Fault('unavailable', `The file store failed on ${what}: ${said}`, { cause: error });
+  return new Fault('unavailable', `The file store failed on ${what}: ${said}`, {
+    component: 'file store',
+    cause: error,
+  });
 }

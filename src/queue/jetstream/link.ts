@@ -113,7 +113,7 @@ export function openLink(options: { url: string; requestMs: number; clock: Clock
 
 /** The fault for a server that is away. */
 export function unreachable(cause?: unknown): Fault {
-  return new Fault('unavailable', 'NATS is not reachable.', { cause });
+  return new Fault('unavailable', 'NATS is not reachable.', { component: 'queue', cause });
 }
 
 /** What the promise gives, or the signal's reason once that is aborted. */

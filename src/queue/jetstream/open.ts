@@ -102,5 +102,8 @@ function isUnheard(error: unknown): boolean {
 
 function asFault(error: unknown, what: string): Fault {
   if (error instanceof Fault) return error;
-  return new Fault('unavailable', `${what}: ${(error as Error).message}.`, { cause: error });
+  return new Fault('unavailable', `${what}: ${(error as Error).message}.`, {
+    component: 'queue',
+    cause: error,
+  });
 }

@@ -104,7 +104,8 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
   };
 
   const refuseWhenClosed = (): void => {
-    if (closing.signal.aborted) throw new Fault('unavailable', 'The queue is closed.');
+    if (closing.signal.aborted)
+      throw new Fault('unavailable', 'The queue is closed.', { component: 'queue' });
   };
 
   return {

@@ -106,6 +106,7 @@ describe.skipIf('missing' in mongo)(
       });
       await expect(meets(ended)).rejects.toMatchObject({
         code: 'unavailable',
+        clientMessage: 'The store is unavailable.',
         message: expect.stringMatching(/^MongoDB at .* does not answer: This socket has been ended/),
       });
       await expect(meets(new TypeError('x is not a function'))).rejects.toMatchObject({ code: 'internal' });
@@ -160,6 +161,7 @@ describe.skipIf('missing' in local)(
       const before = performance.now();
       const down = {
         code: 'unavailable',
+        clientMessage: 'The store is unavailable.',
         message: expect.stringMatching(/^MongoDB at 127\.0\.0\.1:\d+ does not answer: /),
       };
       await expect(store.ping()).rejects.toMatchObject(down);

@@ -77,12 +77,15 @@ export function openEngine(uri: string): Engine {
     // Asked for by name: a client that connects by itself and fails stays closed for ever. What goes
     // wrong here (a name not known yet, a login not made yet) may be right a little later.
     await client.connect().catch((thrown: Error) => {
-      throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, { cause: thrown });
+      throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, {
+        component: 'store',
+        cause: thrown,
+      });
     });
     await makeIndexes(database);
   };
   const ready = async () => {
-    if (closed) throw new Fault('unavailable', `${place}: the connection was closed`);
+    if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
     prepared ??= prepare().catch((thrown) => {
       prepared = undefined;
       throw thrown;
@@ -140,7 +143,7 @@ function toFault(place: string, thrown: unknown): Fault {
   if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
   const away = isHungUp || isAway(thrown as MongoError);
   const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
-  return new Fault(away ? 'unavailable' : 'internal', words, { cause: thrown });
+  return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 
 /** Whether an error of the driver says that the server cannot be had now. */

@@ -158,7 +158,7 @@ function guarded<T>(path: string, call: () => T): T {
         ? code !== undefined && !code.startsWith('ERR_INVALID_ARG')
         : passing.has(errcode & 0xff);
     const words = `SQLite file ${path}: ${message}`;
-    throw new Fault(notNow ? 'unavailable' : 'internal', words, { cause: thrown });
+    throw new Fault(notNow ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
   }
 }
 

@@ -1,0 +1,126 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+
+/** Limits of the connections of one port. */
+export interface ConnectionLimits {
+  /** Maximum number of open connections; further ones are closed at once. */
+  maxConnections: number;
+  /** Time for the headers of a request, and for the first byte of a connection, in milliseconds. */
+  headersMs: number;
+  /** Time for a whole request with its body, in milliseconds. */
+  requestMs: number;
+  /** Time that a connection stays open between requests, in milliseconds. */
+  idleMs: number;
+  /** Interval at which connections are checked, in milliseconds. */
+  checkMs: number;
+  /** Maximum bytes that a connection sends between accepted requests: those of refused ones and of none. */
+  maxRefusedBytes: number;
+  /** Maximum concurrent streams of an HTTP/2 connection. */
+  maxStreams: number;
+  /** Streams that an HTTP/2 client may reset at once, and per second after that. */
+  maxResets: { burst: number; perSecond: number };
+}
+
+/** Limits of every port where the settings name no others. */
+export const defaultConnectionLimits: ConnectionLimits = {
+  maxConnections: 2_000,
+  headersMs: 15_000,
+  requestMs: 300_000,
+  idleMs: 65_000,
+  checkMs: 5_000,
+  maxRefusedBytes: 1024 * 1024,
+  maxStreams: 100,
+  maxResets: { burst: 200, perSecond: 20 },
+};
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+interface Connection {
+  socket: Socket;
+  /** Accepted requests that are under way. */
+  active: number;
+  /** Bytes that the connection had sent when its last accepted request ended. */
+  acceptedBytes: number;
+}
+
+/** Connections by their socket and, for HTTP/2, by their session. */
+const connections = new WeakMap<object, Connection>();
+const accepted = new WeakSet<Request>();
+const refused = new WeakSet<Request>();
+
+const connectionOf = (request: Request) =>
+  connections.get(('stream' in request ? request.stream.session : request.socket) ?? request);
+
+/** Options of node:http that enforce the limits on HTTP/1.1. */
+export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: ConnectionLimits) => ({
+  headersTimeout: headersMs,
+  requestTimeout: requestMs,
+  keepAliveTimeout: idleMs,
+  connectionsCheckingInterval: checkMs,
+  maxHeaderSize: 16 * 1024,
+});
+
+/** Marks a request whose caller was authenticated: its connection may send any amount until it has ended. */
+export function acceptRequest(request: Request): void {
+  const connection = connectionOf(request);
+  if (connection === undefined || accepted.has(request)) return;
+  accepted.add(request);
+  connection.active += 1;
+}
+
+/** Marks a request that was refused for want of a valid key, whatever the status of its response. */
+export function refuseRequest(request: Request): void {
+  refused.add(request);
+}
+
+/** Counts the requests of a connection; call it for every request of a guarded server. */
+export function watchRequest(request: Request, response: Response): void {
+  const connection = connectionOf(request);
+  if (connection === undefined) return;
+  response.once('close', () => {
+    const isAccepted = accepted.has(request);
+    if (isAccepted) connection.active -= 1;
+    if (isAccepted || (response.statusCode < 400 && !refused.has(request)))
+      connection.acceptedBytes = connection.socket.bytesRead;
+  });
+}
+
+/** Binds an HTTP/2 session to the socket that it was created on. */
+export function bindSession(session: object, socket: Socket): void {
+  const connection = connections.get(socket);
+  if (connection) connections.set(session, connection);
+}
+
+/**
+ * Enforces the limits on a listening server that node:http does not: the number of connections, connections that
+ * send nothing, and those that send many bytes without an accepted request. Returns the open sockets.
+ */
+export function guardConnections(server: Server, limits: ConnectionLimits): ReadonlySet<Socket> {
+  const open = new Map<Socket, { connection: Connection; since: number }>();
+  const sockets = new Set<Socket>();
+  server.maxConnections = limits.maxConnections;
+  server.prependListener('connection', (socket: Socket) => {
+    const connection = { socket, active: 0, acceptedBytes: 0 };
+    connections.set(socket, connection);
+    open.set(socket, { connection, since: performance.now() });
+    sockets.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      sockets.delete(socket);
+    });
+  });
+  const check = () => {
+    const now = performance.now();
+    for (const [socket, { connection, since }] of open) {
+      const isSilent = socket.bytesRead === 0 && now - since >= limits.headersMs;
+      const refusedBytes = connection.active > 0 ? 0 : socket.bytesRead - connection.acceptedBytes;
+      if (isSilent || refusedBytes > limits.maxRefusedBytes) socket.destroy();
+    }
+  };
+  const timer = setInterval(check, limits.checkMs);
+  timer.unref();
+  server.once('close', () => clearInterval(timer));
+  return sockets;
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import {
+  type ConnectRouter,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from '@connectrpc/connect';
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from '@connectrpc/connect-node';
+import type { BodyBudget } from '../base/body-budget.ts';
+import { maxBodyBytes, smallBodyBytes } from '../base/body-limit.ts';
+import { acceptRequest, refuseRequest } from '../base/connections.ts';
+import { requestIdHeader, requestIdOf } from '../base/request-id.ts';
+import { screenBody } from './request-body.ts';
+
+/** Handles a request of node:http or node:http2; calls `next`, or answers 404, where no method has the path. */
+export type RpcListener = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+  next?: () => void,
+) => void;
+
+/** Options of a route whose callers are admitted by their headers; see createGate(). */
+export interface RouteOptions {
+  readMaxBytes: number;
+  requestGate: (context: HandlerContext) => Promise<void>;
+}
+
+const userKey = createContextKey<string | null>(null, { description: 'id of the admitted user' });
+const requestKey = createContextKey<Parameters<RpcListener>[0] | null>(null, {
+  description: 'the HTTP request',
+});
+
+/** Maximum message of a method that needs no key, in bytes. */
+export const publicBodyBytes = 4 * 1024;
+
+const compressions = [compressionGzip, compressionBrotli];
+
+/**
+ * Creates the gate of a method: `admit` authenticates the caller from the headers and returns the user's id.
+ * Connect runs it before it reads the body; an error ends the call with the body unread.
+ */
+export function createGate(
+  admit: (context: HandlerContext) => Promise<string>,
+  toError: (context: HandlerContext, error: unknown) => Error,
+): RouteOptions['requestGate'] {
+  return async (context) => {
+    const request = context.values.get(requestKey);
+    try {
+      context.values.set(userKey, await admit(context));
+      if (request) acceptRequest(request);
+    } catch (error) {
+      if (request) refuseRequest(request);
+      throw toError(context, error);
+    }
+  };
+}
+
+/**
+ * Creates the listener that serves Connect routes over gRPC, gRPC-Web and Connect on every port. Bodies of
+ * methods that take large ones are read within the budget.
+ */
+export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
+  const router = createConnectRouter({
+    acceptCompression: compressions,
+    // Unknown fields cost memory and nobody reads them.
+    binaryOptions: { readUnknownFields: false },
+  });
+  routes(router);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return (request, response, next) => {
+    const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
+    if (handler === undefined) {
+      if (next) next();
+      else answerEmpty(response, 404);
+      return;
+    }
+    const values = createContextValues().set(requestKey, request);
+    let universal: ReturnType<typeof universalRequestFromNodeRequest>;
+    try {
+      universal = universalRequestFromNodeRequest(request, response, undefined, values);
+    } catch {
+      // The authority is missing or malformed.
+      answerEmpty(response, 400);
+      return;
+    }
+    // The gateway's port has set the header already.
+    const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
+    response.setHeader(requestIdHeader, requestId);
+    universal.header.set(requestIdHeader, requestId);
+    const limit = maxBodyBytes(handler.method);
+    if (handler.method.methodKind === 'unary' && limit > smallBodyBytes && request.method === 'POST') {
+      const reserve = async (bytes: number) => {
+        const release = await budget.reserve(values.get(userKey) ?? '', bytes, universal.signal);
+        if (response.destroyed) release();
+        else response.once('close', release);
+      };
+      universal = screenBody(universal, { limit, compressions, reserve });
+    }
+    handler(universal)
+      .then((answer) => universalResponseToNodeResponse(answer, response))
+      .catch(() => response.destroy());
+  };
+}
+
+function answerEmpty(response: ServerResponse | Http2ServerResponse, status: number): void {
+  response.statusCode = status;
+  response.end();
+}

@@ -1,0 +1,37 @@
+import { type DescService, getOption } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { Access, access } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { Fault } from '../base/fault.ts';
+import { fromConnectError } from './fault-detail.ts';
+import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
+
+/** Admits a caller to a service and returns the user's id; empty for an operator. */
+export type Admission = (
+  service: DescService,
+  authorization: string | null,
+  signal: AbortSignal,
+) => Promise<string>;
+
+/**
+ * Creates the admission of callers to a core elsewhere. The core is asked for the caller's account, which it
+ * refuses to operators as `forbidden`: so a key and its role are checked by one small call.
+ */
+export function createAdmission({ transport }: RemoteCore): Admission {
+  const accounts = createClient(AccountService, transport);
+  return async (service, authorization, signal) => {
+    const headers = authorization === null ? {} : { authorization };
+    const isForOperators = getOption(service, access) === Access.OPERATOR;
+    let userId: string;
+    try {
+      const { account } = await accounts.getAccount({}, { headers, signal, timeoutMs: remoteTimeoutMs });
+      userId = account!.id;
+    } catch (error) {
+      const fault = fromConnectError(error);
+      if (isForOperators && fault.code === 'forbidden') return '';
+      throw fault;
+    }
+    if (isForOperators) throw new Fault('forbidden', 'This call needs the key of an operator.');
+    return userId;
+  };
+}

@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Compression, UniversalServerRequest } from '@connectrpc/connect/protocol';
+import { readAllBytes } from '@connectrpc/connect/protocol';
+import { bodyTooLarge, checkBinarySize, checkJsonSize } from '../base/body-content.ts';
+import { smallBodyBytes } from '../base/body-limit.ts';
+import { Fault } from '../base/fault.ts';
+import { toConnectError } from './fault-detail.ts';
+
+/** Options for screenBody(). */
+export interface ScreenOptions {
+  /** Maximum body before and after decompression, in bytes. */
+  limit: number;
+  compressions: readonly Compression[];
+  /** Reserves memory for a body that is large or may become so; called before more than 64 KB are held. */
+  reserve(bytes: number): Promise<void>;
+}
+
+/** Largest factor by which gzip shrinks data; a brotli body reserves the method's whole limit. */
+const gzipFactor = 1032;
+
+/** Bytes before a message of gRPC and gRPC-Web: flags and length. */
+const prefixBytes = 5;
+
+/**
+ * Returns a unary request whose body is read, decompressed and checked against the limits before Connect parses it.
+ * Nothing is read before Connect iterates the body, which is after the caller was authenticated.
+ */
+export function screenBody(request: UniversalServerRequest, options: ScreenOptions): UniversalServerRequest {
+  const contentType = request.header.get('content-type') ?? '';
+  const checkSize = /[/+]json\b/.test(contentType) ? checkJsonSize : checkBinarySize;
+  const check = async (bytes: Uint8Array) => {
+    if (bytes.length <= smallBodyBytes) return;
+    // Large bodies are parsed one by one, with other work between them.
+    await setImmediate();
+    checkSize(bytes);
+  };
+  const isEnveloped = contentType.startsWith('application/grpc');
+  const header = new Headers(request.header);
+  const encoding = header.get(isEnveloped ? 'grpc-encoding' : 'content-encoding');
+  const compression = options.compressions.find(({ name }) => name === encoding);
+  if (compression && !isEnveloped) header.delete('content-encoding');
+  header.delete('content-length');
+
+  const decode = async (bytes: Uint8Array) => {
+    if (compression === undefined) return bytes;
+    const factor = compression.name === 'gzip' ? gzipFactor : options.limit;
+    const largest = Math.min(options.limit, bytes.length * factor);
+    if (bytes.length <= smallBodyBytes && largest > smallBodyBytes) await options.reserve(largest);
+    return compression.decompress(bytes as Uint8Array<ArrayBuffer>, options.limit);
+  };
+  const body = async function* () {
+    try {
+      const raw = await readRaw(request, options);
+      if (!isEnveloped) {
+        const decoded = await decode(raw);
+        await check(decoded);
+        yield decoded;
+        return;
+      }
+      // Further messages, which a unary call does not have, are left to Connect to refuse.
+      const end = prefixBytes + (raw.length < prefixBytes ? 0 : Buffer.from(raw).readUInt32BE(1));
+      const message = raw.subarray(prefixBytes, end);
+      const isCompressed = ((raw[0] ?? 0) & 1) === 1 && compression !== undefined;
+      const decoded = isCompressed ? await decode(message) : message;
+      await check(decoded);
+      if (!isCompressed) {
+        yield raw;
+        return;
+      }
+      const prefix = Buffer.alloc(prefixBytes);
+      prefix[0] = raw[0]! & ~1;
+      prefix.writeUInt32BE(decoded.length, 1);
+      yield Buffer.concat([prefix, decoded, raw.subarray(end)]);
+    } catch (error) {
+      throw asError(error, options.limit);
+    }
+  };
+  return { ...request, header, body: body() };
+}
+
+/** Reads the body as sent. Reserves the limit, or the declared length, once it turns out not to be small. */
+async function readRaw(
+  { body, header }: UniversalServerRequest,
+  { limit, reserve }: ScreenOptions,
+): Promise<Uint8Array> {
+  const declared = Number(header.get('content-length') ?? Number.NaN);
+  if (declared > limit + prefixBytes) throw bodyTooLarge(limit);
+  const isEncoded = header.has('content-encoding') || !Number.isInteger(declared);
+  const large = isEncoded ? limit : declared;
+  const chunks = async function* () {
+    let held = 0;
+    let isReserved = false;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      held += chunk.length;
+      if (!isReserved && held > smallBodyBytes) {
+        isReserved = true;
+        await reserve(large);
+      }
+      yield chunk;
+    }
+  };
+  return readAllBytes(chunks() as AsyncIterable<Uint8Array<ArrayBuffer>>, limit + prefixBytes, null);
+}
+
+function asError(error: unknown, limit: number): ConnectError {
+  if (error instanceof Fault) return toConnectError(error);
+  const known = ConnectError.from(error);
+  return known.code === Code.ResourceExhausted ? toConnectError(bodyTooLarge(limit)) : known;
+}

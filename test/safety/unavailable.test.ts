@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { call } from '../support/api.ts';
+import { openRpcStage, type RpcStage } from '../support/rpc-stage.ts';
+
+let stage: RpcStage;
+afterEach(() => stage.close());
+
+const account = '/gleaner.account.v1.AccountService/GetAccount';
+const key = () => stage.authorization.replace('Bearer ', '');
+const rest = (path: string) => call('GET', `http://127.0.0.1:${stage.gateway.port}${path}`, key());
+const connectPorts = () => [stage.server.port, stage.gateway.port, stage.front.port];
+const health = () =>
+  call('POST', `http://127.0.0.1:${stage.server.port}/grpc.health.v1.Health/Check`, null, {});
+
+describe('while an engine is away', () => {
+  test('clients learn which component is away, and nothing about where it is', async () => {
+    stage = await openRpcStage();
+    await stage.context.store.close();
+    const detail = 'The store is unavailable.';
+    expect(await rest('/v1/account')).toMatchObject({ status: 502, body: { detail } });
+    expect(await rest('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
+    for (const port of connectPorts()) {
+      const answer = await call('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+      expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  test('a core that cannot be reached is named without its address', async () => {
+    stage = await openRpcStage();
+    await stage.server.close();
+    const answer = await call('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
+    expect(answer).toMatchObject({ status: 503, body: { message: 'The core is unavailable.' } });
+    expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
+  });
+});
+
+test('until the first operator exists, every edge answers 503', async () => {
+  let started = false;
+  stage = await openRpcStage({}, () => started);
+  const detail = 'The service is starting.';
+  expect(await rest('/health')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
+  expect(await rest('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
+  const refused = await rest('/v1/account');
+  expect(refused).toMatchObject({ status: 503, body: { detail } });
+  expect(refused.headers.get('retry-after')).toBe('2');
+  for (const port of connectPorts()) {
+    const answer = await call('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
+  }
+  expect((await health()).body).toEqual({ status: 'NOT_SERVING' });
+
+  started = true;
+  expect(await rest('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect((await rest('/ready')).status).toBe(200);
+  expect((await rest('/v1/account')).status).toBe(200);
+  expect((await health()).body).toEqual({ status: 'SERVING' });
+});

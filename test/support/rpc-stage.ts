@@ -1,0 +1,88 @@
+import type { Caller } from '../../gateway/caller.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { type RunningGateway, startGateway } from '../../gateway/server.ts';
+import { createKey } from '../../src/access/keys.ts';
+import { createBodyBudget } from '../../src/base/body-budget.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
+import { Fault } from '../../src/base/fault.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
+import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
+import { type Core, createCore } from '../../src/rpc/core.ts';
+import { createDirectCaller } from '../../src/rpc/direct.ts';
+import { routeForward } from '../../src/rpc/forward.ts';
+import { routeHealth } from '../../src/rpc/health.ts';
+import { openRemoteCore } from '../../src/rpc/remote.ts';
+import { routeCore } from '../../src/rpc/routes.ts';
+import { type ListeningServer, listen } from '../../src/rpc/server.ts';
+import { services } from '../../src/rpc/services.ts';
+import { openJobs } from './jobs.ts';
+
+/** A core on a port and a process in front of it that forwards, with a user's key. */
+export interface RpcStage {
+  core: Core;
+  /** What the core's port serves. */
+  listener: RpcListener;
+  server: ListeningServer;
+  front: ListeningServer;
+  /** REST, and Connect for browsers, over the same core. */
+  gateway: RunningGateway;
+  context: JobContext;
+  authorization: string;
+  close(): Promise<void>;
+}
+
+/** Opens the stage over a store in memory. `started` is the core's. */
+export async function openRpcStage(
+  limits: Partial<ConnectionLimits> = {},
+  started: () => boolean = () => true,
+): Promise<RpcStage> {
+  const bench = await openJobs({ approval: false });
+  const { store, log } = bench.context;
+  const userId = await bench.createUser(1_000);
+  const createdAt = bench.clock.now();
+  const key = { userId, role: 'user' as const, name: 'test', createdAt, expiresAt: null };
+  const { apiKey } = await createKey(store, key);
+  const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+  const core = createCore(bench.context, declared, { started });
+  const budget = createBodyBudget();
+  const routes = [routeCore(core, log), routeHealth(core, bench.clock)];
+  const listener = createRpcListener((router) => {
+    for (const route of routes) route(router);
+  }, budget);
+  const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
+  const app = createGateway({
+    services: declared,
+    caller: createDirectCaller(core) as Caller,
+    files: bench.context.blobs,
+    verifyLink: () => {
+      throw new Fault('link_invalid', 'The link is not valid.');
+    },
+    log,
+    clock: bench.clock,
+    publicUrl: () => 'http://gleaner.test',
+    version: '0.0.0',
+    mounts: [listener],
+    budget,
+  });
+  const gateway = await startGateway(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
+  const stopping = new AbortController();
+  const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
+  const front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
+  return {
+    core,
+    listener,
+    server,
+    front,
+    gateway,
+    context: bench.context,
+    authorization: `Bearer ${apiKey}`,
+    async close() {
+      stopping.abort();
+      bench.context.changes.stop();
+      await gateway.close(0);
+      await front.close();
+      await server.close();
+      await bench.close();
+    },
+  };
+}
