@@ -144,6 +144,12 @@ export interface JobFilter {
   retryOf?: string;
 }
 
+/** Place of a job in a list that is ordered by a time and then by id. */
+export interface JobPlace {
+  at: number;
+  id: string;
+}
+
 /** Jobs. */
 export interface JobStore {
   /**
@@ -168,10 +174,17 @@ export interface JobStore {
     at: number,
     patch?: JobPatch,
   ): Promise<Job | null>;
-  /** Jobs that have been in one of `states` since before `since`, oldest first. */
-  findJobs(states: readonly JobState[], since: number, limit: number): Promise<Job[]>;
-  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, oldest first. */
-  findExpired(now: number, limit: number): Promise<Job[]>;
+  /** Jobs that have been in one of `states` since before `since`, oldest first, by id within the same
+   *  time. With `after` only those that follow the job at that place. */
+  findJobs(
+    states: readonly JobState[],
+    since: number,
+    limit: number,
+    after?: JobPlace | null,
+  ): Promise<Job[]>;
+  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, in the order of `decideBy` and id.
+   *  With `after` only those that follow the job at that place. */
+  findExpired(now: number, limit: number, after?: JobPlace | null): Promise<Job[]>;
   /** Removes batches whose job was never written, made before `before`; gives their number. */
   removeOrphans(before: number): Promise<number>;
   /** Next integer of a named sequence, from 1; every caller gets another. */

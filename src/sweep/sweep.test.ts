@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve } from '../jobs/decide.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference } from '../store/documents.ts';
+import { aBatch, aFailure, aJob, units } from '../store/contract/samples.ts';
+import type { BatchReference, Job } from '../store/documents.ts';
 import { refill, sweep } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -168,6 +169,71 @@ describe('a queue that is away', () => {
     await sweep(wire.context);
     expect(await stateOf(jobId)).toBe('rejected');
   });
+});
+
+describe('a list of more jobs than a page', () => {
+  const many = 1_203;
+  /** Keeps a job without batches, or with one that waits. */
+  const keep = async (fields: Partial<Job>, batches = 0) => {
+    const job = aJob({
+      market: 'mkta',
+      kind: 'variant_sold',
+      totalBatches: batches,
+      totalUnits: batches,
+      ...fields,
+    });
+    await bench.context.store.createJob(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
+    return job;
+  };
+
+  test('of jobs that wait for working hours does not keep a later job from its turn', async () => {
+    await bench.close();
+    // The bench's clock stands at noon.
+    const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
+    bench = await openJobs({ workingHours });
+    const since = bench.clock.now() - hour;
+    for (let at = 0; at < many; at += 1) await keep({ state: 'processing', stateSince: since + at }, 1);
+    const later = await keep({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
+    await sweep(bench.context);
+    expect(await inFlight(later.id)).toBe(1);
+  });
+
+  test.each([
+    ['submit', { state: 'submitted', kind: 'get_pc_bulk' }, 'processing'],
+    ['approval', { state: 'approving' }, 'processing'],
+    ['expiry', { state: 'awaiting_approval', decideBy: noon - 1 }, 'rejected'],
+    ['ending', { state: 'settling' }, 'failed'],
+  ] as const)(
+    'does not keep a later job from its %s where all before it fail',
+    async (_step, fields, end) => {
+      const { store } = bench.context;
+      const userId = await bench.createUser(1_000);
+      const broken = new Set<string>();
+      const since = noon - hour;
+      for (let at = 0; at < many; at += 1) {
+        const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
+        const job = await keep({ ...fields, userId, decideBy, stateSince: since + at });
+        broken.add(job.id);
+      }
+      const good = await keep({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
+      if (end === 'failed') await store.failBatches(good.id, ['waiting'], aFailure, noon);
+      const refuse = (jobId: string) => {
+        if (broken.has(jobId)) throw new Error('broken');
+      };
+      const context = {
+        ...bench.context,
+        store: {
+          ...store,
+          moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
+            refuse(parameters[0]);
+            return store.moveJob(...parameters);
+          },
+        },
+      };
+      await sweep(context);
+      expect(await stateOf(good.id)).toBe(end);
+    },
+  );
 });
 
 describe('batches that stand still', () => {
