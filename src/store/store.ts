@@ -209,11 +209,11 @@ export interface Payload {
 /** Batches and what their units came to. Writes that name an attempt match that attempt only. */
 export interface BatchStore {
   /** Moves up to `limit` waiting batches of a job, of one region where it is named, to `queued`, lowest
-   *  `seq` first. */
+   *  `seq` first. Leaves out those whose `notBefore` is after `now`. */
   queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
   /** Takes back batches that could not be published: those still queued under the attempt named are
-   *  waiting again. */
-  unqueueBatches(references: readonly BatchReference[]): Promise<void>;
+   *  waiting again, not to be queued before `notBefore`. */
+  unqueueBatches(references: readonly BatchReference[], notBefore: number): Promise<void>;
   /** Batches of a job that are queued or claimed, and apart from them those put off until after `now`. */
   countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**
