@@ -11,7 +11,7 @@ const reportMs = 10_000;
  * process is forgotten then, so it comes after the worker's own end.
  */
 export function startReporting(
-  { context, clock, log, tally }: Program,
+  { context, clock, skewMs, log, tally }: Program,
   role: string,
   work: () => { batches: number; unitsDone: number },
 ): () => Promise<void> {
@@ -24,7 +24,7 @@ export function startReporting(
     version: manifest.version,
     startedAt: clock.now(),
   };
-  const state = () => ({ memoryBytes: process.memoryUsage.rss(), ...work() });
+  const state = () => ({ memoryBytes: process.memoryUsage.rss(), clockSkewMs: skewMs(), ...work() });
   const { store } = context;
   const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);
   return () => {

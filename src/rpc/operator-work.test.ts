@@ -45,7 +45,14 @@ test('processes are shown while they report themselves', async () => {
   const startedAt = bench.clock.now();
   const about = { role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt, batches: 4 };
   const id = newId();
-  await store.reportProcess({ ...about, id, seenAt: startedAt, memoryBytes: 6e9, unitsDone: 12 });
+  await store.reportProcess({
+    ...about,
+    id,
+    seenAt: startedAt,
+    memoryBytes: 6e9,
+    unitsDone: 12,
+    clockSkewMs: -20_000,
+  });
   await bench.clock.pass(minuteMs);
   const { processes } = await operator.call(getWork, {});
   expect(processes).toMatchObject([
@@ -57,6 +64,7 @@ test('processes are shown while they report themselves', async () => {
       memoryBytes: 6_000_000_000n,
       batches: 4,
       unitsDone: 12n,
+      clockSkewMs: -20_000n,
     },
   ]);
   expect(timestampMs(processes[0]!.seenAt!)).toBe(startedAt);

@@ -16,6 +16,8 @@ export interface ProcessReport {
   batches: number;
   /** Units that it has ended since its start. */
   unitsDone: number;
+  /** Host clock minus the store's clock, in milliseconds; 0 where the store has the host's. */
+  clockSkewMs: number;
 }
 
 /** What was asked of an origin in a minute, for one market and region. */

@@ -40,6 +40,11 @@ export interface Store
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
   ping(): Promise<void>;
+  /**
+   * Returns the engine's time in milliseconds since the epoch: one clock for all processes. The embedded
+   * store has the host's.
+   */
+  time(): Promise<number>;
   /** Releases connections and files. */
   close(): Promise<void>;
 }

@@ -373,6 +373,7 @@ test('processes that have gone without a word and minutes of yesterday are forgo
     startedAt,
     seenAt: startedAt,
     unitsDone: 0,
+    clockSkewMs: 0,
   });
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };

@@ -20,7 +20,11 @@ export function operationsStore(engine: Engine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        return (await found.toArray()).map(withId);
+        // Reports of earlier versions have no skew.
+        return (await found.toArray()).map((report) => ({
+          ...withId(report),
+          clockSkewMs: report.clockSkewMs ?? 0,
+        }));
       }),
 
     forgetProcesses: (before) =>

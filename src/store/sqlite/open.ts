@@ -30,6 +30,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
     },
+    time: async () => Date.now(),
     close: async () => engine.close(),
     ...accountStore(engine),
     ...ledgerStore(engine),

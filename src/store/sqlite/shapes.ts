@@ -192,6 +192,7 @@ export const processes = shape<ProcessReport>([
   'memoryBytes',
   'batches',
   'unitsDone',
+  'clockSkewMs',
 ]);
 
 /** Table `origin_minutes`. */

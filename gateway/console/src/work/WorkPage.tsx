@@ -36,6 +36,11 @@ const processes: Column<Process>[] = [
   { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => bytesText(memoryBytes) },
   { title: 'Batches now', align: 'right', cell: ({ batches }) => countText(batches) },
   { title: 'Units done', align: 'right', cell: ({ unitsDone }) => countText(unitsDone) },
+  {
+    title: 'Clock skew',
+    align: 'right',
+    cell: ({ clockSkewMs }) => `${(Number(clockSkewMs) / 1000).toFixed(1)} s`,
+  },
 ];
 
 /** What is queued, and which processes work on it. */
@@ -61,7 +66,7 @@ export function WorkPage() {
           keyOf={({ id }) => id}
           query={query}
           columns={processes}
-          minWidth={820}
+          minWidth={920}
           empty={{ title: 'No process has said anything of itself' }}
         />
       </Section>
