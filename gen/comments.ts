@@ -787,6 +787,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.operator.v1.OriginMinute.requests": "Requests that were answered or given up.",
   "gleaner.operator.v1.Process": "A process of this service.",
   "gleaner.operator.v1.Process.batches": "Batches that it works on now.",
+  "gleaner.operator.v1.Process.clock_skew_ms": "Clock of its machine minus the clock of the store, in milliseconds. The process works by the store's clock.",
   "gleaner.operator.v1.Process.host": "Name of the machine.",
   "gleaner.operator.v1.Process.id": "Made anew with every start.",
   "gleaner.operator.v1.Process.memory_bytes": "Memory that it holds, in bytes.",

@@ -29,6 +29,7 @@ const report = (id: string, role: string) => {
     memoryBytes: 1,
     batches: 0,
     paused: '',
+    clockSkewMs: 0,
     unitsDone: 0,
   };
   return store.reportProcess(about);

@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts';
-import { systemClock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
+import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createJobChanges, tellMoves } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -19,10 +19,17 @@ import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import { openFetching } from './fetching.ts';
 import { openStack, type Stack } from './stack.ts';
 
+/** How often a process compares its clock with the store's. */
+const followMs = 30_000;
+/** Longest wait for the store's time before the start goes on without. */
+const maxFirstReadingMs = 3_000;
+
 /** What every role of the program is made of. */
 export interface Program {
   config: Config;
   clock: Clock;
+  /** Host clock minus the store's clock, in milliseconds. */
+  skewMs(): number;
   log: Log;
   stack: Stack;
   links: Links;
@@ -45,9 +52,16 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
  * asked late, because a port of 0 is known late.
  */
 export async function compose(config: Config, role: string, publicUrl: () => string): Promise<Program> {
-  const clock = systemClock;
   const log = createLog(config.logLevel, role);
-  const stack = await openStack(config, clock, log);
+  const clock: SharedClock = createSharedClock({
+    host: systemClock,
+    monotonic: () => performance.now(),
+    readTime: () => stack.store.time(),
+    log,
+  });
+  const stack: Stack = await openStack(config, clock, log);
+  const closing = new AbortController();
+  const following = await followStore(clock, stack, closing.signal);
   const secrets = config.linkSecrets
     ? fixedLinkSecrets(config.linkSecrets)
     : openLinkSecrets(config.dataDir, clock);
@@ -88,14 +102,35 @@ export async function compose(config: Config, role: string, publicUrl: () => str
   return {
     config,
     clock,
+    skewMs: clock.skewMs,
     log,
     stack,
     links,
     tally,
     context,
     async close() {
+      closing.abort(new Error('the program ends'));
       await fetching.close();
       await stack.close();
+      await following();
     },
   };
+}
+
+/**
+ * Follows the store's clock where other hosts share the store. Resolves after the first reading, so that no
+ * lease is taken before; a store that is away is waited for only briefly. Gives what waits for the end.
+ */
+async function followStore(
+  clock: SharedClock,
+  { name }: Stack,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  if (name === 'embedded') return async () => {};
+  const first = new AbortController();
+  const waited = clock.sleep(maxFirstReadingMs, first.signal).catch(() => {});
+  await Promise.race([clock.synchronize().catch(() => {}), waited]);
+  first.abort(new Error('the time was read'));
+  const following = clock.follow(followMs, signal);
+  return () => following;
 }

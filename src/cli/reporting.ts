@@ -11,7 +11,7 @@ const reportMs = 10_000;
  * process is forgotten then, so it comes after the worker's own end.
  */
 export function startReporting(
-  { context, clock, log, tally }: Program,
+  { context, clock, skewMs, log, tally }: Program,
   role: string,
   work: () => { batches: number; unitsDone: number },
 ): () => Promise<void> {
@@ -28,6 +28,7 @@ export function startReporting(
   const state = async () => ({
     memoryBytes: process.memoryUsage.rss(),
     paused: (await disk.isLow()) ? 'disk almost full' : '',
+    clockSkewMs: skewMs(),
     ...work(),
   });
   const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);

@@ -5,8 +5,14 @@ import type { BatchReference, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { settle } from './settle.ts';
 
-/** What a dispatch came to. `closed`: outside working hours. `unqueued`: the queue does not answer. */
-export type Dispatched = 'dispatched' | 'closed' | 'unqueued';
+/**
+ * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.
+ * `unqueued`: none could.
+ */
+export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
+
+/** A batch whose publish failed is not published again before. */
+const publishRetryMs = 5_000;
 
 /** Whether work of a job may be dispatched now: kinds marked W wait for working hours (decisions). */
 export function isOpen(context: JobContext, job: Job): boolean {
@@ -21,8 +27,7 @@ export function isOpen(context: JobContext, job: Job): boolean {
 /**
  * Queues waiting batches of an approved or running job, as many as its window has room for: a large
  * job never fills the queue ahead of others. Batches that are put off leave the window meanwhile; of a
- * region of which a window's worth is put off there are no more. What could not be published waits again,
- * and the sweep dispatches it once the queue answers.
+ * region of which a window's worth is put off there are no more.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock, settings } = context;
@@ -57,25 +62,36 @@ export async function tryDispatch(context: JobContext, job: Job): Promise<Dispat
   }
 }
 
-/** Publishes batches; `unqueued` when any could not be: those wait again. */
+/** Publishes batches. Those that could not be published wait again, and the sweep dispatches them. */
 export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
-  const results = await Promise.allSettled(batches.map((batch) => context.queue.publish(batch)));
+  const { store, queue, clock, log } = context;
+  const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return 'dispatched';
   const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
   const count = unpublished.length;
-  context.log.warn({ error: Fault.from(failed.reason).message, count }, 'batches could not be published');
-  await context.store.unqueueBatches(unpublished);
-  return 'unqueued';
+  log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
+  await store.unqueueBatches(unpublished, clock.now() + publishRetryMs);
+  return count === batches.length ? 'unqueued' : 'partial';
 }
 
 /**
- * Ends what a submit could not queue, and gives its credits back within the same answer (decisions,
- * "broker unreachable"); for kinds that refuse instead, takes the whole job back: fault `unavailable`.
+ * Decides about a submit none of whose batches could be published. If the queue answers, the batches wait and
+ * the sweep publishes them. If it does not, they fail and are refunded within the same response (decisions,
+ * "broker unreachable").
+ *
+ * A message whose publish failed may have arrived. A batch fails only while no worker has claimed it, in one
+ * atomic step, so no batch is both worked on and refunded. Fault `unavailable` for kinds that refuse, when
+ * every unit was ended here: nothing runs and nothing stays charged.
  */
 export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
-  const { store, clock } = context;
+  const { store, clock, queue } = context;
   const { kind } = context.offers.of(job);
+  const isReachable = await queue.ping().then(
+    () => true,
+    () => false,
+  );
+  if (isReachable) return job;
   const notQueued: Outcome = {
     status: 'FAILED',
     code: 'not_queued',
@@ -87,7 +103,7 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
     refunded: failed * job.unitPrice,
   });
   await settle(context, job.id);
-  if (kind.unqueued === 'refuse')
+  if (kind.unqueued === 'refuse' && failed === job.totalUnits)
     throw new Fault('unavailable', 'The task could not be created: the message broker did not answer.');
   return moved ?? job;
 }

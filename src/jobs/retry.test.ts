@@ -198,7 +198,7 @@ describe('a retry whose process dies', () => {
     let messages: BatchReference[] = [];
     const alive: JobContext = {
       ...bench.context,
-      queue: { ...bench.context.queue, publish: async (message) => void messages.push(message) },
+      queue: { ...bench.context.queue, publish: async (message) => messages.push(message) > 0 },
     };
     const workOff = async () => {
       for (let message = messages.shift(); message !== undefined; message = messages.shift())

@@ -9,6 +9,8 @@ import {
 import { Fault } from '../base/fault.ts';
 import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { BatchReference } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
 
 let bench: JobsBench;
 beforeEach(async () => {
@@ -37,6 +39,26 @@ async function takeQueueAway(): Promise<() => void> {
   };
 }
 
+/** A queue that answers once, then is lost: `arrives` is what becomes of a message whose answer is. */
+function goingAway(
+  queue: Queue,
+  arrives: (message: BatchReference) => Promise<unknown> = async () => {},
+): Queue {
+  let isAway = false;
+  const lost = () => new Fault('unavailable', 'The broker is gone.');
+  return {
+    ...queue,
+    async publish(message) {
+      isAway = true;
+      await arrives(message);
+      throw lost();
+    },
+    async ping() {
+      if (isAway) throw lost();
+    },
+  };
+}
+
 describe('a submit while the queue does not answer', () => {
   test('is accepted, and everything is given back within the answer', async () => {
     const putBack = await takeQueueAway();
@@ -56,23 +78,54 @@ describe('a submit while the queue does not answer', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
-  test('gives back what could not be queued, and works on the rest', async () => {
+  test('loses nothing when one of several publishes is refused: that batch waits, and the sweep queues it', async () => {
     const userId = await bench.createUser(1_000);
     const { queue } = bench.context;
-    let left = 1;
+    let published = 0;
     bench.context.queue = {
       ...queue,
       publish: async (message) => {
-        if (left-- <= 0) throw new Fault('unavailable', 'The broker is gone.');
-        await queue.publish(message);
+        published += 1;
+        if (published === 2) throw new Fault('unavailable', 'The stream is full.');
+        return queue.publish(message);
       },
     };
+    const answer = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
+    expect(answer).toMatchObject({ cost: 1_000, refunded: 0 });
+    const states = async () =>
+      (await bench.context.store.listBatches(answer.jobId)).map(({ state }) => state);
+    expect(await states()).toEqual(['queued', 'waiting']);
     await bench.startWorker();
-    const { jobId, refunded } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
-    const job = await bench.reaches(jobId, 'partial_complete', 'failed');
-    // The first batch is worked on or was ended with the other, never both.
-    expect(job.refunded).toBe(refunded);
-    expect(await bench.balance(userId)).toBe(refunded);
+    await bench.comesTrue('the first batch is done', async () => (await states())[0] === 'done');
+    await sweep(bench.context);
+    expect(published).toBe(2);
+    await bench.clock.pass(5_000);
+    await sweep(bench.context);
+    expect(published).toBe(3);
+    expect(await bench.reaches(answer.jobId, 'completed')).toMatchObject({ refunded: 0 });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('waits likewise when every publish is refused by a queue that answers', async () => {
+    const userId = await bench.createUser(1_000);
+    const { queue } = bench.context;
+    let isFull = true;
+    bench.context.queue = {
+      ...queue,
+      publish: async (message) => {
+        if (isFull) throw new Fault('unavailable', 'The stream is full.');
+        return queue.publish(message);
+      },
+    };
+    const bulk = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+    expect(bulk).toMatchObject({ cost: 600, refunded: 0 });
+    expect(await bench.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
+    isFull = false;
+    await bench.startWorker();
+    await bench.clock.pass(5_000);
+    await sweep(bench.context);
+    for (const { id } of await jobsOf(userId)) await bench.reaches(id, 'completed');
+    expect(await bench.balance(userId)).toBe(392);
     expect(await bench.problems()).toEqual([]);
   });
 
@@ -92,10 +145,7 @@ describe('a submit while the queue does not answer', () => {
   test('of such a kind is given back when the queue goes away in the middle of it', async () => {
     const userId = await bench.createUser(8);
     const { queue } = bench.context;
-    const lost = async () => {
-      throw new Fault('unavailable', 'The broker is gone.');
-    };
-    bench.context.queue = { ...queue, publish: lost };
+    bench.context.queue = goingAway(queue);
     const refused = bench.submit(userId, 'SubmitGetPc', page, 'key');
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     expect(await bench.balance(userId)).toBe(8);
@@ -106,6 +156,45 @@ describe('a submit while the queue does not answer', () => {
     const states = async () => (await jobsOf(userId)).map(({ state }) => state);
     await bench.comesTrue('the second task is done', async () => (await states()).includes('completed'));
     expect((await states()).sort()).toEqual(['completed', 'failed']);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('of such a kind never runs what it refused, although the message arrived', async () => {
+    const userId = await bench.createUser(8);
+    const { queue } = bench.context;
+    bench.context.queue = goingAway(queue, (message) => queue.publish(message));
+    await expect(bench.submit(userId, 'SubmitGetPc', page)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await bench.balance(userId)).toBe(8);
+    bench.context.queue = queue;
+    await bench.startWorker();
+    await bench.clock.pass(60_000);
+    await sweep(bench.context);
+    expect(bench.asked()).toEqual([]);
+    expect((await jobsOf(userId)).map(({ state }) => state)).toEqual(['failed']);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('of such a kind is accepted when a worker has the batch already', async () => {
+    const userId = await bench.createUser(8);
+    const { queue, store } = bench.context;
+    const held = Promise.withResolvers<void>();
+    bench.between((fetch) => async (request) => {
+      await held.promise;
+      return fetch(request);
+    });
+    await bench.startWorker();
+    bench.context.queue = goingAway(queue, async (message) => {
+      await queue.publish(message);
+      await bench.comesTrue('it is claimed', async () => {
+        const [batch] = await store.listBatches(message.jobId);
+        return batch!.state === 'claimed';
+      });
+    });
+    expect(await bench.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
+    held.resolve();
+    const [job] = await jobsOf(userId);
+    expect(await bench.reaches(job!.id, 'completed')).toMatchObject({ refunded: 0 });
+    expect(await bench.balance(userId)).toBe(0);
     expect(await bench.problems()).toEqual([]);
   });
 });

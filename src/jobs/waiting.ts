@@ -39,7 +39,7 @@ export function waitOf(
     other.until > one.until ? other : one,
   );
   const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
-  return { batchId: batch.id, jobId: batch.jobId, since, until, reason, tries };
+  return { batchId: batch.id, jobId: batch.jobId, since, until, reason, tries, failures: 0 };
 }
 
 /**

@@ -26,7 +26,7 @@ test.each([
     ...bench.jobs.context,
     queue: {
       ...bench.jobs.context.queue,
-      publish: async (message: BatchReference) => void messages.push(message),
+      publish: async (message: BatchReference) => messages.push(message) > 0,
     },
   };
   const operatorId = newId();

@@ -79,6 +79,25 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(handler.peak()).toBe(1);
   });
 
+  test('a message that still waits or is in hand is not added again; one that was acknowledged is', async () => {
+    const message = sampleMessage(0);
+    expect(await queue.publish(message)).toBe(true);
+    expect(await queue.publish(message)).toBe(false);
+    const handler = steered();
+    const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
+    const run = await handler.next();
+    expect(await queue.publish(message)).toBe(false);
+    // The next attempt of the batch is another message: its worker publishes it before it is done with this one.
+    expect(await queue.publish({ ...message, attempt: 1 })).toBe(true);
+    const next = await handler.next();
+    expect(next.message.attempt).toBe(1);
+    next.resolve();
+    run.resolve();
+    await consumer.stop();
+    await roundTrip();
+    expect(await queue.publish(message)).toBe(true);
+  });
+
   test('concurrency holds over all consumers together', async () => {
     const handler = steered();
     await queue.consume('bulk', 'mkta', 3, handler.handle);

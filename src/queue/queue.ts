@@ -7,8 +7,12 @@ import type { BatchReference, Lane } from '../store/documents.ts';
 export interface Queue {
   /** Name of the engine, for people: "in process", "NATS JetStream". */
   readonly engine: string;
-  /** Resolves when the message is kept by the engine; rejects with `unavailable`. */
-  publish(message: BatchReference): Promise<void>;
+  /**
+   * Resolves once the engine has the message: true when it was added, false when the engine still had one
+   * of the same batch and attempt, waiting or in hand. Rejects with `unavailable` when the engine does not
+   * answer or is full; a message whose publish was rejected may still arrive.
+   */
+  publish(message: BatchReference): Promise<boolean>;
   /**
    * Hands messages of a lane and market to `handle`, at most `concurrency` at once over all
    * processes together. A message is acknowledged when `handle` resolves. It comes again, later each

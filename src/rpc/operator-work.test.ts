@@ -46,7 +46,15 @@ test('processes are shown while they report themselves', async () => {
   const about = { role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt, batches: 4 };
   const id = newId();
   const paused = 'disk almost full';
-  await store.reportProcess({ ...about, id, seenAt: startedAt, memoryBytes: 6e9, unitsDone: 12, paused });
+  await store.reportProcess({
+    ...about,
+    id,
+    seenAt: startedAt,
+    memoryBytes: 6e9,
+    unitsDone: 12,
+    paused,
+    clockSkewMs: -20_000,
+  });
   await bench.clock.pass(minuteMs);
   const { processes } = await operator.call(getWork, {});
   expect(processes).toMatchObject([
@@ -59,6 +67,7 @@ test('processes are shown while they report themselves', async () => {
       batches: 4,
       unitsDone: 12n,
       paused,
+      clockSkewMs: -20_000n,
     },
   ]);
   expect(timestampMs(processes[0]!.seenAt!)).toBe(startedAt);

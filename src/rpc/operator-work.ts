@@ -33,12 +33,13 @@ export function operatorWorkHandlers({ store, clock, settings }: JobContext): [s
 }
 
 function processShape(report: ProcessReport): MessageInitShape<typeof ProcessSchema> {
-  const { startedAt, seenAt, memoryBytes, unitsDone, ...rest } = report;
+  const { startedAt, seenAt, memoryBytes, unitsDone, clockSkewMs, ...rest } = report;
   return {
     ...rest,
     startedAt: timestampFromMs(startedAt),
     seenAt: timestampFromMs(seenAt),
     memoryBytes: BigInt(memoryBytes),
     unitsDone: BigInt(unitsDone),
+    clockSkewMs: BigInt(clockSkewMs),
   };
 }

@@ -18,6 +18,8 @@ export interface ProcessReport {
   unitsDone: number;
   /** Why it begins no work: "disk almost full"; '' while it does. */
   paused: string;
+  /** Host clock minus the store's clock, in milliseconds; 0 where the store has the host's. */
+  clockSkewMs: number;
 }
 
 /** What was asked of an origin in a minute, for one market and region. */

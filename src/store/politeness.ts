@@ -82,6 +82,8 @@ export interface BatchWait {
   reason: string;
   /** Tries so far of units that met a fault, by the unit's index. */
   tries: Record<number, number>;
+  /** Consecutive claims that a failure of the store or the result storage cut short without progress. */
+  failures: number;
 }
 
 /** Batches that wait for an origin. */

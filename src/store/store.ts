@@ -40,6 +40,11 @@ export interface Store
   readonly engine: string;
   /** Resolves when the engine answers; rejects with `unavailable`. */
   ping(): Promise<void>;
+  /**
+   * Returns the engine's time in milliseconds since the epoch: one clock for all processes. The embedded
+   * store has the host's.
+   */
+  time(): Promise<number>;
   /** Releases connections and files. */
   close(): Promise<void>;
 }
@@ -151,6 +156,12 @@ export interface JobFilter {
   retryOf?: string;
 }
 
+/** Place of a job in a list that is ordered by a time and then by id. */
+export interface JobPlace {
+  at: number;
+  id: string;
+}
+
 /** Jobs. */
 export interface JobStore {
   /**
@@ -175,10 +186,17 @@ export interface JobStore {
     at: number,
     patch?: JobPatch,
   ): Promise<Job | null>;
-  /** Jobs that have been in one of `states` since before `since`, oldest first. */
-  findJobs(states: readonly JobState[], since: number, limit: number): Promise<Job[]>;
-  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, oldest first. */
-  findExpired(now: number, limit: number): Promise<Job[]>;
+  /** Jobs that have been in one of `states` since before `since`, oldest first, by id within the same
+   *  time. With `after` only those that follow the job at that place. */
+  findJobs(
+    states: readonly JobState[],
+    since: number,
+    limit: number,
+    after?: JobPlace | null,
+  ): Promise<Job[]>;
+  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, in the order of `decideBy` and id.
+   *  With `after` only those that follow the job at that place. */
+  findExpired(now: number, limit: number, after?: JobPlace | null): Promise<Job[]>;
   /** Removes batches whose job was never written, made before `before`; gives their number. */
   removeOrphans(before: number): Promise<number>;
   /** Next integer of a named sequence, from 1; every caller gets another. */
@@ -205,11 +223,11 @@ export interface Payload {
 /** Batches and what their units came to. Writes that name an attempt match that attempt only. */
 export interface BatchStore {
   /** Moves up to `limit` waiting batches of a job, of one region where it is named, to `queued`, lowest
-   *  `seq` first. */
+   *  `seq` first. Leaves out those whose `notBefore` is after `now`. */
   queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
   /** Takes back batches that could not be published: those still queued under the attempt named are
-   *  waiting again. */
-  unqueueBatches(references: readonly BatchReference[]): Promise<void>;
+   *  waiting again, not to be queued before `notBefore`. */
+  unqueueBatches(references: readonly BatchReference[], notBefore: number): Promise<void>;
   /** Batches of a job that are queued or claimed, and apart from them those put off until after `now`. */
   countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**

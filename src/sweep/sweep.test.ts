@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve } from '../jobs/decide.ts';
+import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference } from '../store/documents.ts';
+import { aBatch, aFailure, aJob, units } from '../store/contract/samples.ts';
+import type { BatchReference, Job } from '../store/documents.ts';
 import { refill, sweep } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -31,8 +33,9 @@ function behindWire({ context }: JobsBench): {
     ...context.queue,
     publish: async (message) => {
       check();
-      wire.published.push(message);
-      await context.queue.publish(message);
+      const isAdded = await context.queue.publish(message);
+      if (isAdded) wire.published.push(message);
+      return isAdded;
     },
     ping: async () => check(),
   };
@@ -170,21 +173,102 @@ describe('a queue that is away', () => {
   });
 });
 
+describe('a list of more jobs than a page', () => {
+  const many = 1_203;
+  /** Keeps a job without batches, or with one that waits. */
+  const keep = async (fields: Partial<Job>, batches = 0) => {
+    const job = aJob({
+      market: 'mkta',
+      kind: 'variant_sold',
+      totalBatches: batches,
+      totalUnits: batches,
+      ...fields,
+    });
+    await bench.context.store.createJob(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
+    return job;
+  };
+
+  test('of jobs that wait for working hours does not keep a later job from its turn', async () => {
+    await bench.close();
+    // The bench's clock stands at noon.
+    const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
+    bench = await openJobs({ workingHours });
+    const since = bench.clock.now() - hour;
+    for (let at = 0; at < many; at += 1) await keep({ state: 'processing', stateSince: since + at }, 1);
+    const later = await keep({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
+    await sweep(bench.context);
+    expect(await inFlight(later.id)).toBe(1);
+  });
+
+  test.each([
+    ['submit', { state: 'submitted', kind: 'get_pc_bulk' }, 'processing'],
+    ['approval', { state: 'approving' }, 'processing'],
+    ['expiry', { state: 'awaiting_approval', decideBy: noon - 1 }, 'rejected'],
+    ['ending', { state: 'settling' }, 'failed'],
+  ] as const)(
+    'does not keep a later job from its %s where all before it fail',
+    async (_step, fields, end) => {
+      const { store } = bench.context;
+      const userId = await bench.createUser(1_000);
+      const broken = new Set<string>();
+      const since = noon - hour;
+      for (let at = 0; at < many; at += 1) {
+        const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
+        const job = await keep({ ...fields, userId, decideBy, stateSince: since + at });
+        broken.add(job.id);
+      }
+      const good = await keep({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
+      if (end === 'failed') await store.failBatches(good.id, ['waiting'], aFailure, noon);
+      const refuse = (jobId: string) => {
+        if (broken.has(jobId)) throw new Error('broken');
+      };
+      const context = {
+        ...bench.context,
+        store: {
+          ...store,
+          moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
+            refuse(parameters[0]);
+            return store.moveJob(...parameters);
+          },
+        },
+      };
+      await sweep(context);
+      expect(await stateOf(good.id)).toBe(end);
+    },
+  );
+});
+
 describe('batches that stand still', () => {
   test('are published again a minute after their message was lost', async () => {
-    const wire = behindWire(bench);
     const { jobId } = await submitted(3);
-    // Nobody consumes: the message goes nowhere.
-    await approve(wire.context, jobId, operatorId);
+    await approve(bench.context, jobId, operatorId);
+    // The queue loses what it has: another one takes its place.
+    await bench.context.queue.close();
+    bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
+    const wire = behindWire(bench);
     await bench.clock.pass(60_000);
     await sweep(wire.context);
-    expect(wire.published).toHaveLength(1);
+    expect(wire.published).toHaveLength(0);
     await bench.clock.pass(1);
     await sweep(wire.context);
-    expect(wire.published).toHaveLength(2);
+    expect(wire.published).toHaveLength(1);
     await bench.startWorker();
     await bench.reaches(jobId, 'completed');
     expect(await bench.problems()).toEqual([]);
+  });
+
+  test('are not added to the queue again while they wait in it', async () => {
+    const wire = behindWire(bench);
+    const { jobId } = await submitted(120);
+    await approve(wire.context, jobId, operatorId);
+    expect(wire.published).toHaveLength(2);
+    for (let minute = 0; minute < 60; minute += 1) {
+      await bench.clock.pass(60_001);
+      await sweep(wire.context);
+    }
+    expect(wire.published).toHaveLength(2);
+    await bench.startWorker();
+    await bench.reaches(jobId, 'completed');
   });
 
   test('are published again when the claim of a dead worker has ended', async () => {
@@ -205,10 +289,13 @@ describe('batches that stand still', () => {
   test('are all put back in the queue once at the start, however many', async () => {
     await bench.close();
     bench = await openJobs({ jobWindow: 10_000 });
-    const wire = behindWire(bench);
     const userId = await bench.createUser(400_000);
     const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
     await approve(bench.context, jobId, operatorId);
+    // The process starts again, with an empty queue.
+    await bench.context.queue.close();
+    bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
+    const wire = behindWire(bench);
     // Time goes on while the batches are taken.
     let now = bench.clock.now();
     const clock = { ...bench.clock, now: () => now++ };
@@ -287,6 +374,7 @@ test('processes that have gone without a word and minutes of yesterday are forgo
     seenAt: startedAt,
     unitsDone: 0,
     paused: '',
+    clockSkewMs: 0,
   });
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };

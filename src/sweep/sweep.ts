@@ -6,6 +6,9 @@ import { dispatch, publish } from '../jobs/dispatch.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
+import type { Job, JobState } from '../store/documents.ts';
+import type { JobPlace } from '../store/store.ts';
+import { type JobList, type SweepPlaces, visitJobs } from './pages.ts';
 
 /** A step that was begun this long ago and not finished was cut short. */
 const cutShortMs = 30_000;
@@ -19,15 +22,21 @@ const mostCrawls = 100_000;
 const unusedMs = 24 * 3_600_000;
 /** A process that has not reported itself for this long has ended without a word. */
 const silentMs = 3_600_000;
+/** Stalled batches taken in one call. */
 const atOnce = 500;
 
 /**
  * One round of the clock: finishes what a crash left between two steps, expires waiting jobs, tops
  * up running ones, and publishes lost batches again. Every step is the jobs' own and happens once,
  * so any number of processes may sweep. One step's failure does not keep the others from their turn;
- * without the store, or once the signal is aborted, there are no further steps.
+ * without the store, or once the signal is aborted, there are no further steps. `places` keeps where a
+ * bounded round left its lists for the next one.
  */
-export async function sweep(context: JobContext, signal?: AbortSignal): Promise<void> {
+export async function sweep(
+  context: JobContext,
+  signal?: AbortSignal,
+  places: SweepPlaces = new Map(),
+): Promise<void> {
   const { store, clock, log } = context;
   const now = clock.now();
   const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
@@ -44,43 +53,39 @@ export async function sweep(context: JobContext, signal?: AbortSignal): Promise<
       return false;
     }
   };
-  const each = async <T>(name: string, items: readonly T[], run: (item: T) => Promise<unknown>) => {
-    for (const item of items) await step(name, () => run(item));
+  const each = (name: string, list: Pick<JobList, 'find' | 'placeOf'>, run: JobList['run']) =>
+    step(`${name} jobs`, () =>
+      visitJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
+    );
+  const inState = (states: readonly JobState[], since: number) => ({
+    find: (limit: number, after: JobPlace | null) => store.findJobs(states, since, limit, after),
+    placeOf: ({ stateSince, id }: Job) => ({ at: stateSince, id }),
+  });
+  const expired = {
+    find: (limit: number, after: JobPlace | null) => store.findExpired(now, limit, after),
+    placeOf: ({ decideBy, id }: Job) => ({ at: decideBy ?? 0, id }),
   };
 
   if (!(await step('store', () => store.ping()))) return;
-  await step('submits', async () => {
-    const jobs = await store.findJobs(['submitted', 'discarding'], now - cutShortMs, atOnce);
-    await each('submit', jobs, (job) => {
-      if (job.state === 'discarding') return finishDiscard(context, job);
-      return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
-    });
+  await each('submit', inState(['submitted', 'discarding'], now - cutShortMs), (job) => {
+    if (job.state === 'discarding') return finishDiscard(context, job);
+    return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
   });
-  await step('approvals', async () => {
-    await each('expiry', await store.findExpired(now, atOnce), (job) =>
-      reject(context, job.id, null, 'It was not approved within 24 hours.'),
-    );
-    await each('approval', await store.findJobs(['approving'], now - cutShortMs, atOnce), (job) =>
-      finishApproval(context, job),
-    );
-  });
+  await each('expiry', expired, (job) =>
+    reject(context, job.id, null, 'It was not approved within 24 hours.'),
+  );
+  await each('approval', inState(['approving'], now - cutShortMs), (job) => finishApproval(context, job));
   // Nothing is taken to be published while the queue is away, so that it goes on at once when it is back.
   const open = await step('queue', () => context.queue.ping());
-  if (open)
-    await step('stalled batches', async () => {
-      await publish(context, await store.takeStalled(now, now - lostMs, atOnce));
-    });
-  await step('running jobs', async () => {
-    for (const job of await store.findJobs(['approved', 'processing'], now, atOnce)) {
-      if (open) await step('dispatch', () => dispatch(context, job));
-      await step('settle', () => settle(context, job.id));
-    }
+  if (open) await step('stalled batches', () => republish(context, now));
+  await each('running', inState(['approved', 'processing'], now), async (job) => {
+    if (open) await step('dispatch', () => dispatch(context, job));
+    await settle(context, job.id);
   });
-  await step('ending jobs', async () => {
-    const jobs = await store.findJobs(['settling', 'rejecting', 'terminating'], now - cutShortMs, atOnce);
-    await each('ending', jobs, (job) =>
-      job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job),
-    );
+  // Merging a file that cannot be written would read the whole job for nothing.
+  const isWritable = await step('result storage', () => context.blobs.ping());
+  await each('ending', inState(['settling', 'rejecting', 'terminating'], now - cutShortMs), async (job) => {
+    if (isWritable || job.state !== 'settling') await finishEnded(context, job);
   });
   await step('drift', () => context.drift.flush());
   await step('leftovers', async () => {
@@ -92,6 +97,21 @@ export async function sweep(context: JobContext, signal?: AbortSignal): Promise<
     await store.forgetProcesses(now - silentMs);
     await store.forgetOriginMinutes(now - unusedMs);
   });
+}
+
+/** Publishes stalled batches; the queue adds only those that it does not have any more. */
+async function republish(context: JobContext, now: number): Promise<void> {
+  await publish(context, await context.store.takeStalled(now, now - lostMs, atOnce));
+}
+
+/** Finishes an ending job. One that fails is tried again when another would be taken for cut short. */
+async function finishEnded(context: JobContext, job: Job): Promise<void> {
+  try {
+    await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
+  } catch (error) {
+    await context.store.moveJob(job.id, [job.state], job.state, context.clock.now());
+    throw error;
+  }
 }
 
 /**
@@ -117,8 +137,9 @@ export async function sweepForever(
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const places: SweepPlaces = new Map();
   while (!signal.aborted) {
-    await sweep(context, signal);
+    await sweep(context, signal, places);
     await context.clock.sleep(intervalMs, signal).catch(() => {});
   }
 }

@@ -3,6 +3,7 @@ import { work } from '../jobs/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Lane } from '../store/documents.ts';
+import { createStorageGate } from './storage-gate.ts';
 import { countingUnits, type WorkTally } from './tally.ts';
 
 /** A running worker. */
@@ -19,12 +20,23 @@ const lanes: readonly Lane[] = ['single', 'bulk'];
 /** Batches of a market under way at once in each lane, over all workers together. */
 const batchesAtOnce: Record<Lane, number> = { single: 8, bulk: 8 };
 
+/** Returns whether working on a batch of the job writes to the result storage. */
+async function writesFiles({ store, offers }: JobContext, jobId: string): Promise<boolean> {
+  const job = await store.getJob(jobId);
+  if (job === null) return false;
+  const { batch, unit } = offers.of(job).kind.files;
+  return batch !== undefined || unit !== undefined;
+}
+
 /** Consumes every market's lanes until stopped. */
 export async function startWorker(given: JobContext, markets: readonly Market[]): Promise<Worker> {
   const stopping = new AbortController();
   const tally: WorkTally = { batches: 0, unitsDone: 0 };
-  const context = { ...given, store: countingUnits(given.store, tally) };
+  const storage = createStorageGate(given.blobs, given.clock, given.log);
+  const context = { ...given, store: countingUnits(given.store, tally), blobs: storage.blobs };
   const counted: Parameters<Queue['consume']>[3] = async (message, extend) => {
+    // A rejection puts the message back for a while, before its batch is claimed or a page is fetched.
+    await storage.enter(() => writesFiles(context, message.jobId));
     tally.batches += 1;
     try {
       await work(context, message, extend, stopping.signal);

@@ -51,6 +51,7 @@ const processColumns: Column<Process>[] = [
   { name: 'BATCHES', text: ({ batches }) => count(batches), isNumber: true },
   { name: 'STATUS', text: ({ paused }) => (paused === '' ? 'running' : `paused: ${paused}`) },
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
+  { name: 'SKEW (S)', text: ({ clockSkewMs }) => (Number(clockSkewMs) / 1000).toFixed(1), isNumber: true },
   { name: 'STARTED (UTC)', text: ({ startedAt }) => time(startedAt) },
   { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },
 ];

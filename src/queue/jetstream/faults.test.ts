@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { connect, type JetStreamManager, nanos } from 'nats';
+import { AckPolicy, connect, type JetStreamManager, nanos, RetentionPolicy } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
 import {
@@ -41,10 +41,11 @@ const openQueue = (url: string, more: Partial<JetStreamQueueOptions> = {}): Queu
   return queue;
 };
 /** Tries until it works, as the sweep does. */
-const persist = async (attempt: () => Promise<void>): Promise<void> => {
+const persist = async (attempt: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     try {
-      return await attempt();
+      await attempt();
+      return;
     } catch (error) {
       expect(error).toMatchObject({ code: 'unavailable' });
       await systemClock.sleep(20);
@@ -222,12 +223,50 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     (await handler.next()).resolve();
     const connection = await connect({ servers: server.url });
     ended.unshift(() => connection.close());
-    await connection.jetstream().publish('gleaner.work.bulk.mkta', 'nonsense');
+    await connection.jetstream().publish('gleaner.work.bulk.mkta.nonsense', 'nonsense');
     await queue.publish(sampleMessage(1));
     (await handler.next()).resolve();
     await queue.close();
     const manager = await connection.jetstreamManager();
     expect((await manager.streams.info('gleaner')).state.messages).toBe(0);
+  });
+
+  test('a full stream refuses messages and takes them again once there is room', async () => {
+    const server = await start();
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    await queue.publish(sampleMessage(0));
+    const manager = await manage(server.url);
+    await manager.streams.update('gleaner', { max_msgs: 1 });
+    await expect(queue.publish(sampleMessage(1))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('maximum messages exceeded'),
+    });
+    await manager.streams.purge('gleaner');
+    expect(await queue.publish(sampleMessage(1))).toBe(true);
+  });
+
+  test('the stream and consumers of an earlier version are brought up to date', async () => {
+    const server = await start();
+    const manager = await manage(server.url);
+    const subjects = ['gleaner.work.*.*'];
+    await manager.streams.add({ name: 'gleaner', subjects, retention: RetentionPolicy.Workqueue });
+    await manager.consumers.add('gleaner', {
+      durable_name: 'bulk-mkta',
+      filter_subject: 'gleaner.work.bulk.mkta',
+      ack_policy: AckPolicy.Explicit,
+    });
+    const queue = openQueue(server.url);
+    await persist(queue.ping);
+    const handler = steered();
+    await queue.consume('bulk', 'mkta', 1, handler.handle);
+    await persist(() => queue.publish(sampleMessage(0)));
+    const run = await handler.next();
+    expect(run.message).toEqual(sampleMessage(0));
+    expect(await queue.publish(sampleMessage(0))).toBe(false);
+    run.resolve();
+    const { config } = await manager.streams.info('gleaner');
+    expect([config.max_msgs, config.max_bytes, config.max_age]).not.toContain(-1);
   });
 
   test('on a cluster the stream has three replicas and outlives one server', async () => {

@@ -4,10 +4,11 @@ import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { startConsumer } from './consumer.ts';
+import { maxAgeMs } from './limits.ts';
 import { openLink, type Session, unreachable } from './link.ts';
 import { encode } from './message.ts';
 import { defaultTiming, type Timing } from './timing.ts';
-import { ensureStream, subjectOf } from './topology.ts';
+import { describeError, ensureStream, isHeld, subjectOf } from './topology.ts';
 
 /** What the JetStream queue is handed. */
 export interface JetStreamQueueOptions {
@@ -49,14 +50,17 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
     engine: 'NATS JetStream',
 
     async publish(message) {
-      const subject = subjectOf(name, message.lane, message.market);
+      const { lane, market, batchId, attempt } = message;
+      const period = Math.floor(clock.now() / maxAgeMs);
+      const subject = subjectOf(name, lane, market, `${batchId}.${attempt}.${period}`);
       const data = encode(message);
       try {
         for (let tries = 1; ; tries += 1) {
           try {
             await session().js.publish(subject, data);
-            return;
+            return true;
           } catch (error) {
+            if (isHeld(error)) return false;
             if (!isUnheard(error) || tries === mostTries) throw error;
           }
           // Nobody listens: the stream is not there, or was made by someone a moment ago.
@@ -97,13 +101,11 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
 }
 
 function isUnheard(error: unknown): boolean {
-  return error instanceof NatsError && error.code === '503';
+  // The server's own refusals, such as a full stream, have the same code.
+  return error instanceof NatsError && error.code === '503' && !error.api_error;
 }
 
 function asFault(error: unknown, what: string): Fault {
   if (error instanceof Fault) return error;
-  return new Fault('unavailable', `${what}: ${(error as Error).message}.`, {
-    component: 'queue',
-    cause: error,
-  });
+  return new Fault('unavailable', `${what}: ${describeError(error)}.`, { component: 'queue', cause: error });
 }

@@ -10,6 +10,7 @@ import {
 } from 'nats';
 import type { Log } from '../../base/log.ts';
 import type { Lane } from '../../store/documents.ts';
+import { streamLimits } from './limits.ts';
 import type { Session } from './link.ts';
 
 /** A stream of work: one for a deployment. */
@@ -28,9 +29,9 @@ export interface ConsumerWish {
   ackWaitMs: number;
 }
 
-/** Where the messages of a lane and market go. */
-export function subjectOf(stream: string, lane: string, market: string): string {
-  return `${stream}.work.${lane}.${market}`;
+/** Subject of the messages of a lane and market; `>` matches every batch. */
+export function subjectOf(stream: string, lane: string, market: string, rest: string = '>'): string {
+  return `${stream}.work.${lane}.${market}.${rest}`;
 }
 
 /** Name of the durable consumer of a lane and market. */
@@ -43,6 +44,7 @@ const streamMissing = 10059;
 const consumerMissing = 10014;
 const streamTaken = 10058;
 const tooFewServers = 10005;
+const storeRefused = 10077;
 
 /** The stream as it was found or made. */
 export interface MadeStream {
@@ -62,7 +64,12 @@ export async function ensureStream(session: Session, wish: StreamWish, log: Log)
   const found = await orMissing(jsm.streams.info(wish.name), streamMissing);
   const { config, created } = found ?? (await makeStream(session, wish, replicas, log));
   const subjects = subjectsOf(wish);
-  if (`${config.subjects}` !== `${subjects}`) await jsm.streams.update(wish.name, { subjects });
+  const isCurrent =
+    `${config.subjects}` === `${subjects}` &&
+    Object.entries(streamLimits).every(
+      ([name, value]) => config[name as keyof typeof streamLimits] === value,
+    );
+  if (!isCurrent) await jsm.streams.update(wish.name, { ...streamLimits, subjects });
   const enough =
     config.num_replicas === replicas ||
     (wish.replicas === undefined && config.num_replicas > replicas) ||
@@ -90,6 +97,7 @@ async function makeStream(
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
       num_replicas: replicas,
+      ...streamLimits,
     });
     log.info({ stream: wish.name, replicas }, 'stream made');
     return made;
@@ -129,19 +137,35 @@ export async function ensureConsumer(
   wish: ConsumerWish,
 ): Promise<ConsumerInfo> {
   const name = consumerOf(wish.lane, wish.market);
-  const limits = { max_ack_pending: wish.concurrency, ack_wait: nanos(wish.ackWaitMs) };
-  const found = await orMissing(jsm.consumers.info(stream, name), consumerMissing);
-  if (found === null) {
-    return jsm.consumers.add(stream, {
+  const wanted = { max_ack_pending: wish.concurrency, ack_wait: nanos(wish.ackWaitMs) };
+  const filter_subject = subjectOf(stream, wish.lane, wish.market);
+  const add = () =>
+    jsm.consumers.add(stream, {
       durable_name: name,
-      filter_subject: subjectOf(stream, wish.lane, wish.market),
+      filter_subject,
       ack_policy: AckPolicy.Explicit,
-      ...limits,
+      ...wanted,
     });
-  }
+  const found = await orMissing(jsm.consumers.info(stream, name), consumerMissing);
+  if (found === null) return add();
   const { config } = found;
-  if (config.max_ack_pending === limits.max_ack_pending && config.ack_wait === limits.ack_wait) return found;
-  return jsm.consumers.update(stream, name, limits);
+  if (config.filter_subject !== filter_subject) {
+    // Made by an earlier version, for subjects that are no longer used.
+    await orMissing(jsm.consumers.delete(stream, name), consumerMissing);
+    return add();
+  }
+  if (config.max_ack_pending === wanted.max_ack_pending && config.ack_wait === wanted.ack_wait) return found;
+  return jsm.consumers.update(stream, name, wanted);
+}
+
+/** Returns whether a publish was refused because the stream still has a message of the same subject. */
+export function isHeld(error: unknown): boolean {
+  return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
+}
+
+/** Returns the server's description of an API error, or else the error's own message. */
+export function describeError(error: unknown): string {
+  return (error instanceof NatsError && error.api_error?.description) || (error as Error).message;
 }
 
 /** Tells whether an answer of the engine is this error. */

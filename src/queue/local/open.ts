@@ -33,6 +33,10 @@ interface Topic {
   running: number;
 }
 
+/** Identifies the one message of a batch's attempt. */
+const keyOf = ({ lane, market, batchId, attempt }: BatchReference): string =>
+  `${lane}.${market}.${batchId}.${attempt}`;
+
 /**
  * Opens the queue of the embedded stack: messages wait in this process and are gone with it; the
  * start refills it from the store (DESIGN, "Two stacks, one program"). `publish` never fails before
@@ -41,6 +45,8 @@ interface Topic {
 export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions): Queue {
   const topics = new Map<string, Topic>();
   const running = new Set<Promise<void>>();
+  /** Messages that wait, are in hand, or come again later. */
+  const held = new Set<string>();
   const closing = new AbortController();
 
   const topicOf = (lane: string, market: string): Topic => {
@@ -76,12 +82,15 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
     await Promise.resolve();
     try {
       await taker.handle(message, () => {});
+      held.delete(keyOf(message));
     } catch (error) {
       const delayMs = redeliveryDelayMs(error, deliveries + 1);
       const { batchId, attempt } = message;
       const { message: reason } = Fault.from(error);
-      if (delayMs === null) log.error({ batchId, attempt, error: reason }, 'message given up');
-      else {
+      if (delayMs === null) {
+        held.delete(keyOf(message));
+        log.error({ batchId, attempt, error: reason }, 'message given up');
+      } else {
         log.warn({ batchId, attempt, error: reason, delayMs }, 'message comes again');
         void comeAgain(topic, { message, deliveries: deliveries + 1 }, delayMs);
       }
@@ -112,9 +121,12 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
     engine: 'in process',
     async publish(message) {
       refuseWhenClosed();
+      if (held.has(keyOf(message))) return false;
+      held.add(keyOf(message));
       const topic = topicOf(message.lane, message.market);
       topic.waiting.push({ message, deliveries: 0 });
       hand(topic);
+      return true;
     },
     async consume(lane, market, concurrency, handle): Promise<Consumer> {
       refuseWhenClosed();

@@ -125,6 +125,11 @@ export function jobContract(open: OpenStores): void {
     expect(await stores.store.findJobs(['approving', 'settling'], 30, 10)).toEqual([early, between]);
     expect(await stores.store.findJobs(['approving', 'settling'], 31, 1)).toEqual([early]);
     expect(await stores.store.findJobs(['approving'], 31, 0)).toEqual([]);
+    const rest = await stores.store.findJobs(['approving', 'settling'], 31, 10, {
+      at: early.stateSince,
+      id: early.id,
+    });
+    expect(rest).toEqual(found.slice(1));
   });
 
   test('jobs whose wait for approval ended are found, oldest first', async () => {

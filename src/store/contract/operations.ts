@@ -16,6 +16,7 @@ const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
   batches: 3,
   unitsDone: 70,
   paused: 'disk almost full',
+  clockSkewMs: -20_000,
   ...fields,
 });
 
@@ -34,6 +35,15 @@ const aMinute = (fields: Partial<OriginMinute> = {}): OriginMinute => ({
 /** What operators see of the service at work: processes, and what is asked of origins. */
 export function operationsContract(open: OpenStores): void {
   const stores = openedFor(open);
+
+  test('the time is that of the engine, here of the same machine, and the same for every process', async () => {
+    const before = Date.now();
+    const [time, other] = [await stores.store.time(), await stores.other.time()];
+    // Engines show whole milliseconds, and some a clock that is read every now and then.
+    expect(time).toBeGreaterThan(before - 1_000);
+    expect(other).toBeGreaterThanOrEqual(time);
+    expect(other).toBeLessThan(Date.now() + 1_000);
+  });
 
   test('a process is known by the last that it said of itself, until it is dropped', async () => {
     const first = aProcess({ startedAt: aTime + 5 });

@@ -56,8 +56,8 @@ export function stalledContract(open: OpenStores): void {
     const queued = await stores.store.queueBatches(job.id, 3, now);
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 10);
     const older = { ...queued[2]!, attempt: 7 };
-    await stores.store.unqueueBatches([queued[0]!, queued[1]!, older]);
-    await stores.store.unqueueBatches([]);
+    await stores.store.unqueueBatches([queued[0]!, queued[1]!, older], now + 1);
+    await stores.store.unqueueBatches([], now + 1);
     const listed = await stores.store.listBatches(job.id);
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['waiting', null],
@@ -65,9 +65,13 @@ export function stalledContract(open: OpenStores): void {
       ['queued', now],
       ['waiting', null],
     ]);
-    expect(await stores.store.queueBatches(job.id, 1, now + 1)).toEqual([queued[0]]);
+    // Those that may be queued now are not held up by it.
+    expect(await stores.store.queueBatches(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
+    expect(await stores.store.queueBatches(job.id, 9, now, 'sg')).toEqual([]);
+    expect(await stores.store.queueBatches(job.id, 9, now + 1)).toEqual([queued[0]]);
+    expect((await stores.store.listBatches(job.id))[0]).toMatchObject({ queuedAt: now + 1, notBefore: null });
     // What was published after all, and reported as lost, is nobody's loss.
-    await stores.store.unqueueBatches([queued[0]!]);
+    await stores.store.unqueueBatches([queued[0]!], now + 1);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });

@@ -14,6 +14,7 @@ export function waitContract(open: OpenStores): void {
     until: aTime + 500.5,
     reason: 'mkta/id: blocked ☃ (page_blocked)',
     tries: {},
+    failures: 3,
     ...fields,
   });
 

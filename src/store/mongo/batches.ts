@@ -15,14 +15,19 @@ export function batchStore(engine: Engine): BatchStore {
 
     queueBatches: (jobId, limit, now, region) =>
       engine.run(({ batches }) => {
-        const which = { jobId, state: 'waiting' as const, ...(region === undefined ? {} : { region }) };
-        return takeBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now });
+        const which: Filter<BatchDocument> = {
+          jobId,
+          state: 'waiting',
+          notBefore: { $not: { $gt: now } },
+          ...(region === undefined ? {} : { region }),
+        };
+        return takeBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now, notBefore: null });
       }),
 
-    unqueueBatches: (references) =>
+    unqueueBatches: (references, notBefore) =>
       engine.run(async ({ batches }) => {
         if (references.length === 0) return;
-        const fields = { state: 'waiting' as const, queuedAt: null, notBefore: null };
+        const fields = { state: 'waiting' as const, queuedAt: null, notBefore };
         await batches.bulkWrite(
           references.map(({ batchId, attempt }) => ({
             updateOne: { filter: { _id: batchId, attempt, state: 'queued' }, update: { $set: fields } },

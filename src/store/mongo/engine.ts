@@ -19,6 +19,8 @@ export interface Engine {
   run<T>(steps: (collections: Collections) => Promise<T>): Promise<T>;
   /** Resolves when MongoDB answers. */
   ping(): Promise<void>;
+  /** Returns the server's time in milliseconds since the epoch. */
+  time(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -109,11 +111,30 @@ export function openEngine(uri: string): Engine {
         throw toFault(place, thrown);
       }
     },
+    time: async () => {
+      try {
+        await ready();
+        return await readTime(database);
+      } catch (thrown) {
+        throw toFault(place, thrown);
+      }
+    },
     close: async () => {
       closed = true;
       await client.close();
     },
   };
+}
+
+/** Servers that do not know `hello` know it by its former name. */
+const commandMissing = 59;
+
+async function readTime(database: Db): Promise<number> {
+  const { localTime } = await database.command({ hello: 1 }).catch((thrown: MongoError) => {
+    if (thrown.code !== commandMissing) throw thrown;
+    return database.command({ isMaster: 1 });
+  });
+  return (localTime as Date).getTime();
 }
 
 /** Runs an insert or upsert that may find its document there already: null then. */

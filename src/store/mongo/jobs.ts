@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Job } from '../documents.ts';
-import type { JobStore } from '../store.ts';
+import type { JobPlace, JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { Engine } from './engine.ts';
 import { olderThan } from './paging.ts';
@@ -11,6 +11,12 @@ import { submissionStore } from './submissions.ts';
 
 /** Jobs that readers may see. */
 const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
+
+/** Matches jobs that follow a place in the order of a time and the id; with null every job. */
+function following(time: 'stateSince' | 'decideBy', after: JobPlace | null): Filter<JobDocument> {
+  if (after === null) return {};
+  return { $or: [{ [time]: { $gt: after.at } }, { [time]: after.at, _id: { $gt: after.id } }] };
+}
 
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
@@ -56,17 +62,25 @@ export function jobStore(engine: Engine): JobStore {
         ),
       ),
 
-    findJobs: (states, since, limit) =>
+    findJobs: (states, since, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
-        const found = jobs.find({ state: { $in: [...states] }, stateSince: { $lt: since } });
+        const found = jobs.find({
+          state: { $in: [...states] },
+          stateSince: { $lt: since },
+          ...following('stateSince', after),
+        });
         return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    findExpired: (now, limit) =>
+    findExpired: (now, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
-        const found = jobs.find({ state: 'awaiting_approval', decideBy: { $ne: null, $lte: now } });
+        const found = jobs.find({
+          state: 'awaiting_approval',
+          decideBy: { $ne: null, $lte: now },
+          ...following('decideBy', after),
+        });
         return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 

@@ -27,6 +27,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
   return {
     engine: 'MongoDB',
     ping: () => engine.ping(),
+    time: () => engine.time(),
     close: () => engine.close(),
     ...accountStore(engine),
     ...ledgerStore(engine),

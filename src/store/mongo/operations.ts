@@ -20,8 +20,12 @@ export function operationsStore(engine: Engine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        // Processes of earlier versions do not say it.
-        return (await found.toArray()).map((report) => ({ ...withId(report), paused: report.paused ?? '' }));
+        // Reports of earlier versions have neither.
+        return (await found.toArray()).map((report) => ({
+          ...withId(report),
+          paused: report.paused ?? '',
+          clockSkewMs: report.clockSkewMs ?? 0,
+        }));
       }),
 
     forgetProcesses: (before) =>

@@ -38,6 +38,12 @@ export function waitStore(engine: Engine): WaitStore {
   };
 }
 
-function readWait({ _id, jobId, since, until, reason, tries }: WaitDocument): BatchWait {
-  return { batchId: _id, jobId, since, until, reason, tries: JSON.parse(tries) as Record<number, number> };
+function readWait({ _id, tries, failures, ...wait }: WaitDocument): BatchWait {
+  // Waits of earlier versions have no failures.
+  return {
+    batchId: _id,
+    ...wait,
+    tries: JSON.parse(tries) as Record<number, number>,
+    failures: failures ?? 0,
+  };
 }

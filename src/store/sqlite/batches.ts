@@ -19,23 +19,26 @@ export function batchStore(engine: Connection): BatchStore {
           : `job_id = ? AND region = ? AND state = 'waiting'`;
       return toReferences(
         engine.all(
-          `UPDATE batches SET state = 'queued', queued_at = ? WHERE id IN (
-             SELECT id FROM batches WHERE ${among} ORDER BY seq LIMIT ?
+          `UPDATE batches SET state = 'queued', queued_at = ?, not_before = NULL WHERE id IN (
+             SELECT id FROM batches WHERE ${among} AND (not_before IS NULL OR not_before <= ?)
+               ORDER BY seq LIMIT ?
            ) RETURNING ${reference}`,
           now,
           jobId,
           ...(region === undefined ? [] : [region]),
+          now,
           Math.max(0, limit),
         ),
       );
     },
 
-    unqueueBatches: async (references) =>
+    unqueueBatches: async (references, notBefore) =>
       engine.write(() => {
         for (const { batchId, attempt } of references) {
           engine.run(
-            `UPDATE batches SET state = 'waiting', queued_at = NULL, not_before = NULL
+            `UPDATE batches SET state = 'waiting', queued_at = NULL, not_before = ?
              WHERE id = ? AND attempt = ? AND state = 'queued'`,
+            notBefore,
             batchId,
             attempt,
           );

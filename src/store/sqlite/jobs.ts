@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
-import type { JobStore } from '../store.ts';
+import type { JobPlace, JobStore } from '../store.ts';
 import { type Connection, type Engine, isDuplicate, type Value } from './engine.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
@@ -85,22 +85,24 @@ export function jobStore(engine: Engine): JobStore {
       );
     },
 
-    findJobs: async (states, since, limit) =>
+    findJobs: async (states, since, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
-           ORDER BY state_since, id LIMIT ?`,
+           AND (state_since, id) > (?, ?) ORDER BY state_since, id LIMIT ?`,
         JSON.stringify(states),
         since,
+        ...placeOf(after),
         Math.max(0, limit),
       ),
 
-    findExpired: async (now, limit) =>
+    findExpired: async (now, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
-           ORDER BY decide_by, id LIMIT ?`,
+           AND (decide_by, id) > (?, ?) ORDER BY decide_by, id LIMIT ?`,
         now,
+        ...placeOf(after),
         Math.max(0, limit),
       ),
 
@@ -118,6 +120,10 @@ export function jobStore(engine: Engine): JobStore {
     },
   };
 }
+
+/** Values that a list's order is compared with; without a place those before every job. */
+const placeOf = (after: JobPlace | null): [number, string] =>
+  after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
 /** Makes the row that batches belong to; false when the job is written already. */
 function openDraft(engine: Connection, job: Job): boolean {

@@ -36,6 +36,7 @@ export function storeOn(engine: Engine): Store {
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
     },
+    time: async () => Date.now(),
     close: async () => engine.close(),
     ...accountStore(engine),
     ...ledgerStore(engine),

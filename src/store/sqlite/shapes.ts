@@ -195,6 +195,7 @@ export const processes = shape<ProcessReport>([
   'batches',
   'unitsDone',
   'paused',
+  'clockSkewMs',
 ]);
 
 /** Table `origin_minutes`. */

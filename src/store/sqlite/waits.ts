@@ -1,20 +1,22 @@
 import type { BatchWait, WaitStore } from '../politeness.ts';
 import type { Connection } from './engine.ts';
 
-const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries';
+const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries, failures';
 
 /** Batches that wait, in SQLite: a row each. */
 export function waitStore(engine: Connection): WaitStore {
   return {
-    keepWait: async ({ batchId, jobId, since, until, reason, tries }) => {
+    keepWait: async ({ batchId, jobId, since, until, reason, tries, failures }) => {
       engine.run(
-        'INSERT OR REPLACE INTO waits (batch_id, job_id, since, until, reason, tries) VALUES (?, ?, ?, ?, ?, ?)',
+        `INSERT OR REPLACE INTO waits (batch_id, job_id, since, until, reason, tries, failures)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
         batchId,
         jobId,
         since,
         until,
         reason,
         JSON.stringify(tries),
+        failures,
       );
     },
 

@@ -37,6 +37,11 @@ const processes: Column<Process>[] = [
   { title: 'Batches now', align: 'right', cell: ({ batches }) => countText(batches) },
   { title: 'Status', cell: ({ paused }) => (paused === '' ? 'Running' : `Paused: ${paused}`) },
   { title: 'Units done', align: 'right', cell: ({ unitsDone }) => countText(unitsDone) },
+  {
+    title: 'Clock skew',
+    align: 'right',
+    cell: ({ clockSkewMs }) => `${(Number(clockSkewMs) / 1000).toFixed(1)} s`,
+  },
 ];
 
 /** What is queued, and which processes work on it. */

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { standingClock } from '../../test/support/clock.ts';
+import { aJob } from '../store/contract/samples.ts';
+import { type SweepPlaces, visitJobs } from './pages.ts';
+
+const clock = standingClock(0);
+
+/** A list of jobs, and the numbers of those visited. */
+function listOf(count: number, visit: (at: number) => Promise<void> = async () => {}) {
+  const jobs = Array.from({ length: count }, (_, at) =>
+    aJob({ id: `${at}`.padStart(3, '0'), stateSince: at >> 2 }),
+  );
+  const visited: number[] = [];
+  return {
+    visited,
+    list: {
+      name: 'list',
+      find: async (limit: number, after: { at: number; id: string } | null) =>
+        jobs
+          .filter(
+            ({ stateSince, id }) =>
+              after === null || stateSince > after.at || (stateSince === after.at && id > after.id),
+          )
+          .slice(0, limit),
+      placeOf: ({ stateSince: at, id }: { stateSince: number; id: string }) => ({ at, id }),
+      run: async ({ id }: { id: string }) => {
+        visited.push(Number(id));
+        await visit(Number(id));
+      },
+    },
+  };
+}
+
+const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+
+test('visits every job of a list that fits into a round, once', async () => {
+  const places: SweepPlaces = new Map();
+  const { list, visited } = listOf(10);
+  await visitJobs(list, places, clock, undefined, { pageSize: 5, maxJobs: 100, maxMs: 1_000 });
+  expect(visited).toEqual(upTo(0, 10));
+  expect(places.size).toBe(0);
+});
+
+test('resumes where the round before reached its limit, and begins again after the end', async () => {
+  const places: SweepPlaces = new Map();
+  const { list, visited } = listOf(10);
+  const limits = { pageSize: 3, maxJobs: 4, maxMs: 1_000 };
+  for (let round = 0; round < 4; round += 1) await visitJobs(list, places, clock, undefined, limits);
+  expect(visited).toEqual([...upTo(0, 10), ...upTo(0, 4)]);
+});
+
+test('ends a round that takes too long after the job at hand', async () => {
+  const places: SweepPlaces = new Map();
+  const { list, visited } = listOf(10, () => clock.pass(400));
+  const limits = { pageSize: 5, maxJobs: 100, maxMs: 1_000 };
+  await visitJobs(list, places, clock, undefined, limits);
+  expect(visited).toEqual([0, 1, 2]);
+  await visitJobs(list, places, clock, undefined, limits);
+  expect(visited).toEqual(upTo(0, 6));
+});
+
+test('visits no further job once the signal is aborted', async () => {
+  const stopping = new AbortController();
+  const { list, visited } = listOf(10, async () => stopping.abort());
+  await visitJobs(list, new Map(), clock, stopping.signal);
+  expect(visited).toEqual([0]);
+});

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import type { Clock } from '../base/clock.ts';
+import { createSharedClock } from '../base/shared-clock.ts';
+import { mkta } from '../markets/mkta/index.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { startWorker } from './worker.ts';
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs({ approval: false });
+});
+afterEach(() => bench.close());
+
+/** The clock of a host that is ahead of the store's. */
+const hostClock = (aheadMs: number): Clock => ({
+  now: () => bench.clock.now() + aheadMs,
+  sleep: bench.clock.sleep,
+});
+
+/** A clock on that host that follows the store's. */
+async function sharedClock(aheadMs: number): Promise<Clock> {
+  const clock = createSharedClock({
+    host: hostClock(aheadMs),
+    monotonic: () => bench.clock.now() - noon,
+    readTime: async () => bench.clock.now(),
+    log: bench.context.log,
+  });
+  await clock.synchronize();
+  return clock;
+}
+
+/** Attempts of a listing that takes two minutes, worked on by one host and swept by another 20 s ahead. */
+async function attemptsOf(worker: Clock, sweeper: Clock): Promise<number> {
+  const { context, clock } = bench;
+  const held = Promise.withResolvers<void>();
+  bench.between((fetch) => async (request) => {
+    await held.promise;
+    return fetch(request);
+  });
+  const working = await startWorker({ ...context, clock: worker }, [mkta]);
+  const userId = await bench.createUser(100);
+  const { jobId } = await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
+  for (let step = 0; step < 24; step += 1) {
+    await clock.pass(5_000);
+    await sweep({ ...context, clock: sweeper });
+  }
+  held.resolve();
+  await bench.reaches(jobId, 'completed');
+  await working.stop();
+  return (await context.store.listBatches(jobId))[0]!.attempt;
+}
+
+test('by the clocks of hosts that are 20 s apart a long listing loses its claim', async () => {
+  expect(await attemptsOf(hostClock(0), hostClock(20_000))).toBeGreaterThan(1);
+});
+
+test('by the clock of the store it finishes with one attempt', async () => {
+  expect(await attemptsOf(await sharedClock(0), await sharedClock(20_000))).toBe(1);
+});

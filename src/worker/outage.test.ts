@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { Job } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
+
+const urls = ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'];
+const away = () => new Fault('unavailable', 'The storage is away.');
+
+let bench: JobsBench;
+beforeEach(async () => {
+  bench = await openJobs({ approval: false });
+});
+afterEach(() => bench.close());
+
+/** Puts a result storage in place that can be away, or answer and refuse what is written to it. */
+function storage(): { state: 'there' | 'refusing' | 'away' } {
+  const { blobs } = bench.context;
+  const control: { state: 'there' | 'refusing' | 'away' } = { state: 'there' };
+  const write: Blobs['write'] = async (path, contentType, chunks, items) => {
+    if (control.state === 'there') return blobs.write(path, contentType, chunks, items);
+    // Everything is read, and its pages are fetched, before the storage says no.
+    for await (const chunk of chunks) expect(chunk).toBeDefined();
+    throw away();
+  };
+  const ping = async () => {
+    if (control.state === 'away') throw away();
+    await blobs.ping();
+  };
+  bench.context.blobs = { ...blobs, write, ping };
+  return control;
+}
+
+/** Lets time pass as in a running service. */
+async function passMinutes(minutes: number): Promise<void> {
+  for (let step = 0; step < minutes * 12; step += 1) {
+    await bench.clock.pass(5_000);
+    await sweep(bench.context);
+  }
+}
+
+/** Lets time pass until the job is completed, however long its files take to be written. */
+async function completes(jobId: string): Promise<Job> {
+  await bench.comesTrue('the job is completed', async () => {
+    await passMinutes(1 / 12);
+    return (await bench.context.store.getJob(jobId))?.state === 'completed';
+  });
+  return (await bench.context.store.getJob(jobId))!;
+}
+
+async function submit(method: string, request: object): Promise<string> {
+  const userId = await bench.createUser(10_000);
+  return (await bench.submit(userId, method, request as never)).jobId;
+}
+
+describe('an outage of the result storage', () => {
+  test('that is known costs no page, and work goes on soon after it', async () => {
+    const control = storage();
+    control.state = 'away';
+    await bench.startWorker();
+    const jobId = await submit('SubmitMerchantItems', { urls });
+    await passMinutes(10);
+    expect(bench.asked()).toHaveLength(0);
+    expect((await bench.context.store.listBatches(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
+    control.state = 'there';
+    expect(await completes(jobId)).toMatchObject({ refunded: 0 });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('that shows in writes alone has a listing fetched ever more rarely', async () => {
+    const control = storage();
+    const healthy = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
+    await bench.startWorker();
+    await bench.reaches(healthy, 'completed');
+    const pages = bench.asked().length;
+    control.state = 'refusing';
+    const jobId = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
+    await passMinutes(10);
+    const reads = (bench.asked().length - pages) / pages;
+    // 2, 4, 8 … 256, 300 seconds, each up to half shorter: every 2 seconds it would be 300.
+    expect(reads).toBeGreaterThan(4);
+    expect(reads).toBeLessThan(14);
+    const wait = (await bench.context.store.listWaits(jobId, bench.clock.now()))[0];
+    expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
+    expect(wait!.failures).toBeGreaterThan(4);
+    control.state = 'there';
+    await completes(jobId);
+  });
+
+  test('lets one listing of many try at a time', async () => {
+    const control = storage();
+    control.state = 'refusing';
+    await bench.startWorker();
+    const jobId = await submit('SubmitMerchantItems', {
+      urls: Array.from({ length: 40 }, (_, at) => `https://mkta.sg/shop/${21 + (at % 2)}`),
+    });
+    await passMinutes(10);
+    const { batches } = await bench.context.store.countInFlight(jobId, bench.clock.now());
+    expect(batches).toBeGreaterThan(0);
+    const attempts = (await bench.context.store.listBatches(jobId)).map(({ attempt }) => attempt);
+    // Those that had begun when it showed, and one for each trial.
+    expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
+  });
+
+  test('costs no page again whose outcome was recorded: only the file is written', async () => {
+    const control = storage();
+    control.state = 'refusing';
+    await bench.startWorker();
+    const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
+    await passMinutes(10);
+    expect(bench.asked()).toHaveLength(3);
+    expect((await bench.context.store.countJob(jobId)).units.success).toBe(3);
+    control.state = 'there';
+    const job = await completes(jobId);
+    expect([job.file?.items, job.refunded]).toEqual([3, 0]);
+    expect(bench.asked()).toHaveLength(3);
+  });
+
+  test('does not hold up work that writes no files', async () => {
+    const control = storage();
+    control.state = 'away';
+    await bench.startWorker();
+    const userId = await bench.createUser(100);
+    await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
+    const [job] = (await bench.context.store.listJobs({ userId }, { limit: 1 })).items;
+    await bench.reaches(job!.id, 'completed');
+  });
+});
+
+test('units that were read before an engine failed are not read again', async () => {
+  const broken = '30000000000';
+  let isAway = true;
+  bench.between((fetch, itemId) => async (request) => {
+    if (itemId === broken && isAway) {
+      await bench.comesTrue('the others are read', () => bench.asked().length >= 20);
+      throw away();
+    }
+    return fetch(request);
+  });
+  await bench.startWorker();
+  const jobId = await submit('SubmitVariantSold', variantSoldRequest(20));
+  await bench.comesTrue('all but one are recorded', async () => {
+    return (await bench.context.store.countJob(jobId)).units.success === 19;
+  });
+  isAway = false;
+  await completes(jobId);
+  const others = bench.asked().filter((itemId) => itemId !== broken);
+  expect(others).toHaveLength(19);
+});
+
+test('while the store is away no page is fetched again and again', async () => {
+  const { store } = bench.context;
+  let isAway = false;
+  const failing = <T extends object>(whole: T): T =>
+    new Proxy(whole, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...parameters: unknown[]) => {
+          if (isAway) return Promise.reject(away());
+          return value.apply(target, parameters);
+        };
+      },
+    });
+  bench.context.store = failing(store);
+  bench.between((fetch) => async (request) => {
+    isAway = true;
+    return fetch(request);
+  });
+  await bench.startWorker();
+  const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
+  await passMinutes(10);
+  expect(bench.asked()).toHaveLength(3);
+  bench.between((fetch) => fetch);
+  isAway = false;
+  await completes(jobId);
+  expect(bench.asked().length).toBeLessThanOrEqual(6);
+  expect(await bench.problems()).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Log } from '../base/log.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { backOffMs, storageBackOff } from '../jobs/back-off.ts';
+
+/** Keeps a process from fetching pages whose results it cannot store. */
+export interface StorageGate {
+  /** The result storage; its writes tell the gate whether it works. */
+  readonly blobs: Blobs;
+  /**
+   * Resolves when work may begin: the storage works, or the work writes no files. Rejects with `unavailable`
+   * while the storage is away, except for one trial after each back-off.
+   */
+  enter(writesFiles: () => Promise<boolean>): Promise<void>;
+}
+
+/** How long a storage that answered is taken to be there. */
+const freshMs = 2_000;
+/** Longest pause between two checks of a storage that does not answer: they cost no page. */
+const maxCheckMs = 30_000;
+
+/** Creates a gate that lets work through. */
+export function createStorageGate(storage: Blobs, clock: Clock, log: Log): StorageGate {
+  let failures = 0;
+  let closedUntil = 0;
+  /** Writes failed although the storage may answer: only a write shows that it works again. */
+  let hasRefused = false;
+  let isTrial = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<void> | null = null;
+
+  const close = (error: unknown, maxMs: number) => {
+    failures += 1;
+    isTrial = false;
+    closedUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures), maxMs);
+    if (failures === 1) log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
+  };
+  const open = () => {
+    if (failures > 0) log.info('result storage available');
+    failures = 0;
+    hasRefused = false;
+    isTrial = false;
+    answeredAt = clock.now();
+  };
+  const check = async () => {
+    try {
+      await storage.ping();
+      if (hasRefused) answeredAt = clock.now();
+      else open();
+    } catch (error) {
+      close(error, maxCheckMs);
+      throw error;
+    } finally {
+      checking = null;
+    }
+  };
+
+  return {
+    blobs: {
+      ...storage,
+      async write(...parameters) {
+        try {
+          const file = await storage.write(...parameters);
+          open();
+          return file;
+        } catch (error) {
+          // What a page's own failure looks like here is its reader's fault, not the storage's. Writes that
+          // were under way when the gate closed say nothing new.
+          const isAway = Fault.from(error).code === 'unavailable';
+          if (isAway && (failures === 0 || isTrial)) {
+            hasRefused = true;
+            close(error, storageBackOff.maxMs);
+          }
+          throw error;
+        }
+      },
+    },
+
+    async enter(writesFiles) {
+      if (failures === 0 && clock.now() - answeredAt < freshMs) return;
+      if (!(await writesFiles())) return;
+      if (failures > 0 && clock.now() < closedUntil) {
+        throw new Fault('unavailable', 'The result storage does not answer.');
+      }
+      const isFirst = checking === null;
+      checking ??= check();
+      await checking;
+      if (failures === 0) return;
+      // The storage answers, but writes failed: one batch tries, and the others wait for its write.
+      if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
+      isTrial = true;
+      closedUntil = clock.now() + backOffMs(storageBackOff, failures);
+    },
+  };
+}
