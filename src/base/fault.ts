@@ -42,6 +42,7 @@ export const faultCodes = {
   browser_failed: 'soon',
   // What became of a unit without a page.
   not_queued: 'never',
+  work_abandoned: 'never',
   terminated: 'never',
   rejected: 'never',
 } as const;

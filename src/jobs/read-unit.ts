@@ -2,6 +2,8 @@ import { Fault } from '../base/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
+import type { BatchWait } from '../store/politeness.ts';
+import type { Payload } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 import { type Look, lookAt } from './look.ts';
 import { writeUnitFile } from './unit-file.ts';
@@ -19,6 +21,13 @@ const largestCrawl = 1024 * 1024;
 export interface UnitResult {
   outcome: Outcome;
   payload?: Uint8Array;
+}
+
+/** What the units of a batch came to since the last write, and what the others wait for. */
+export interface Finished {
+  outcomes: Record<number, Outcome>;
+  payloads: Payload[];
+  wait: BatchWait | null;
 }
 
 /**

@@ -1,23 +1,16 @@
 import { Fault } from '../base/fault.ts';
-import type { Batch, BatchReference, Job, Outcome } from '../store/documents.ts';
+import type { Batch, BatchReference, Job } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
-import type { Payload } from '../store/store.ts';
 import { compileBatch } from './compile.ts';
 import { type JobContext, leaseMs } from './context.ts';
 import { dispatch, publish } from './dispatch.ts';
-import { readUnit } from './read-unit.ts';
+import { type Finished, readUnit } from './read-unit.ts';
 import { settle } from './settle.ts';
+import { countsAsStalled, isSuspect, readSuspect } from './suspect.ts';
 import { inPlaceMs, type Later, longestWaitMs, waitOf } from './waiting.ts';
 
 /** How often finished units of a batch under way are written. */
 const flushMs = 2_000;
-
-/** What the units of a batch came to since the last write, and what the others wait for. */
-interface Finished {
-  outcomes: Record<number, Outcome>;
-  payloads: Payload[];
-  wait: BatchWait | null;
-}
 
 /**
  * Works one batch off: claims it, reads its outstanding units, writes what they came to, and takes
@@ -44,7 +37,8 @@ export async function work(
   try {
     // A batch that was never claimed before was never put off.
     const waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
-    const finished = await readUnits(context, job, batch, waited, both);
+    const read = isSuspect(batch) ? readSuspect : readUnits;
+    const finished = await read(context, job, batch, waited, both);
     if (finished === null) return;
     if (finished.wait) await putOff(context, batch, message, finished, finished.wait, signal);
     else if (!(await finish(context, job, batch, finished))) return;
@@ -52,7 +46,7 @@ export async function work(
   } catch (error) {
     if (!both.aborted)
       log.error({ jobId: job.id, batchId: batch.id, error: Fault.from(error).message }, 'batch put back');
-    await putBack(context, batch, message, signal);
+    await putBack(context, batch, message, signal, !both.aborted && countsAsStalled(error));
     return;
   } finally {
     stop.abort();
@@ -80,18 +74,21 @@ async function finish(
 
 /**
  * Gives a batch back to whoever is next: at once when we stop, after a moment when something failed.
- * What goes wrong here is made good by the sweep once the claim has ended.
+ * What goes wrong here is made good by the sweep once the claim has ended. `stalled`: the claim counts as one
+ * without progress.
  */
 async function putBack(
   context: JobContext,
   { id, attempt }: Batch,
   message: BatchReference,
   signal: AbortSignal,
+  stalled: boolean,
 ): Promise<void> {
   const { store, clock } = context;
   try {
     if (!signal.aborted) await clock.sleep(flushMs, signal).catch(() => {});
-    if (await store.releaseBatch(id, attempt, clock.now())) await publish(context, [{ ...message, attempt }]);
+    if (await store.releaseBatch(id, attempt, clock.now(), stalled))
+      await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch could not be put back');
   }

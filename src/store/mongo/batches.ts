@@ -41,7 +41,10 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          { $set: { state: 'claimed', leaseUntil, notBefore: null }, $inc: { attempt: 1 } },
+          {
+            $set: { state: 'claimed', leaseUntil, notBefore: null },
+            $inc: { attempt: 1, stalledClaims: 1 },
+          },
           { returnDocument: 'after' },
         );
         return claimed && readBatch(claimed);
@@ -56,6 +59,12 @@ export function batchStore(engine: Engine): BatchStore {
         return renewed.matchedCount === 1;
       }),
 
+    startSolo: (batchId, attempt, solo) =>
+      engine.run(async ({ batches }) => {
+        const kept = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: { solo } });
+        return kept.matchedCount === 1;
+      }),
+
     recordOutcomes: (batchId, attempt, outcomes, payloads) =>
       engine.run((collections) => writeOutcomes(collections, batchId, attempt, { outcomes, payloads })),
 
@@ -64,11 +73,18 @@ export function batchStore(engine: Engine): BatchStore {
         writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
       ),
 
-    releaseBatch: (batchId, attempt, notBefore) =>
+    releaseBatch: (batchId, attempt, notBefore, failed = false) =>
       engine.run(async ({ batches }) => {
         const released = await batches.updateOne(
           { _id: batchId, attempt, state: 'claimed' },
-          { $set: { state: 'queued', leaseUntil: null, notBefore } },
+          {
+            $set: {
+              state: 'queued',
+              leaseUntil: null,
+              notBefore,
+              ...(failed ? {} : { stalledClaims: 0 }),
+            },
+          },
         );
         return released.matchedCount === 1;
       }),

@@ -124,6 +124,8 @@ const steps = [
     requests INTEGER NOT NULL, refused INTEGER NOT NULL, failed INTEGER NOT NULL, milliseconds REAL NOT NULL,
     PRIMARY KEY (minute, origin, market, region)
   ) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE batches ADD COLUMN stalled_claims INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE batches ADD COLUMN solo TEXT;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */
