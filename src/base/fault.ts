@@ -72,6 +72,8 @@ export interface FaultDetails {
   quota?: Quota;
   /** Milliseconds after which a try makes sense, where the other side said so. */
   retryAfterMs?: number;
+  /** Another try would meet the same limit, whatever the code's rule. */
+  final?: boolean;
   cause?: unknown;
 }
 
@@ -81,6 +83,7 @@ export class Fault extends Error {
   readonly problems: Problem[];
   readonly quota: Quota | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly final: boolean;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -89,11 +92,12 @@ export class Fault extends Error {
     this.problems = details.problems ?? [];
     this.quota = details.quota;
     this.retryAfterMs = details.retryAfterMs;
+    this.final = details.final ?? false;
   }
 
   /** When another try makes sense. */
   get retry(): 'never' | 'soon' | 'later' {
-    return faultCodes[this.code];
+    return this.final ? 'never' : faultCodes[this.code];
   }
 
   /** The fault itself, or an `internal` one around anything else that was thrown. */
