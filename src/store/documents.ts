@@ -182,7 +182,7 @@ export interface Batch {
   state: BatchState;
   /** Raised by every claim; writes name it, so a late worker's write matches nothing. */
   attempt: number;
-  /** Claims in a row that recorded no outcome, this one included. A batch released in order starts at 0 again. */
+  /** Claims in a row that recorded no outcome, this one included; those released in order do not count. */
   stalledClaims: number;
   /** The unit that was last started by itself, after claims without progress; null when none was. */
   solo: SoloUnit | null;

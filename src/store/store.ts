@@ -240,7 +240,7 @@ export interface BatchStore {
   ): Promise<boolean>;
   /**
    * Gives a claimed batch back as `queued`, not to be published before `notBefore`; false when the claim is not
-   * this attempt's any more. Resets the count of claims without progress, unless the claim `failed`.
+   * this attempt's any more. The claim does not count as one without progress, unless it `failed`.
    */
   releaseBatch(batchId: string, attempt: number, notBefore: number, failed?: boolean): Promise<boolean>;
   /**

@@ -4,6 +4,7 @@ import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Lane } from '../store/documents.ts';
 import { countingUnits, type WorkTally } from './tally.ts';
+import { shareAmongUsers } from './user-share.ts';
 
 /** A running worker. */
 export interface Worker {
@@ -33,8 +34,11 @@ export async function startWorker(given: JobContext, markets: readonly Market[])
     }
   };
   const consumers = await Promise.all(
-    markets.flatMap(({ name }) =>
-      lanes.map((lane) => context.queue.consume(lane, name, batchesAtOnce[lane], counted)),
+    markets.flatMap(({ name, slots }) =>
+      lanes.map((lane) => {
+        const handle = slots ? shareAmongUsers(context, slots.perUser, counted, stopping.signal) : counted;
+        return context.queue.consume(lane, name, slots?.total ?? batchesAtOnce[lane], handle);
+      }),
     ),
   );
   return {

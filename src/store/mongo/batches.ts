@@ -75,17 +75,14 @@ export function batchStore(engine: Engine): BatchStore {
 
     releaseBatch: (batchId, attempt, notBefore, failed = false) =>
       engine.run(async ({ batches }) => {
-        const released = await batches.updateOne(
-          { _id: batchId, attempt, state: 'claimed' },
-          {
-            $set: {
-              state: 'queued',
-              leaseUntil: null,
-              notBefore,
-              ...(failed ? {} : { stalledClaims: 0 }),
-            },
-          },
-        );
+        const claim = { _id: batchId, attempt, state: 'claimed' as const };
+        const $set = { state: 'queued' as const, leaseUntil: null, notBefore };
+        if (!failed) {
+          const counted = { ...claim, stalledClaims: { $gt: 0 } };
+          const released = await batches.updateOne(counted, { $set, $inc: { stalledClaims: -1 } });
+          if (released.matchedCount === 1) return true;
+        }
+        const released = await batches.updateOne(claim, { $set });
         return released.matchedCount === 1;
       }),
 

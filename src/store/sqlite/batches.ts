@@ -85,7 +85,7 @@ export function batchStore(engine: Engine): BatchStore {
     releaseBatch: async (batchId, attempt, notBefore, failed = false) =>
       engine.run(
         `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?
-           ${failed ? '' : ', stalled_claims = 0'}
+           ${failed ? '' : ', stalled_claims = max(0, stalled_claims - 1)'}
          WHERE id = ? AND attempt = ? AND state = 'claimed'`,
         notBefore,
         batchId,
