@@ -44,6 +44,7 @@ const statuses: Record<FaultCode, number> = {
   browser_missing: 502,
   browser_failed: 502,
   not_queued: 502,
+  work_abandoned: 502,
   terminated: 409,
   rejected: 409,
 };

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { findBrowser } from './browser-path.ts';
 import { parseMongoUri } from './mongo-uri.ts';
 import {
@@ -61,6 +62,8 @@ export interface Config {
   userAgent: string;
   /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
   browser: { path: string | null; pages: number; memoryBytes: number };
+  /** Bytes of decoded pages that a process holds at once. */
+  pageMemoryBytes: number;
   /** How people are told of jobs. */
   notices: NoticeSettings;
   /** Remote core for the `gateway` role. */
@@ -100,9 +103,13 @@ export function loadConfig(environment: Environment = process.env): Config {
         'Set both for the distributed stack, or neither for the embedded one.',
     );
   }
+  const pageMemory = read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory();
   const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
   return {
-    inForce: settingsInForce(environment, { GLEANER_BROWSER: browserPath }),
+    inForce: settingsInForce(environment, {
+      GLEANER_BROWSER: browserPath,
+      GLEANER_PAGE_MEMORY: `${pageMemory}`,
+    }),
     httpPort: read('GLEANER_HTTP_PORT', port),
     grpcPort: read('GLEANER_GRPC_PORT', port),
     host: read('GLEANER_HOST', (text) => text),
@@ -129,6 +136,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
       memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
     },
+    pageMemoryBytes: pageMemory * 1024 ** 2,
     notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', (text) => {
@@ -172,6 +180,11 @@ function integer(text: string, least: number, most: number): number {
     throw new Error(`expected an integer from ${least} to ${most}`);
   }
   return value;
+}
+
+/** A 32nd of the heap in MiB, at least 1: a page of empty JSON objects takes 22 times its size once it is parsed. */
+function defaultPageMemory(): number {
+  return Math.max(1, Math.floor(getHeapStatistics().heap_size_limit / 32 / 1024 ** 2));
 }
 
 const port = (text: string) => integer(text, 0, 65_535);

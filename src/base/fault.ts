@@ -44,6 +44,7 @@ export const faultCodes = {
   browser_failed: 'soon',
   // What became of a unit without a page.
   not_queued: 'never',
+  work_abandoned: 'never',
   terminated: 'never',
   rejected: 'never',
 } as const;
@@ -77,6 +78,8 @@ export interface FaultDetails {
   headers?: Readonly<Record<string, string>>;
   /** The part of the service that does not answer. Clients are told its name only; the message is for the log. */
   component?: Component;
+  /** Another try would meet the same limit, whatever the code's rule. */
+  final?: boolean;
   cause?: unknown;
 }
 
@@ -95,6 +98,7 @@ export class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly component: Component | undefined;
+  readonly final: boolean;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -105,6 +109,7 @@ export class Fault extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.headers = details.headers ?? {};
     this.component = details.component;
+    this.final = details.final ?? false;
   }
 
   /** The message for a client: without addresses and paths of the service's own engines. */
@@ -114,7 +119,7 @@ export class Fault extends Error {
 
   /** When another try makes sense. */
   get retry(): 'never' | 'soon' | 'later' {
-    return faultCodes[this.code];
+    return this.final ? 'never' : faultCodes[this.code];
   }
 
   /** The fault itself, or an `internal` one around anything else that was thrown. */

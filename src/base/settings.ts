@@ -111,6 +111,10 @@ export const settings = {
     usual: null,
     about: 'JSON file that says where the marketplaces are and how gently they are asked.',
   },
+  GLEANER_PAGE_MEMORY: {
+    usual: null,
+    about: 'Decoded pages that a process holds at once, in MiB; else a 32nd of its heap limit.',
+  },
   GLEANER_PRICES: {
     usual: '{}',
     about: 'Credits per unit by kind or market.kind, as JSON, over the usual ones.',

@@ -4,13 +4,16 @@ import type { Log } from '../base/log.ts';
 import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { chooseFetcher } from '../fetch/choose.ts';
 import { createHttpFetcher } from '../fetch/http.ts';
+import { createPageMemory } from '../fetch/page-memory.ts';
 import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
 import type { RequestWatch } from '../fetch/request-watch.ts';
+import { limitsOf } from '../markets/limits.ts';
+import { markets } from '../markets/list.ts';
 import type { Store } from '../store/store.ts';
 
 /** What pages are asked for with. */
 export interface FetchingOptions {
-  config: Pick<Config, 'origins' | 'userAgent' | 'browser'>;
+  config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes'>;
   /** Where all workers' turns at origins are kept. */
   store: Store;
   clock: Clock;
@@ -25,10 +28,17 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
   close(): Promise<void>;
 } {
   const { origins, userAgent } = config;
-  const { path, ...limits } = config.browser;
+  const limits = (name: string) => limitsOf(markets.find((market) => market.name === name));
+  const { path, ...browserLimits } = config.browser;
   const fetcher = chooseFetcher(origins, {
-    http: createHttpFetcher({ origins, clock, log, userAgent }),
-    browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits }),
+    http: createHttpFetcher({
+      origins,
+      clock,
+      log,
+      userAgent,
+      maxPageBytes: (market) => limits(market).pageBytes,
+    }),
+    browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
   });
   const pages = createPolitePages({
     fetcher,
@@ -37,6 +47,8 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
     log,
     store,
     userAgent,
+    limitsOf: limits,
+    memory: createPageMemory({ maxBytes: config.pageMemoryBytes, clock }),
     ...(watch ? { watch } : {}),
   });
   return {

@@ -6,7 +6,7 @@ import type { Fetcher } from './http.ts';
 export function chooseFetcher(origins: Origins, fetchers: Readonly<Record<FetchSort, Fetcher>>): Fetcher {
   const fetcherOf = (market: string) => fetchers[fetchSortOf(origins.get(market))];
   return {
-    for: (market, region, signal) => fetcherOf(market).for(market, region, signal),
+    for: (market, region, signal, share) => fetcherOf(market).for(market, region, signal, share),
     originOf: (market, region, request) => fetcherOf(market).originOf(market, region, request),
     forget: (market, region) => fetcherOf(market).forget(market, region),
     close: async () => {

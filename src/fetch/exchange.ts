@@ -18,6 +18,8 @@ export interface Exchange {
   answer: Promise<WireAnswer>;
   /** Ends the request, whatever it is waiting for; `answer` rejects with the reason. */
   stop(reason: unknown): void;
+  /** Bytes of the body so far, and the milliseconds since its headers came; none before. */
+  received(): { bytes: number; ms: number };
 }
 
 /** Bytes of an answer's headers, names and values together. */
@@ -55,6 +57,7 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
   const chunks: Buffer[] = [];
   let length = 0;
   let status = 0;
+  let startedAt: number | null = null;
   let headers: Record<string, string> = {};
   let cookies: readonly string[] = [];
   let controller: Dispatcher.DispatchController | null = null;
@@ -78,6 +81,7 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
         return stop(new Fault('page_too_large', "the answer's headers are too large"));
       }
       status = statusCode;
+      startedAt = performance.now();
       headers = joined(received);
       const set = received['set-cookie'];
       if (set !== undefined) cookies = Array.isArray(set) ? set : [set];
@@ -95,5 +99,6 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
       reject(error);
     },
   });
-  return { answer: promise, stop };
+  const received = () => ({ bytes: length, ms: startedAt === null ? 0 : performance.now() - startedAt });
+  return { answer: promise, stop, received };
 }

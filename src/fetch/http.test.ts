@@ -6,6 +6,7 @@ import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import type { PageRequest } from './page.ts';
+import { createPageMemory } from './page-memory.ts';
 import { followingRedirects } from './redirects.ts';
 
 const text = 'x'.repeat(100_000);
@@ -39,6 +40,14 @@ const server = http.createServer((request, response) => {
       return send(text);
     case '/bomb':
       return send(zlib.gzipSync(Buffer.alloc(5_000_000)), { 'content-encoding': 'gzip' });
+    case '/drip':
+    case '/slow': {
+      const piece = url.pathname === '/drip' ? 'x' : 'x'.repeat(500);
+      let left = 30;
+      response.writeHead(200);
+      const timer = setInterval(() => (left-- > 0 ? response.write(piece) : response.end()), 20);
+      return void response.on('close', () => clearInterval(timer));
+    }
     case '/stall':
       return void response.writeHead(200).write('begin');
     case '/silent':
@@ -75,7 +84,11 @@ const server = http.createServer((request, response) => {
 let address: string;
 const fetchers: Fetcher[] = [];
 
-function fetcher(limits: Partial<FetchLimits> = {}, allowPrivate = true): Fetcher {
+function fetcher(
+  limits: Partial<FetchLimits> = {},
+  allowPrivate = true,
+  maxPageBytes?: (market: string) => number,
+): Fetcher {
   const made = createHttpFetcher({
     origins: parseOrigins(
       JSON.stringify({
@@ -87,6 +100,7 @@ function fetcher(limits: Partial<FetchLimits> = {}, allowPrivate = true): Fetche
     log: createLog('silent', 'test'),
     userAgent: 'Gleaner/test',
     limits,
+    ...(maxPageBytes ? { maxPageBytes } : {}),
     resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   });
   fetchers.push(made);
@@ -125,6 +139,50 @@ describe('an answer', () => {
       expect((await get(`/${encoding}`)).body.toString()).toBe(text);
     },
   );
+
+  test.each(['large', 'gzip'])('is cut off at the limit of its market: %s', async (path) => {
+    const limit = (market: string) => (market === 'mkta' ? text.length - 1 : text.length);
+    const fetch = fetcher({}, true, limit);
+    await expect(fetch.for('mkta', 'sg')({ path: `/${path}` })).rejects.toMatchObject({
+      code: 'page_too_large',
+    });
+    const store = await fetch.for('mktf', '')({ origin: address, path: `/${path}` });
+    expect(store.body).toHaveLength(text.length);
+  });
+
+  test('that comes too slowly is given up, long before the time for one response is over', async () => {
+    const limits = { totalMs: 60_000, idleMs: 30_000, slowMs: 100, minBytesPerSecond: 1_000 };
+    await expect(get('/drip', limits)).rejects.toMatchObject({
+      code: 'page_timeout',
+      message: 'the page came at less than 1000 bytes per second',
+    });
+    expect((await get('/slow', limits)).body).toHaveLength(15_000);
+  });
+
+  test('waits for room in memory before it is decoded, by its decoded length afterwards', async () => {
+    const memory = createPageMemory({ maxBytes: 150_000, clock });
+    const fetch = fetcher({}, true, () => 120_000);
+    const [one, other, third] = [memory.share(), memory.share(), memory.share()];
+    await fetch.for('mkta', 'sg', undefined, one)({ path: '/gzip' });
+    // 100,000 bytes are held by now: 50,000 fit beside them, an encoded page of up to 120,000 does not.
+    await other.reserve(50_000);
+    other.release();
+    let came = false;
+    const waiting = fetch
+      .for(
+        'mkta',
+        'sg',
+        undefined,
+        third,
+      )({ path: '/gzip' })
+      .then(() => {
+        came = true;
+      });
+    await get('/large');
+    expect(came).toBe(false);
+    one.release();
+    await waiting;
+  });
 
   test('comes by a connection that is kept', async () => {
     let connections = 0;

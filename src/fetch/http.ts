@@ -9,7 +9,9 @@ import { send } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
 import { type OriginOf, originFinder } from './origin-of.ts';
 import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+import type { PageShare } from './page-memory.ts';
 import { createSessions } from './sessions.ts';
+import { watchTransfer } from './transfer-watch.ts';
 import { createWays } from './ways.ts';
 
 /** How large a page may be and how long it may take. */
@@ -20,6 +22,9 @@ export interface FetchLimits {
   bytes: number;
   /** Milliseconds for one answer. */
   totalMs: number;
+  /** Bytes a second that a body must bring on average, from `slowMs` after its headers on. */
+  minBytesPerSecond: number;
+  slowMs: number;
   /** Milliseconds without a sign of life. */
   idleMs: number;
   connectMs: number;
@@ -30,6 +35,8 @@ export const defaultLimits: FetchLimits = {
   wireBytes: 16 * 1024 * 1024,
   bytes: 16 * 1024 * 1024,
   totalMs: 20_000,
+  minBytesPerSecond: 1024,
+  slowMs: 10_000,
   idleMs: 10_000,
   connectMs: 5_000,
 };
@@ -41,6 +48,8 @@ export interface HttpFetcherOptions {
   log: Log;
   userAgent: string;
   limits?: Partial<FetchLimits>;
+  /** Bytes of a market's pages, on the wire and decompressed, where that is less than `limits` say. */
+  maxPageBytes?: (market: string) => number;
   /** Resolves the names of stores named by callers; `dns.lookup` when absent. */
   resolve?: ResolveName;
 }
@@ -48,8 +57,8 @@ export interface HttpFetcherOptions {
 /** Gets pages of every market. */
 export interface Fetcher {
   /** A fetch for one market and region, of one request: redirects are not followed. An aborted signal
-   *  rejects with its reason. */
-  for(market: string, region: string, signal?: AbortSignal): FetchPage;
+   *  rejects with its reason. A body is reserved in `share` before it is decoded; whoever has read it releases it. */
+  for(market: string, region: string, signal?: AbortSignal, share?: PageShare): FetchPage;
   /** Scheme, host and port that a request goes to. Faults: `origin_missing`, `address_refused`. */
   originOf: OriginOf;
   /** Begins anew with a market's region, as a visitor without cookies: the site no longer takes it. */
@@ -71,8 +80,11 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
   const originOf = originFinder(origins);
   const sessions = createSessions();
 
+  const maxPageBytes = options.maxPageBytes ?? (() => limits.bytes);
+
   /** Begins a request; its answer is what `answered` resolves with. */
   const begin = (market: string, region: string, request: PageRequest, dispatcher: Dispatcher) => {
+    const maxBytes = Math.min(limits.bytes, maxPageBytes(market));
     if (!request.path.startsWith('/')) throw new Fault('internal', `${request.path} is no path`);
     const origin = originOf(market, region, request);
     const visited = { market, region, origin };
@@ -85,17 +97,30 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
       ...request.headers,
     };
     const { path, method = 'GET', body = null } = request;
-    const exchange = send(dispatcher, { origin, path, method, headers, body }, limits.wireBytes);
-    const answered = async (): Promise<PageAnswer> => {
+    const exchange = send(
+      dispatcher,
+      { origin, path, method, headers, body },
+      Math.min(limits.wireBytes, maxBytes),
+    );
+    const answered = async (
+      stopWatching: () => void,
+      share?: PageShare,
+      signal?: AbortSignal,
+    ): Promise<PageAnswer> => {
       const { status, headers, cookies, body: wire } = await exchange.answer;
+      stopWatching();
       sessions.keep(visited, url, cookies);
-      const body = await decoded(wire, headers['content-encoding'], limits.bytes);
+      const encoding = headers['content-encoding'];
+      // How long an encoded body is shows only afterwards.
+      await share?.reserve(encoding === undefined ? wire.length : maxBytes, signal);
+      const body = await decoded(wire, encoding, maxBytes);
+      share?.shrink(body.length);
       return { status, headers, body, url, at: clock.now() };
     };
-    return { stop: exchange.stop, answered };
+    return { exchange, answered };
   };
 
-  const fetcherFor: Fetcher['for'] = (market, region, signal) => {
+  const fetcherFor: Fetcher['for'] = (market, region, signal, share) => {
     /** Pages of one visit take the same way. */
     let proxy: number | undefined;
     return async (request) => {
@@ -103,18 +128,17 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
       const guarded = request.origin !== undefined && !origins.get(market)?.allowPrivate;
       const way = ways.out(market, guarded, proxy);
       proxy = way.proxy;
-      const { stop, answered } = begin(market, region, request, way.dispatcher);
+      const { exchange, answered } = begin(market, region, request, way.dispatcher);
       let stopped: { reason: unknown } | undefined;
       const end = (reason: unknown) => {
         stopped ??= { reason };
-        stop(stopped.reason);
+        exchange.stop(stopped.reason);
       };
-      const late = () => end(new Fault('page_timeout', `the page took longer than ${limits.totalMs} ms`));
-      const timer = setTimeout(late, limits.totalMs);
+      const stopWatching = watchTransfer(exchange, limits, end);
       const aborted = () => end(signal!.reason);
       signal?.addEventListener('abort', aborted, { once: true });
       try {
-        const answer = await answered();
+        const answer = await answered(stopWatching, share, signal);
         way.took(null);
         return answer;
       } catch (error) {
@@ -125,7 +149,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
         log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
         throw fault;
       } finally {
-        clearTimeout(timer);
+        stopWatching();
         signal?.removeEventListener('abort', aborted);
       }
     };

@@ -6,8 +6,10 @@ import { parseOrigins } from '../base/origins.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Fetcher } from './http.ts';
+import { defaultMarketLimits } from './limits.ts';
 import type { PageAnswer, PageRequest } from './page.ts';
-import { createPolitePages, type PolitePages } from './polite.ts';
+import { createPageMemory } from './page-memory.ts';
+import { createPolitePages, type PoliteOptions, type PolitePages } from './polite.ts';
 
 const origin = 'http://origin.example';
 const shop = 'https://shop.example';
@@ -29,7 +31,7 @@ let watched: string[];
 
 const fetcher: Fetcher = {
   originOf: (_market, _region, request) => request.origin ?? origin,
-  for: () => async (request) => {
+  for: (_market, _region, signal, share) => async (request) => {
     const url = `${request.origin ?? origin}${request.path}`;
     sent.push({ at: clock.now() - start, url, headers: request.headers ?? {} });
     open += 1;
@@ -38,7 +40,9 @@ const fetcher: Fetcher = {
     open -= 1;
     const reply = replies[url] ?? (request.path === '/robots.txt' ? { status: 404 } : (replies['*'] ?? {}));
     if (reply instanceof Fault) throw reply;
-    return { status: 200, headers: {}, body: Buffer.alloc(0), url, at: clock.now(), ...reply };
+    const answer = { status: 200, headers: {}, body: Buffer.alloc(0), url, at: clock.now(), ...reply };
+    await share?.reserve(answer.body.length, signal);
+    return answer;
   },
   forget: (market, region) => {
     forgotten.push(`${market}/${region}`);
@@ -46,7 +50,7 @@ const fetcher: Fetcher = {
   close: async () => {},
 };
 
-function polite(settings: object = {}): PolitePages {
+function polite(settings: object = {}, options: Partial<PoliteOptions> = {}): PolitePages {
   return createPolitePages({
     fetcher,
     origins: parseOrigins(
@@ -61,6 +65,7 @@ function polite(settings: object = {}): PolitePages {
     userAgent: 'Gleaner/test',
     random: () => 0,
     firstPauseMs: 1_000,
+    ...options,
     watch: {
       ended: ({ market, region, ...place }, ms) =>
         watched.push(`${market}/${region} ${place.origin} ${ms} ms`),
@@ -328,6 +333,77 @@ describe('robots.txt', () => {
     await expect(read(polite(), '/asked', shop, { page })).rejects.toMatchObject({
       message: expect.stringContaining('/opened'),
     });
+  });
+});
+
+describe('a unit', () => {
+  const limitsOf = () => ({ ...defaultMarketLimits, unitBytes: 250, unitMs: 1_000 });
+  /** Fetches one page after the other until a fault ends it. */
+  const endless = async (pages: PolitePages) => {
+    const { fetch, ended } = pages.visit('mkta', 'id');
+    for (let page = 1; ; page += 1) {
+      try {
+        await run(fetch({ path: `/${page}` }));
+      } catch (error) {
+        await ended(error as Fault);
+        return { page, fault: error as Fault };
+      }
+    }
+  };
+
+  test('ends with the page that brings more bytes than its market allows', async () => {
+    replies['*'] = { body: Buffer.alloc(100) };
+    const { page, fault } = await endless(polite({}, { limitsOf }));
+    expect(page).toBe(3);
+    expect(fault).toMatchObject({ code: 'page_too_large', retry: 'never' });
+    // The next unit begins with nothing.
+    expect((await endless(polite({}, { limitsOf }))).page).toBe(3);
+  });
+
+  test('ends once its site has taken longer than its market allows, waits of ours left out', async () => {
+    latencyMs = 400;
+    const began = clock.now();
+    const { page, fault } = await endless(polite({ requests_per_second: 0.5 }, { limitsOf }));
+    expect(page).toBe(3);
+    expect(fault).toMatchObject({ code: 'page_timeout', retry: 'never' });
+    expect(clock.now() - began).toBeGreaterThan(4_000);
+  });
+
+  test('holds memory for the page that it reads, and none once it has ended', async () => {
+    replies['*'] = { body: Buffer.alloc(100) };
+    const memory = createPageMemory({ maxBytes: 250, clock });
+    const pages = polite({}, { memory });
+    const visits = [1, 2, 3].map(() => pages.visit('mkta', 'id'));
+    const arrived: number[] = [];
+    const fetches = visits.map(({ fetch }, at) => fetch({ path: '/' }).then(() => arrived.push(at)));
+    const aWhile = async () => {
+      for (let turn = 0; turn < 8; turn += 1) await clock.pass(500);
+    };
+    await aWhile();
+    expect(arrived).toHaveLength(2);
+    // Whoever reads on has read the page before, and waits behind the third.
+    const next = visits[arrived[0]!]!.fetch({ path: '/next' });
+    await aWhile();
+    expect(arrived).toHaveLength(3);
+    await visits[arrived[1]!]!.ended(null);
+    await run(next);
+    await Promise.all(fetches);
+    for (const { ended } of visits) await ended(null);
+    const all = memory.share();
+    await run(all.reserve(250));
+    expect(all.waitedMs).toBe(0);
+  });
+
+  test('does not hold a page while a robots.txt waits for memory', async () => {
+    replies['*'] = { body: Buffer.alloc(100) };
+    replies[`${shop}/robots.txt`] = { body: Buffer.alloc(100) };
+    replies['https://other.example/robots.txt'] = { body: Buffer.alloc(100) };
+    const memory = createPageMemory({ maxBytes: 100, clock });
+    const { fetch, ended } = polite({}, { memory }).visit('mktf', '');
+    await run(fetch({ path: '/products.json', origin: shop }));
+    await run(fetch({ path: '/products.json', origin: 'https://other.example' }));
+    await ended(null);
+    expect(sent).toHaveLength(4);
   });
 });
 

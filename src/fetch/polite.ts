@@ -5,11 +5,14 @@ import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { gentleness } from './defaults.ts';
 import type { Fetcher } from './http.ts';
+import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
-import type { FetchPage, PageRequest } from './page.ts';
+import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+import type { PageMemory, PageShare } from './page-memory.ts';
 import { followingRedirects } from './redirects.ts';
 import type { RequestPlace, RequestWatch } from './request-watch.ts';
 import { createRobots } from './robots.ts';
+import { createUnitUsage } from './unit-usage.ts';
 import { type Verdict, verdictOf, verdictOfStatus } from './verdict.ts';
 
 /** What politeness is made of. */
@@ -26,6 +29,10 @@ export interface PoliteOptions {
   firstPauseMs?: number;
   /** Is told of every request. */
   watch?: RequestWatch;
+  /** What a market's site may send and take for one unit; the defaults when absent. */
+  limitsOf?: (market: string) => MarketLimits;
+  /** What pages of all visits are held in; unbounded when absent. */
+  memory?: PageMemory;
 }
 
 /** Reading one unit: the requests that it takes, and what they came to. */
@@ -83,6 +90,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     random: options.random ?? Math.random,
     firstPauseMs: options.firstPauseMs ?? 2_000,
   });
+  const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
   const gentlenessOf = (market: string) => gentleness(market, origins.get(market));
 
@@ -93,11 +101,19 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   };
 
   /** Visits without a look at robots.txt. */
-  const bareVisit = (market: string, region: string, signal?: AbortSignal): Visit => {
-    const fetchOnce = fetcher.for(market, region, signal);
+  const bareVisit = (
+    market: string,
+    region: string,
+    signal?: AbortSignal,
+    share: PageShare | undefined = options.memory?.share(),
+  ): Visit => {
+    const fetchOnce = fetcher.for(market, region, signal, share);
+    const usage = createUnitUsage(market, limitsOf(market));
     let last: Sent | undefined;
     let answers = 0;
     let underWay = 0;
+    /** Waiting for room in memory is not the site's doing. */
+    const waitedMs = () => share?.waitedMs ?? 0;
 
     const judge = async (sent: Sent | undefined, verdict: Verdict) => {
       if (!sent || sent.judged || verdict.sort === 'none') return;
@@ -129,21 +145,24 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
         const place = { origin: fetcher.originOf(market, region, request), market, region };
         const sent = { manners, place, page, probe, judged: false };
         last = sent;
-        const began = clock.now();
+        const began = clock.now() - waitedMs();
+        const took = () => clock.now() - waitedMs() - began;
+        let answer: PageAnswer;
         try {
-          const answer = await fetchOnce(request);
+          answer = await fetchOnce(request);
           answers += 1;
-          watch?.ended(place, clock.now() - began);
+          watch?.ended(place, took());
           await judge(sent, verdictOfStatus(answer, clock.now()) ?? { sort: 'none' });
-          return answer;
         } catch (error) {
           if (error instanceof Fault) {
             const verdict = verdictOf(error);
-            if (verdict.sort !== 'none') watch?.ended(place, clock.now() - began);
+            if (verdict.sort !== 'none') watch?.ended(place, took());
             await judge(sent, verdict);
           }
           throw error;
         }
+        usage.add(answer.body.length, took());
+        return answer;
       } finally {
         leave();
       }
@@ -151,6 +170,8 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
 
     return {
       fetch: async (request) => {
+        // A reader that asks on has read the page before.
+        if (underWay === 0) share?.release();
         // A reader that asks on was content with what it got.
         if (underWay === 0) await judge(last, { sort: 'well' });
         underWay += 1;
@@ -162,6 +183,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       },
       ended: async (fault) => {
         if (fault?.code === 'page_blocked' || fault?.code === 'page_login') fetcher.forget(market, region);
+        share?.release();
         await judge(last, fault ? verdictOf(fault) : { sort: 'well' });
       },
     };
@@ -172,16 +194,24 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     const request: PageRequest = { path: '/robots.txt', headers: { accept: 'text/plain' } };
     const redirects = origin === undefined ? 'same_origin' : 'anywhere';
     const following = followingRedirects(fetch, mostRobotsRedirects);
-    const answer = await following({ ...request, ...(origin === undefined ? {} : { origin }), redirects });
-    await ended(null);
-    return answer;
+    try {
+      const answer = await following({ ...request, ...(origin === undefined ? {} : { origin }), redirects });
+      await ended(null);
+      return answer;
+    } catch (error) {
+      await ended(Fault.from(error));
+      throw error;
+    }
   };
 
   return {
     visit: (market, region, signal) => {
-      const { fetch, ended } = bareVisit(market, region, signal);
+      const share = options.memory?.share();
+      const { fetch, ended } = bareVisit(market, region, signal, share);
       if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
       const allowed: FetchPage = async (request) => {
+        // Before a robots.txt asks for room of its own: visits that hold pages meanwhile would wait for each other.
+        share?.release();
         const origin = fetcher.originOf(market, region, request);
         const read = () => readRobots(market, region, request);
         for (const path of new Set([request.path, request.page?.path ?? request.path])) {

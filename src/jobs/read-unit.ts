@@ -4,6 +4,7 @@ import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import { maxPayloadBytes } from '../store/outcomes.ts';
 import type { JobContext } from './context.ts';
+import { limitRecords } from './limit-records.ts';
 import { type Look, lookAt } from './look.ts';
 import { writeUnitFile } from './unit-file.ts';
 import { inPlaceMs, type Later, type Patience } from './waiting.ts';
@@ -64,10 +65,13 @@ export async function readUnit(
       await visit.ended(null);
       return result;
     } catch (error) {
-      signal.throwIfAborted();
-      fault = Fault.from(error);
+      fault = signal.aborted ? new Fault('unavailable', 'reading was stopped') : Fault.from(error);
     }
-    if (fault.code === 'unavailable') throw fault;
+    if (fault.code === 'unavailable') {
+      await visit.ended(fault);
+      signal.throwIfAborted();
+      throw fault;
+    }
     if (fault.code === 'internal') {
       log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
     }
@@ -107,7 +111,7 @@ async function readOnce(
   fetch: FetchPage,
   look: Look,
 ): Promise<UnitResult> {
-  const { reader, kind } = context.offers.of(job);
+  const { reader, kind, market } = context.offers.of(job);
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch };
   if (reader.sort === 'list') {
@@ -116,7 +120,7 @@ async function readOnce(
       job,
       batch,
       index,
-      look.pages(reader.read(unit.input, reading)),
+      look.pages(limitRecords(reader.read(unit.input, reading), market)),
     );
     return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
   }

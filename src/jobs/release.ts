@@ -4,6 +4,7 @@ import type { BatchWait } from '../store/politeness.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import type { JobContext } from './context.ts';
 import { publish } from './dispatch.ts';
+import { countsAsStalled } from './suspect.ts';
 
 /**
  * Gives a batch back at once, for the next worker: this one stops. If that fails, the sweep takes the batch once
@@ -41,7 +42,7 @@ export async function backOff(
   const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
   const tries = waited?.tries ?? {};
   try {
-    if (!(await store.releaseBatch(id, attempt, now + ms))) return;
+    if (!(await store.releaseBatch(id, attempt, now + ms, countsAsStalled(fault)))) return;
     publishLater(context, { ...message, attempt }, ms, signal);
     await store.keepWait({ batchId: id, jobId, since: now, until: now + ms, reason, tries, failures });
   } catch (error) {
@@ -50,7 +51,7 @@ export async function backOff(
 }
 
 /** Publishes a batch after a pause. If this process is gone by then, the sweep publishes it. */
-function publishLater(
+export function publishLater(
   { queue, clock }: JobContext,
   message: BatchReference,
   ms: number,

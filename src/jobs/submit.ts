@@ -173,6 +173,8 @@ function* makeBatches(context: JobContext, { kind, market }: Offer, plan: Plan, 
         notBefore: null,
         file: null,
         endedAt: null,
+        stalledClaims: 0,
+        solo: null,
       };
     }
   }

@@ -7,6 +7,7 @@ import { dispatch } from './dispatch.ts';
 import { type Finished, readUnits, record } from './read-units.ts';
 import { backOff, putBack, putOff } from './release.ts';
 import { settle } from './settle.ts';
+import { isSuspect, readSuspect } from './suspect.ts';
 
 /**
  * Works one batch off: claims it, reads its outstanding units, writes what they came to, and takes
@@ -37,7 +38,8 @@ export async function work(
   try {
     // A batch that was never claimed before was never put off.
     waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
-    const finished = await readUnits(context, job, batch, waited, both);
+    const read = isSuspect(batch) ? readSuspect : readUnits;
+    const finished = await read(context, job, batch, waited, both);
     if (finished === null) return;
     if (finished.wait) {
       if (!(await record(context, batch, finished))) return;

@@ -4,6 +4,7 @@ import type { PageAnswer } from '../fetch/page.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
+import { checkContainers } from './json-values.ts';
 import { strangePage } from './strange-page.ts';
 
 /** Paths and hosts that visitors are sent to instead of what they asked for. */
@@ -21,6 +22,7 @@ function brief(words: string): string {
 }
 
 function parsed(body: string): { value: Json } | { reason: string } {
+  checkContainers(body);
   try {
     return { value: JSON.parse(body) as Json };
   } catch (thrown) {

@@ -48,6 +48,12 @@ it('reads bytes as UTF-8 where they are that, and else by the declared encoding'
   expect(bodyText(answer(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
 });
 
+it('refuses a page of more nodes than a page has', () => {
+  expect(() => parseHtml('<br>'.repeat(300_001))).toThrow(
+    expect.objectContaining({ code: 'page_unreadable', message: 'the page holds more than 300000 nodes' }),
+  );
+});
+
 it.each(['<div>', '<a><p>', '<b class=x></p>', '<table><tr><td>', '<', '<a x="', '<!--', '<script>', '&amp'])(
   'is done with 5 MB of %j in bounded time',
   { timeout: 30_000 },

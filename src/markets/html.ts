@@ -25,8 +25,19 @@ function standsIn(element: Element, others: ReadonlySet<Node | Document>): boole
   return false;
 }
 
+/** Elements, texts and comments of a page at most. Large real pages have 30,000; each takes about 300 bytes. */
+const maxNodes = 300_000;
+
 class BoundedHandler extends DomHandler {
+  private nodes = 0;
   readonly ids = new Map<string, Element[]>();
+
+  protected override addNode(node: Node): void {
+    this.nodes += 1;
+    if (this.nodes > maxNodes)
+      throw new Fault('page_unreadable', `the page holds more than ${maxNodes} nodes`);
+    super.addNode(node);
+  }
 
   override onopentag(name: string, attributes: Record<string, string>): void {
     if (this.tagStack.length > deepest) {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import type { MarketLimits } from '../fetch/limits.ts';
 import type { FetchPage, PageAnswer } from '../fetch/page.ts';
 
 /** What a reader is told beside the unit: where and when. */
@@ -30,6 +31,7 @@ export interface RecordReader {
 export interface ListPage {
   /** Which of the result's lists the entries belong to: "items", "products", "rcmd_items". */
   list: string;
+  /** Given away: emptied when the next page is asked for, so that a listing takes the memory of one page. */
   entries: JsonObject[];
 }
 
@@ -59,6 +61,11 @@ export interface Market {
   /** Region codes; empty for a market that is not region based. */
   readonly regions: readonly string[];
   readonly readers: Partial<Record<PageName, Reader>>;
+  /** Batches under way at once in each lane over all workers, and those of one user in one worker. Absent: 8,
+   *  shared by all users, for markets whose requests all go to the same few origins. */
+  readonly slots?: { total: number; perUser: number };
+  /** What its site may send and take for one unit, where that is not the default. */
+  readonly limits?: Partial<MarketLimits>;
   /** Reads a URL as submitted into a reader's input and region (decisions, "mkta URLs"). Throws a
    *  plain Error whose message says what is wrong with the URL. Absent where no kind takes URLs. */
   readonly parseUrl?: (page: PageName, url: string) => { input: JsonObject; region: string; type: string };

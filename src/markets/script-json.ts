@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import { checkContainers } from './json-values.ts';
 
 /** Brackets inside each other at most. Pages stay below 40; much deeper ones overflow the stack of
  *  whoever walks them. */
@@ -27,10 +28,11 @@ function closing(text: string, start: number): number {
 }
 
 /** The JSON value that a text is, an object or an array. Undefined for anything else, and for one that
- *  nests more than 200 deep. */
+ *  nests more than 200 deep. Fault `page_unreadable` for one of more values than a page has. */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
   if (!/^[[{]/.test(trimmed) || closing(trimmed, 0) !== trimmed.length) return undefined;
+  checkContainers(trimmed);
   try {
     return JSON.parse(trimmed) as Json;
   } catch {

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { accountContract } from './contract/accounts.ts';
+import { attemptContract } from './contract/attempts.ts';
 import { claimContract } from './contract/claims.ts';
 import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
@@ -27,6 +28,7 @@ export function storeContract(open: OpenStores): void {
   describe('jobs', () => jobContract(open));
   describe('submissions', () => submissionContract(open));
   describe('claims', () => claimContract(open));
+  describe('claims without progress', () => attemptContract(open));
   describe('outcomes', () => outcomeContract(open));
   describe('progress', () => progressContract(open));
   describe('stalled batches', () => stalledContract(open));

@@ -187,6 +187,10 @@ export interface Batch {
   state: BatchState;
   /** Raised by every claim; writes name it, so a late worker's write matches nothing. */
   attempt: number;
+  /** Claims in a row that recorded no outcome, this one included; those released in order do not count. */
+  stalledClaims: number;
+  /** The unit that was last started by itself, after claims without progress; null when none was. */
+  solo: SoloUnit | null;
   queuedAt: number | null;
   /** End of the claim unless renewed. */
   leaseUntil: number | null;
@@ -198,8 +202,15 @@ export interface Batch {
   endedAt: number | null;
 }
 
-/** A batch without what is large: how progress is shown. */
-export type BatchSummary = Omit<Batch, 'units' | 'outcomes'> & { total: number };
+/** A unit that is read by itself, so that a worker's death can be attributed to it. */
+export interface SoloUnit {
+  index: number;
+  /** How often reading it was started without an outcome. */
+  starts: number;
+}
+
+/** A batch without what is large and what only workers need: how progress is shown. */
+export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'stalledClaims' | 'solo'> & { total: number };
 
 /** Units of a job by what became of them, and batches likewise. */
 export interface Counts {

@@ -11,6 +11,7 @@ import type {
   LedgerEntry,
   Outcome,
   Role,
+  SoloUnit,
   StoredFile,
   Submission,
   User,
@@ -231,15 +232,19 @@ export interface BatchStore {
   /** Batches of a job that are queued or claimed, and apart from them those put off until after `now`. */
   countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**
-   * Claims a queued batch by raising its attempt. Null unless the batch is outstanding and either
-   * its attempt is `attempt` and it is not claimed, or its claim ended before `now`.
+   * Claims a queued batch by raising its attempt and its count of claims without progress. Null unless the
+   * batch is outstanding and either its attempt is `attempt` and it is not claimed, or its claim ended before
+   * `now`.
    */
   claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<Batch | null>;
   /** Extends a claim; false when it is not this attempt's any more. */
   renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
+  /** Keeps which unit is about to be read by itself; false when the claim is not this attempt's any more. */
+  startSolo(batchId: string, attempt: number, solo: SoloUnit): Promise<boolean>;
   /**
    * Writes outcomes and payloads of some units; false when the claim is not this attempt's any more.
-   * A unit keeps its first outcome: a write that is repeated counts nothing twice.
+   * A unit keeps its first outcome: a write that is repeated counts nothing twice. A new outcome resets the
+   * count of claims without progress.
    */
   recordOutcomes(
     batchId: string,
@@ -260,8 +265,11 @@ export interface BatchStore {
     file: StoredFile | null,
     now: number,
   ): Promise<boolean>;
-  /** Gives a claimed batch back as `queued`, not to be published before `notBefore`. */
-  releaseBatch(batchId: string, attempt: number, notBefore: number): Promise<boolean>;
+  /**
+   * Gives a claimed batch back as `queued`, not to be published before `notBefore`; false when the claim is not
+   * this attempt's any more. The claim does not count as one without progress, unless it `failed`.
+   */
+  releaseBatch(batchId: string, attempt: number, notBefore: number, failed?: boolean): Promise<boolean>;
   /**
    * Ends every outstanding unit of the job's batches that are in one of `states` with `outcome`, as of
    * `now`; gives the number of units ended. A worker's later write to such a batch matches nothing.

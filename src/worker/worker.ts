@@ -5,6 +5,7 @@ import type { Queue } from '../queue/queue.ts';
 import type { Lane } from '../store/documents.ts';
 import { createStorageGate } from './storage-gate.ts';
 import { countingUnits, type WorkTally } from './tally.ts';
+import { shareAmongUsers } from './user-share.ts';
 
 /** A running worker. */
 export interface Worker {
@@ -45,8 +46,11 @@ export async function startWorker(given: JobContext, markets: readonly Market[])
     }
   };
   const consumers = await Promise.all(
-    markets.flatMap(({ name }) =>
-      lanes.map((lane) => context.queue.consume(lane, name, batchesAtOnce[lane], counted)),
+    markets.flatMap(({ name, slots }) =>
+      lanes.map((lane) => {
+        const handle = slots ? shareAmongUsers(context, slots.perUser, counted, stopping.signal) : counted;
+        return context.queue.consume(lane, name, slots?.total ?? batchesAtOnce[lane], handle);
+      }),
     ),
   );
   return {

@@ -16,6 +16,35 @@ afterEach(async () => {
 
 afterAll(() => bench.stop());
 
+describe('a catalogue without end', () => {
+  const page = (first: number, count: number, title: string) =>
+    JSON.stringify({ products: Array.from({ length: count }, (_, at) => ({ id: first + at, title })) });
+
+  test('is given up at the bytes of one unit', async () => {
+    let pages = 0;
+    bench.behaves = (_request, response) => {
+      pages += 1;
+      response.end(page(pages * 250, 250, 'x'.repeat(2_000)));
+    };
+    expect(await bench.read('http://shop.example/', { ...bench.throughProxy(), concurrency: 8 })).toBe(
+      'page_too_large',
+    );
+    // 4,000,000 bytes, in pages of half a million.
+    expect(pages).toBe(8);
+  });
+
+  test('whose every page is in time is given up at the time of one unit', async () => {
+    let pages = 0;
+    bench.behaves = (_request, response) => {
+      pages += 1;
+      setTimeout(() => response.end(page(pages * 250, 250, 'x')), 300);
+    };
+    expect(await bench.read('http://shop.example/')).toBe('page_timeout');
+    expect(pages).toBeGreaterThan(1);
+    expect(pages).toBeLessThanOrEqual(5);
+  });
+});
+
 describe('an answer', () => {
   /** Sends pieces until the reader hangs up. */
   const forever =

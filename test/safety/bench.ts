@@ -4,6 +4,7 @@ import { Fault } from '../../src/base/fault.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
+import { defaultMarketLimits } from '../../src/fetch/limits.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -72,6 +73,7 @@ export async function openSafety(): Promise<SafetyBench> {
     });
     const store = openSqliteStore({ path: ':memory:' });
     const pages = createPolitePages({
+      limitsOf: () => ({ ...defaultMarketLimits, unitBytes: 4_000_000, unitMs: 1_500 }),
       fetcher,
       origins,
       store,

@@ -83,7 +83,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
 
   return {
     originOf,
-    for: (market, region, signal) => async (request) => {
+    for: (market, region, signal, share) => async (request) => {
       signal?.throwIfAborted();
       const origin = originOf(market, region, request);
       if (request.page === undefined && request.method === 'POST') {
@@ -93,6 +93,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
       try {
         const task = (tab: Tab) => visit(tab, opening, limits, signal);
         const seen = await pool.use({ market, region, origin }, task, signal);
+        await share?.reserve(seen.body.length, signal);
         return { ...seen, at: clock.now() };
       } catch (error) {
         if (signal?.aborted) throw signal.reason;

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { retryAfterMs } from '../../fetch/retry-after.ts';
 import { redirectFault, statusFault } from '../answer.ts';
+import { checkContainers } from '../json-values.ts';
 import { strangePage } from '../strange-page.ts';
 import { regions } from './regions.ts';
 
@@ -37,6 +38,7 @@ function statusFaultOf(answer: PageAnswer): Fault {
 function parse(answer: PageAnswer): JsonObject {
   const body = answer.body.toString('utf8').trim();
   let value: unknown;
+  checkContainers(body);
   try {
     value = JSON.parse(body);
   } catch {

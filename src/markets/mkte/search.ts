@@ -88,9 +88,10 @@ async function* read(
     total ??= claimedTotal(page);
     scraped += 1;
     const entries = fresh(entriesOf(page, region), seen, nameOf);
-    if (entries.length > 0) yield { list: 'products', entries };
     // Advertisements change from page to page even where the results repeat.
-    if (entries.every(({ is_sponsored }) => is_sponsored === true) || !hasNext(page)) break;
+    const isLast = entries.every(({ is_sponsored }) => is_sponsored === true) || !hasNext(page);
+    if (entries.length > 0) yield { list: 'products', entries };
+    if (isLast) break;
   }
   return { total_products: seen.size, scraped_pages: scraped, total_result_count: total };
 }

@@ -120,6 +120,30 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
   return fresh(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
 }
 
+/** What one page of a catalogue brings. */
+interface CataloguePage {
+  /** Products on it, and those of them that are new. */
+  count: number;
+  added: number;
+  /** What the listing keeps of the new ones. */
+  entries: JsonObject[];
+  /** Another page may follow. */
+  full: boolean;
+}
+
+/** Reads one page. Everything else of it is free once this returns, before the next one is fetched. */
+async function readPage(
+  page: number,
+  place: StorePage,
+  seen: Set<string>,
+  fetch: FetchPage,
+): Promise<CataloguePage> {
+  const products = await productsOn(page, place, fetch);
+  const added = fresh(products, seen, nameOf);
+  const entries = matching(added, place);
+  return { count: products.length, added: added.length, entries, full: isFull(products) };
+}
+
 /**
  * Reads catalogues of stores: `products`, each as the store wrote it (decisions, "F"). `input` holds
  * the `url` of a store, a collection or a search page; a search reads the whole store and keeps the
@@ -137,9 +161,9 @@ export const search: ListReader = {
     let total = 0;
     let pages = 0;
     for (let page = 1; page <= deepest; page += 1) {
-      const products = await productsOn(page, place, fetch);
+      const { count, added, entries, full } = await readPage(page, place, seen, fetch);
       pages += 1;
-      if (page === 1 && products.length === 0 && place.collection !== null) {
+      if (page === 1 && count === 0 && place.collection !== null) {
         if (place.collection === 'all') {
           // The collection of everything is empty where a store has made one of its own: ask the store.
           place = { ...place, collection: null };
@@ -148,12 +172,10 @@ export const search: ListReader = {
         }
         await checkEmpty(place, fetch);
       }
-      const added = fresh(products, seen, nameOf);
-      if (added.length === 0) break;
-      const entries = matching(added, place);
+      if (added === 0) break;
       total += entries.length;
       yield { list: 'products', entries };
-      if (!isFull(products)) break;
+      if (!full) break;
     }
     return { store, collection, total_products: total, pages_fetched: pages };
   },

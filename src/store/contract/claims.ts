@@ -64,6 +64,7 @@ export function claimContract(open: OpenStores): void {
       ...batches[0],
       state: 'claimed',
       attempt: 1,
+      stalledClaims: 1,
       queuedAt: aTime,
       leaseUntil: aTime + 500,
     };
@@ -129,6 +130,7 @@ export function claimContract(open: OpenStores): void {
       notBefore: aTime + 5,
       outcomes: { 1: aSuccess() },
       success: 1,
+      stalledClaims: 0,
     });
     const claimed = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
     expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });

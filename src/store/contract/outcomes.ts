@@ -18,7 +18,7 @@ export function outcomeContract(open: OpenStores): void {
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     expect(await stores.store.recordOutcomes(batch.id, 1, outcomes, [aPayload(2, '{"ü":1}')])).toBe(true);
-    expect(await reread(batch)).toEqual({ ...batch, outcomes, success: 1, failed: 1 });
+    expect(await reread(batch)).toEqual({ ...batch, outcomes, success: 1, failed: 1, stalledClaims: 0 });
     expect(await texts(batch)).toEqual([[2, '{"ü":1}']]);
     expect(textOf(await stores.other.readPayload(await reread(batch), 2))).toBe('{"ü":1}');
     expect(await stores.store.readPayload(await reread(batch), 0)).toBeNull();
@@ -83,6 +83,7 @@ export function outcomeContract(open: OpenStores): void {
       leaseUntil: null,
       file,
       endedAt: aTime,
+      stalledClaims: 0,
     };
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);

@@ -115,6 +115,8 @@ export function aBatch(
     notBefore: null,
     file: null,
     endedAt: null,
+    stalledClaims: 0,
+    solo: null,
     ...fields,
   };
 }

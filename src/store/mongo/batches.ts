@@ -46,7 +46,10 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          { $set: { state: 'claimed', leaseUntil, notBefore: null }, $inc: { attempt: 1 } },
+          {
+            $set: { state: 'claimed', leaseUntil, notBefore: null },
+            $inc: { attempt: 1, stalledClaims: 1 },
+          },
           { returnDocument: 'after' },
         );
         return claimed && readBatch(claimed);
@@ -61,6 +64,12 @@ export function batchStore(engine: Engine): BatchStore {
         return renewed.matchedCount === 1;
       }),
 
+    startSolo: (batchId, attempt, solo) =>
+      engine.run(async ({ batches }) => {
+        const kept = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: { solo } });
+        return kept.matchedCount === 1;
+      }),
+
     recordOutcomes: (batchId, attempt, outcomes, payloads) =>
       engine.run((collections) => writeOutcomes(collections, batchId, attempt, { outcomes, payloads })),
 
@@ -69,12 +78,16 @@ export function batchStore(engine: Engine): BatchStore {
         writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
       ),
 
-    releaseBatch: (batchId, attempt, notBefore) =>
+    releaseBatch: (batchId, attempt, notBefore, failed = false) =>
       engine.run(async ({ batches }) => {
-        const released = await batches.updateOne(
-          { _id: batchId, attempt, state: 'claimed' },
-          { $set: { state: 'queued', leaseUntil: null, notBefore } },
-        );
+        const claim = { _id: batchId, attempt, state: 'claimed' as const };
+        const $set = { state: 'queued' as const, leaseUntil: null, notBefore };
+        if (!failed) {
+          const counted = { ...claim, stalledClaims: { $gt: 0 } };
+          const released = await batches.updateOne(counted, { $set, $inc: { stalledClaims: -1 } });
+          if (released.matchedCount === 1) return true;
+        }
+        const released = await batches.updateOne(claim, { $set });
         return released.matchedCount === 1;
       }),
 

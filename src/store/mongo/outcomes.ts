@@ -65,6 +65,7 @@ export async function writeOutcomes(
         ...Object.fromEntries(fresh.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
         success: addition.success,
         failed: addition.failed,
+        ...(fresh.length > 0 ? { stalledClaims: 0 } : {}),
         ...ending,
       },
     });

@@ -72,11 +72,27 @@ export function writeBatch(batch: Batch, draft: string): BatchDocument {
 /** A batch, whole. */
 export function readBatch(document: BatchDocument): Batch {
   const { _id, units, keys: _, draft: __, taker: ___, total: ____, ...rest } = document;
-  return { id: _id, ...rest, units: JSON.parse(units) as Unit[], endedAt: rest.endedAt ?? null };
+  return {
+    id: _id,
+    ...rest,
+    units: JSON.parse(units) as Unit[],
+    // Batches of earlier versions have none of these.
+    endedAt: rest.endedAt ?? null,
+    stalledClaims: rest.stalledClaims ?? 0,
+    solo: rest.solo ?? null,
+  };
 }
 
 /** Leaves out what is large in a batch, and what is nobody's business. */
-export const summaryFields = { units: 0, keys: 0, outcomes: 0, draft: 0, taker: 0 } as const;
+export const summaryFields = {
+  units: 0,
+  keys: 0,
+  outcomes: 0,
+  stalledClaims: 0,
+  solo: 0,
+  draft: 0,
+  taker: 0,
+} as const;
 
 /** A batch without units, from a document that was read with `summaryFields`. */
 export function readSummary(document: Omit<BatchDocument, keyof typeof summaryFields>): BatchSummary {

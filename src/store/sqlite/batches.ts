@@ -49,7 +49,8 @@ export function batchStore(engine: Connection): BatchStore {
       engine.write(() => {
         const row = engine.document(
           batches,
-          `UPDATE batches SET state = 'claimed', attempt = attempt + 1, lease_until = ?, not_before = NULL
+          `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
+             lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
           leaseUntil,
@@ -68,6 +69,14 @@ export function batchStore(engine: Connection): BatchStore {
         attempt,
       ) === 1,
 
+    startSolo: async (batchId, attempt, solo) =>
+      engine.run(
+        `UPDATE batches SET solo = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
+        JSON.stringify(solo),
+        batchId,
+        attempt,
+      ) === 1,
+
     recordOutcomes: async (batchId, attempt, outcomes, payloads) =>
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads })),
 
@@ -76,9 +85,10 @@ export function batchStore(engine: Connection): BatchStore {
         writeOutcomes(engine, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
       ),
 
-    releaseBatch: async (batchId, attempt, notBefore) =>
+    releaseBatch: async (batchId, attempt, notBefore, failed = false) =>
       engine.run(
         `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?
+           ${failed ? '' : ', stalled_claims = max(0, stalled_claims - 1)'}
          WHERE id = ? AND attempt = ? AND state = 'claimed'`,
         notBefore,
         batchId,
@@ -130,10 +140,11 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
     engine.run('INSERT INTO payloads (batch_id, unit, body) VALUES (?, ?, ?)', batchId, index, body);
   }
   engine.run(
-    'UPDATE batches SET outcomes = ?, success = ?, failed = ? WHERE id = ?',
+    'UPDATE batches SET outcomes = ?, success = ?, failed = ?, stalled_claims = iif(?, 0, stalled_claims) WHERE id = ?',
     JSON.stringify({ ...known, ...fresh }),
     success,
     failed,
+    Object.keys(fresh).length,
     batchId,
   );
   if (write.end) {

@@ -1,4 +1,13 @@
-import type { ApiKey, Batch, Delivery, Job, LedgerEntry, Submission, User } from '../documents.ts';
+import type {
+  ApiKey,
+  Batch,
+  BatchSummary,
+  Delivery,
+  Job,
+  LedgerEntry,
+  Submission,
+  User,
+} from '../documents.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { Value } from './engine.ts';
 
@@ -126,13 +135,15 @@ export const batches = shape<BatchRow>(
     'notBefore',
     'file',
     'endedAt',
+    'stalledClaims',
+    'solo',
     'outcomes',
   ],
-  ['file', 'outcomes'],
+  ['file', 'solo', 'outcomes'],
 );
 
 /** Table `batches` without outcomes: how progress is shown. */
-export const summaries = shape<Omit<BatchRow, 'outcomes'>>(
+export const summaries = shape<BatchSummary>(
   [
     'id',
     'jobId',

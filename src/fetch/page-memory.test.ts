@@ -1,0 +1,101 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createPageMemory, type PageMemory } from './page-memory.ts';
+
+let clock: StandingClock;
+let memory: PageMemory;
+beforeEach(() => {
+  clock = standingClock(0);
+  memory = createPageMemory({ maxBytes: 100, clock });
+});
+
+/** A share with this much requested, and whether it was granted. */
+async function requested(bytes: number, signal?: AbortSignal) {
+  const share = memory.share();
+  const state = { share, granted: false };
+  share.reserve(bytes, signal).then(
+    () => {
+      state.granted = true;
+    },
+    () => {},
+  );
+  await settled();
+  return state;
+}
+
+describe('createPageMemory()', () => {
+  test('lets pages wait in the order of asking once it is full', async () => {
+    const first = await requested(60);
+    const second = await requested(60);
+    const small = await requested(10);
+    expect([first.granted, second.granted, small.granted]).toEqual([true, false, false]);
+    first.share.release();
+    await settled();
+    expect([second.granted, small.granted]).toEqual([true, true]);
+  });
+
+  test('grants a page that is larger than all of it once it is alone', async () => {
+    const small = await requested(1);
+    const large = await requested(500);
+    expect(large.granted).toBe(false);
+    small.share.release();
+    await settled();
+    expect(large.granted).toBe(true);
+    const next = await requested(1);
+    expect(next.granted).toBe(false);
+    large.share.release();
+    await settled();
+    expect(next.granted).toBe(true);
+  });
+
+  test('makes room when a share shrinks, and counts what it releases once', async () => {
+    const first = await requested(100);
+    const second = await requested(70);
+    first.share.shrink(31);
+    await settled();
+    expect(second.granted).toBe(false);
+    first.share.shrink(30);
+    first.share.shrink(90);
+    await settled();
+    expect(second.granted).toBe(true);
+    first.share.release();
+    first.share.release();
+    expect((await requested(31)).granted).toBe(false);
+  });
+
+  test('grants more at once to a share that holds some', async () => {
+    const first = await requested(60);
+    const other = await requested(40);
+    const waiting = await requested(1);
+    await first.share.reserve(90);
+    expect(waiting.granted).toBe(false);
+    first.share.release();
+    await settled();
+    expect(waiting.granted).toBe(true);
+    other.share.release();
+  });
+
+  test('forgets whoever stops waiting, and measures the wait', async () => {
+    const first = await requested(100);
+    const stopping = new AbortController();
+    const stopped = await requested(100, stopping.signal);
+    const next = await requested(100);
+    await clock.pass(500);
+    stopping.abort(new Error('stopped'));
+    await settled();
+    await clock.pass(250);
+    first.share.release();
+    await settled();
+    expect([stopped.granted, next.granted]).toEqual([false, true]);
+    expect([first, stopped, next].map(({ share }) => share.waitedMs)).toEqual([0, 500, 750]);
+  });
+
+  test('rejects with the reason of a signal', async () => {
+    await requested(100);
+    const stopping = new AbortController();
+    const waiting = memory.share().reserve(1, stopping.signal);
+    stopping.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    await expect(memory.share().reserve(1, stopping.signal)).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,28 @@
+import { Fault } from '../base/fault.ts';
+import { limitsOf } from '../markets/limits.ts';
+import type { ListPage, ListSummary, Market } from '../markets/market.ts';
+
+/** Passes the pages of a listing on. Fault `page_too_large` once they hold more records than its market allows. */
+export async function* limitRecords(
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+  market: Market,
+): AsyncGenerator<ListPage, ListSummary, void> {
+  const { unitRecords } = limitsOf(market);
+  let records = 0;
+  try {
+    let next = await pages.next();
+    for (; !next.done; next = await pages.next()) {
+      records += next.value.entries.length;
+      if (records > unitRecords) {
+        const message = `the listing holds more than ${unitRecords} records, the limit of ${market.name}`;
+        throw new Fault('page_too_large', message);
+      }
+      yield next.value;
+      // Readers and consumers may still refer to the page while the next one is fetched.
+      next.value.entries.length = 0;
+    }
+    return next.value;
+  } finally {
+    await pages.return({});
+  }
+}

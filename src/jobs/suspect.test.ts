@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { mortal } from '../../test/support/mortal.ts';
+import { Fault } from '../base/fault.ts';
+import { newId } from '../base/id.ts';
+import type { Batch, BatchReference } from '../store/documents.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { leaseMs } from './context.ts';
+import { approve } from './decide.ts';
+import { countsAsStalled } from './suspect.ts';
+import { work } from './work.ts';
+
+let bench: JobsBench;
+let messages: BatchReference[];
+beforeEach(async () => {
+  bench = await openJobs({ jobWindow: 1 });
+  messages = [];
+  const { queue } = bench.context;
+  bench.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
+});
+afterEach(() => bench.close());
+
+const never = new AbortController().signal;
+const poison = '30000000007';
+
+/** An approved job of one batch, and the key of each of its units that failed with its code. */
+async function approved(items: number) {
+  const userId = await bench.createUser(10_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
+  await approve(bench.context, jobId, newId());
+  const batch = async (): Promise<Batch> =>
+    (await Array.fromAsync(bench.context.store.readBatches(jobId)))[0]!;
+  const failures = async () => {
+    const { units, outcomes } = await batch();
+    return units.flatMap(({ key }, index) => {
+      const outcome = outcomes[index];
+      return outcome?.status === 'FAILED' ? [[key, outcome.code]] : [];
+    });
+  };
+  return { jobId: jobId as string, batch, failures };
+}
+
+/** Works on the batch in a new process until `dies` says that it died, or to its end; true for a death. */
+async function live(dies: Promise<void>): Promise<boolean> {
+  const process = mortal(bench.context, Number.POSITIVE_INFINITY, 'before');
+  const message = messages.shift();
+  expect(message).toBeDefined();
+  let ended: 'died' | 'ended' | null = null;
+  const died = dies.then(() => {
+    process.kill();
+    ended ??= 'died';
+  });
+  const worked = work(process.context, message!, () => {}, never).then(() => {
+    ended ??= 'ended';
+  });
+  void Promise.race([died, worked]);
+  await bench.comesTrue('the process ends', async () => {
+    if (ended === null) await bench.clock.pass(100);
+    return ended !== null;
+  });
+  return ended === 'died';
+}
+
+/** Units whose pages kill the process that asks for them. */
+function killing(...items: string[]) {
+  let toll = () => {};
+  bench.between((fetch, itemId) => async (request) => {
+    if (!items.includes(itemId)) return fetch(request);
+    // Its neighbours' pages have come by then, and are not recorded.
+    toll();
+    return new Promise(() => {});
+  });
+  return () => new Promise<void>((resolve) => (toll = resolve));
+}
+
+/** Lives and dies until the batch is done; gives the number of deaths. */
+async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void>): Promise<number> {
+  for (let deaths = 0; ; deaths += 1) {
+    if (deaths > 60) throw new Error('it dies for ever');
+    if (!(await live(nextDeath()))) {
+      expect((await batch()).state).toBe('done');
+      return deaths;
+    }
+    await bench.clock.pass(leaseMs + 1);
+    await sweep(bench.context);
+  }
+}
+
+describe('a unit that kills its worker', () => {
+  test('fails alone after four deaths, and its neighbours succeed', async () => {
+    const job = await approved(20);
+    expect(await liveOn(job.batch, killing(poison))).toBe(4);
+    expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
+    const ended = await bench.reaches(job.jobId, 'completed');
+    expect(ended).toMatchObject({ refunded: ended.unitPrice });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('costs two more deaths for each further one, up to three; then the rest is given up', async () => {
+    const ids = Array.from({ length: 10 }, (_, at) => `3000000000${at}`);
+    const job = await approved(10);
+    expect(await liveOn(job.batch, killing(...ids))).toBe(8);
+    expect(await job.failures()).toEqual(ids.map((id) => [id, 'work_abandoned']));
+    expect(await bench.problems()).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  /** Works on it as often as messages come, with time going on. */
+  const workAll = async (times: number) => {
+    for (let time = 0; time < times && messages.length > 0; time += 1) {
+      let ended = false;
+      const working = work(bench.context, messages.shift()!, () => {}, never).finally(() => {
+        ended = true;
+      });
+      while (!ended) await bench.clock.pass(500);
+      await working;
+      // The longest back-off.
+      await bench.clock.pass(300_000);
+      if (messages.length === 0) await sweep(bench.context);
+    }
+  };
+  /** Lets the store fail on writes of outcomes. */
+  const failingWrites = (fault: () => Fault) => {
+    const { store } = bench.context;
+    bench.context.store = {
+      ...store,
+      recordOutcomes: async () => Promise.reject(fault()),
+      finishBatch: async (...parameters: Parameters<typeof store.finishBatch>) =>
+        Object.keys(parameters[2]).length > 0 ? Promise.reject(fault()) : store.finishBatch(...parameters),
+    };
+    return () => {
+      bench.context.store = store;
+    };
+  };
+
+  test('whose results cannot be written is given up after four claims', async () => {
+    const job = await approved(1);
+    const mend = failingWrites(
+      () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
+    );
+    await workAll(4);
+    expect(await job.batch()).toMatchObject({ attempt: 4, solo: { index: 0, starts: 2 }, outcomes: {} });
+    mend();
+    await workAll(1);
+    expect(await job.failures()).toEqual([['30000000000', 'work_abandoned']]);
+    expect(bench.asked()).toHaveLength(4);
+    const ended = await bench.reaches(job.jobId, 'failed');
+    expect(ended.refunded).toBe(ended.cost);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('is not given up while an engine is away', async () => {
+    const job = await approved(1);
+    const mend = failingWrites(() => new Fault('unavailable', 'the store does not answer'));
+    await workAll(12);
+    expect(await job.batch()).toMatchObject({ attempt: 12, stalledClaims: 0, solo: null });
+    mend();
+    await workAll(1);
+    expect(await job.failures()).toEqual([]);
+    await bench.reaches(job.jobId, 'completed');
+  });
+
+  test('is not given up however often its worker stops in order', async () => {
+    const job = await approved(3);
+    for (let stops = 0; stops < 12; stops += 1) {
+      const stopping = new AbortController();
+      bench.between(() => () => {
+        stopping.abort(new Error('stopping'));
+        return Promise.reject(stopping.signal.reason);
+      });
+      await work(bench.context, messages.shift()!, () => {}, stopping.signal);
+    }
+    bench.between((fetch) => fetch);
+    await workAll(1);
+    expect(await job.failures()).toEqual([]);
+    await bench.reaches(job.jobId, 'completed');
+  });
+});
+
+test.each([
+  ['a fault of the program', new Error('x'), true],
+  ['a record that is too large', new Fault('too_large', 'x'), true],
+  ['an engine that is away', new Fault('unavailable', 'x'), false],
+  ['a full disk', new Fault('unavailable', 'x', { cause: { code: 'ENOSPC' } }), true],
+])('countsAsStalled() of %s', (_what, error, counts) => {
+  expect(countsAsStalled(error)).toBe(counts);
+});

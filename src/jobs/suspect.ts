@@ -1,0 +1,129 @@
+import { Fault } from '../base/fault.ts';
+import { createGate, type Gate } from '../fetch/gate.ts';
+import type { Batch, Job, Outcome } from '../store/documents.ts';
+import type { BatchWait } from '../store/politeness.ts';
+import type { JobContext } from './context.ts';
+import { readUnit, type UnitResult } from './read-unit.ts';
+import type { Finished } from './read-units.ts';
+import { type Later, longestWaitMs, waitOf } from './waiting.ts';
+
+/** Claims in a row without progress after which a batch's units are read one at a time. */
+const maxSharedClaims = 2;
+/** Starts of a unit by itself that may end without an outcome; it is abandoned instead of started again. */
+const maxSoloStarts = 2;
+/** Abandoned units of a batch after which its other units are abandoned too. */
+const maxAbandoned = 3;
+/** Claims in a row without progress after which all of a batch's unread units are abandoned. */
+const maxStalledClaims = 10;
+
+/** One suspect unit at a time in each worker: with two under way, a death could be the fault of either. */
+const gates = new WeakMap<JobContext, Gate>();
+
+function gateOf(context: JobContext): Gate {
+  const gate = gates.get(context) ?? createGate(1);
+  gates.set(context, gate);
+  return gate;
+}
+
+/** Tells whether earlier claims of a batch ended without progress, so that one of its units may be the cause. */
+export function isSuspect({ stalledClaims, solo }: Batch): boolean {
+  return stalledClaims > maxSharedClaims || solo !== null;
+}
+
+/** Tells whether a claim that ended with this error counts as one without progress. */
+export function countsAsStalled(error: unknown): boolean {
+  const fault = Fault.from(error);
+  if (fault.code !== 'unavailable') return true;
+  // An engine that is away comes back, and says nothing about the unit; a full disk may be full of its own result.
+  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+}
+
+/** The outcome of a unit that is given up, or null while it may still be read. */
+function abandoned({ outcomes, stalledClaims, solo }: Batch, index: number): Outcome | null {
+  const fail = (message: string): Outcome => ({ status: 'FAILED', code: 'work_abandoned', message });
+  if (solo?.index === index && solo.starts >= maxSoloStarts) {
+    return fail(
+      `reading was started ${solo.starts} times by itself, and each time its worker stopped or failed`,
+    );
+  }
+  const others = Object.values(outcomes).filter(
+    (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
+  ).length;
+  if (others >= maxAbandoned) return fail(`${others} units of its batch stopped their workers before it`);
+  if (stalledClaims > maxStalledClaims) {
+    return fail(`its batch was claimed ${maxStalledClaims} times in a row without progress`);
+  }
+  return null;
+}
+
+/**
+ * Reads a suspect batch's outstanding units one at a time and records each outcome at once. Which unit is under way
+ * is kept before it is started, so that a unit that stops its worker again is the only one to fail, with
+ * `work_abandoned`. Null when the claim was lost.
+ */
+export async function readSuspect(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  waited: BatchWait | null,
+  signal: AbortSignal,
+): Promise<Finished | null> {
+  const { store, clock, log } = context;
+  const later = new Map<number, Later>();
+  let since = waited && waited.failures === 0 ? waited.since : clock.now();
+  log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch read unit by unit');
+  for (const index of batch.units.keys()) {
+    if (batch.outcomes[index]) continue;
+    const patience = { tries: waited?.tries[index] ?? 0, until: since + longestWaitMs[job.lane] };
+    const givenUp = abandoned(batch, index);
+    if (givenUp) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
+    const result = givenUp
+      ? { outcome: givenUp }
+      : await readSolo(context, batch, index, signal, () =>
+          readUnit(context, job, batch, index, signal, patience),
+        );
+    if (result === null) return null;
+    if ('until' in result) {
+      later.set(index, result);
+      continue;
+    }
+    const { outcome, payload } = result;
+    if (outcome.status === 'SUCCESS') since = clock.now();
+    const payloads = payload ? [{ index, body: payload }] : [];
+    if (!(await store.recordOutcomes(batch.id, batch.attempt, { [index]: outcome }, payloads))) return null;
+    batch.outcomes[index] = outcome;
+  }
+  return { outcomes: {}, payloads: [], wait: later.size === 0 ? null : waitOf(batch, later, since) };
+}
+
+/** Reads one unit while no other suspect is under way in this worker. Null when the claim was lost. */
+async function readSolo(
+  context: JobContext,
+  batch: Batch,
+  index: number,
+  signal: AbortSignal,
+  read: () => Promise<UnitResult | Later>,
+): Promise<UnitResult | Later | null> {
+  const { store } = context;
+  const leave = await gateOf(context).enter(signal);
+  try {
+    const earlier = batch.solo?.index === index ? batch.solo.starts : 0;
+    const keep = async (starts: number) => {
+      batch.solo = { index, starts };
+      return store.startSolo(batch.id, batch.attempt, batch.solo);
+    };
+    if (!(await keep(earlier + 1))) return null;
+    try {
+      const result = await read();
+      // A unit that is put off did not stop anything.
+      if ('until' in result) await keep(earlier);
+      return result;
+    } catch (error) {
+      if (signal.aborted || !countsAsStalled(error)) await keep(earlier);
+      throw error;
+    }
+  } finally {
+    leave();
+  }
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Batch } from '../documents.ts';
+import { aFailure, aPayload, aSuccess, aTime, keepClaimed } from './samples.ts';
+import { collect, type OpenStores, openedFor } from './stores.ts';
+
+/** The count of claims without progress, and the unit that is read by itself. */
+export function attemptContract(open: OpenStores): void {
+  const stores = openedFor(open);
+  const reread = async (batch: Batch): Promise<Batch> =>
+    (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
+  /** Takes over the claim of a worker that died: each lasts 60 s. */
+  const takeOver = (batch: Batch, attempt: number) => {
+    const now = aTime + attempt * 100_000;
+    return stores.store.claimBatch(batch.id, attempt, now, now + 60_000);
+  };
+
+  test('claims without an outcome are counted', async () => {
+    const batch = await keepClaimed(stores.store, 3);
+    expect(batch).toMatchObject({ attempt: 1, stalledClaims: 1, solo: null });
+    expect(await takeOver(batch, 1)).toMatchObject({ attempt: 2, stalledClaims: 2 });
+    expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 3 });
+  });
+
+  test('a new outcome resets the count, a repeated or empty write does not', async () => {
+    const batch = await keepClaimed(stores.store, 3);
+    await takeOver(batch, 1);
+    await stores.store.recordOutcomes(batch.id, 2, {}, []);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 2 });
+    await stores.store.recordOutcomes(batch.id, 2, { 1: aSuccess(2) }, [aPayload(1, 'one')]);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 0 });
+    expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 1 });
+    await stores.store.recordOutcomes(batch.id, 3, { 1: aFailure }, []);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
+    // A late worker's outcome is not progress.
+    await stores.store.recordOutcomes(batch.id, 2, { 0: aFailure }, []);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
+  });
+
+  test('a claim that is released in order does not count, one that is released after a failure does', async () => {
+    const batch = await keepClaimed(stores.store, 1);
+    await stores.store.startSolo(batch.id, 1, { index: 0, starts: 1 });
+    expect(await stores.store.releaseBatch(batch.id, 1, aTime, true)).toBe(true);
+    const again = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
+    expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, solo: { index: 0, starts: 1 } });
+    expect(await stores.store.releaseBatch(batch.id, 2, aTime)).toBe(true);
+    const fresh = await stores.store.claimBatch(batch.id, 2, aTime, aTime + 1);
+    expect(fresh).toMatchObject({ attempt: 3, stalledClaims: 2, solo: { index: 0, starts: 1 } });
+  });
+
+  test('a unit read by itself is kept under the claim of its own attempt', async () => {
+    const batch = await keepClaimed(stores.store, 3);
+    expect(await stores.store.startSolo(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
+    expect(await stores.other.startSolo(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
+    await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, []);
+    expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 1, solo: { index: 2, starts: 1 } });
+    expect(await stores.store.startSolo(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
+    expect(await stores.store.startSolo(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
+    expect(await reread(batch)).toMatchObject({ solo: { index: 2, starts: 2 } });
+    const all = { 0: aFailure, 1: aFailure, 2: aFailure };
+    await stores.store.finishBatch(batch.id, 2, all, [], null, aTime);
+    expect(await stores.store.startSolo(batch.id, 2, { index: 2, starts: 3 })).toBe(false);
+  });
+}
