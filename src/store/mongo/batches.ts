@@ -46,7 +46,8 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          { $set: { state: 'claimed', leaseUntil, notBefore: null }, $inc: { attempt: 1 } },
+          // It may have been waiting. Once released, it must be one that takeStalled() finds.
+          { $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null }, $inc: { attempt: 1 } },
           { returnDocument: 'after' },
         );
         return claimed && readBatch(claimed);
