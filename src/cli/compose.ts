@@ -79,6 +79,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     clock,
     log,
     newId,
+    random: Math.random,
     pages: fetching.pages,
     drift: createDriftWatch({ store, clock, log }),
     changes,

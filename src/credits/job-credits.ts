@@ -9,7 +9,7 @@ import type { LedgerStore } from '../store/store.ts';
 export const entryKeys = {
   charge: (jobId: string) => `charge:${jobId}`,
   refund: (jobId: string) => `refund:${jobId}`,
-  /** What was given back within the submit, for batches that could not be queued. */
+  /** Posted by earlier versions within the submit, for batches that could not be queued. */
   refundUnqueued: (jobId: string) => `refund:${jobId}:unqueued`,
 };
 
@@ -36,16 +36,6 @@ export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Pro
 export function creditsShort(required: number, current: number): Fault {
   const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
   return new Fault('insufficient_credits', words, { quota: { required, current } });
-}
-
-/** Gives back credits for batches that could not be queued. */
-export async function refundUnqueued(
-  ledger: LedgerStore,
-  job: Job,
-  amount: number,
-  now: number,
-): Promise<void> {
-  await refund(ledger, job, entryKeys.refundUnqueued(job.id), amount, now);
 }
 
 /**

@@ -25,6 +25,8 @@ export interface JobContext {
   clock: Clock;
   log: Log;
   newId: NewId;
+  /** Returns at least 0 and less than 1; spreads retries. */
+  random(): number;
   offers: Offers;
   settings: JobSettings;
   links: JobLinks;

@@ -7,6 +7,7 @@ import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
 import { dispatch } from './dispatch.ts';
+import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
 /** The bench's clock stands at noon in GMT+8. */
@@ -132,4 +133,27 @@ describe('batches that are put off', () => {
     expect(read.toSorted()).toEqual(rows.map(({ item }) => item).toSorted());
     expect(await bench.problems()).toEqual([]);
   });
+});
+
+test('what could not be queued is refunded once, also when another process ends the job meanwhile', async () => {
+  bench = await openJobs();
+  const { context } = bench;
+  const { store } = context;
+  const down = async () => {
+    throw new Fault('unavailable', 'The queue does not answer.');
+  };
+  context.queue = { ...context.queue, publish: down, ping: down };
+  context.store = {
+    ...store,
+    async failBatches(jobId, ...parameters) {
+      const ended = await store.failBatches(jobId, ...parameters);
+      await settle({ ...context, store }, jobId);
+      return ended;
+    },
+  };
+  const user = await bench.createUser(100);
+  const file = Buffer.from('region,shop_id,item_id\nsg,7,1\nsg,7,2\n').toString('base64');
+  expect(await bench.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({ cost: 16, refunded: 16 });
+  expect(await bench.balance(user)).toBe(100);
+  expect(await bench.problems()).toEqual([]);
 });

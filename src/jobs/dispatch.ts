@@ -1,6 +1,5 @@
 import { Fault } from '../base/fault.ts';
 import { isWithin } from '../base/working-hours.ts';
-import { refundUnqueued } from '../credits/job-credits.ts';
 import type { BatchReference, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { settle } from './settle.ts';
@@ -98,12 +97,9 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
     message: 'The work could not be queued: the message broker did not answer.',
   };
   const failed = await store.failBatches(job.id, ['waiting', 'queued'], notQueued, clock.now());
-  await refundUnqueued(store, job, failed * job.unitPrice, clock.now());
-  const moved = await store.moveJob(job.id, ['processing'], 'processing', clock.now(), {
-    refunded: failed * job.unitPrice,
-  });
+  // The end of the job refunds them. It is now, unless a worker has a batch whose message arrived all the same.
   await settle(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
     throw new Fault('unavailable', 'The task could not be created: the message broker did not answer.');
-  return moved ?? job;
+  return (await store.getJob(job.id)) ?? job;
 }

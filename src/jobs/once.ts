@@ -75,6 +75,8 @@ export async function answerOnce<M extends DescMethod>(
   }
   // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
   const taken = (first ?? own).jobId;
+  // The earlier call may have written the job, even if this call fails before it finds out.
+  if (first !== null) writing();
   try {
     const message = await answer(taken);
     await context.store.answerSubmission(userId, idempotencyKey, toJsonString(method.output, message));

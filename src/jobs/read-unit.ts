@@ -54,7 +54,7 @@ export async function readUnit(
   signal: AbortSignal,
   patience?: Patience,
 ): Promise<UnitResult | Later> {
-  const { clock, log, pages } = context;
+  const { clock, log, pages, random } = context;
   const look = lookAt(context, job, batch, index);
   for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
@@ -81,7 +81,7 @@ export async function readUnit(
     const asked = !patience || fault.code !== 'origin_paused';
     if (asked) attempt += 1;
     if (fault.retry === 'never' || (asked && attempt >= tries[fault.retry])) return failed(fault);
-    const ms = backOff(fault, attempt);
+    const ms = backOff(fault, attempt, random());
     if (patience && (ms > inPlaceMs || !asked)) {
       const until = clock.now() + ms;
       return until > patience.until
@@ -148,9 +148,9 @@ async function readOnce(
   return { outcome, payload };
 }
 
-/** Milliseconds before the next try, with jitter so that a batch's units don't come back as one. */
-function backOff(fault: Fault, attempt: number): number {
+/** Returns the milliseconds before the next attempt. `chance`, from 0 to 1, spreads the attempts of a batch's units. */
+function backOff(fault: Fault, attempt: number, chance: number): number {
   if (fault.retryAfterMs !== undefined) return fault.retryAfterMs;
   const first = fault.retry === 'later' ? backOffMs.later : backOffMs.soon;
-  return Math.min(first * 2 ** (attempt - 1), longestBackOffMs) * (0.5 + Math.random() / 2);
+  return Math.min(first * 2 ** (attempt - 1), longestBackOffMs) * (0.5 + chance / 2);
 }

@@ -97,6 +97,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
     clock,
     log,
     newId,
+    random: Math.random,
     offers: resolveOffers([MktaService], kinds, [mkta]),
     settings: { ...settings, ...changes },
     links: {

@@ -50,6 +50,17 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
+  test('a batch that was claimed while it waited and then released is taken', async () => {
+    const now = aTime + 22_000;
+    const { job, batches } = await keepJob(stores.store, 1);
+    // Its publish was rejected, and the message arrived all the same.
+    await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
+    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
+    expect(await stores.store.takeStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
+  });
+
   test('batches that were not published wait again, unless someone has them meanwhile', async () => {
     const now = aTime + 25_000;
     const { job, batches } = await keepJob(stores.store, 4);

@@ -46,8 +46,9 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
+          // It may have been waiting. Once released, it must be one that takeStalled() finds.
           {
-            $set: { state: 'claimed', leaseUntil, notBefore: null },
+            $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
           },
           { returnDocument: 'after' },

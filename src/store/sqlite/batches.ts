@@ -50,9 +50,11 @@ export function batchStore(engine: Connection): BatchStore {
         const row = engine.document(
           batches,
           `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
-             lease_until = ?, not_before = NULL
+             queued_at = ?, lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
+          // A claimed batch may have been waiting. Once released, it must be one that takeStalled() finds.
+          now,
           leaseUntil,
           batchId,
           attempt,

@@ -1,0 +1,178 @@
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { unusedDisk } from '../../src/base/disk-space.ts';
+import { createLog } from '../../src/base/log.ts';
+import type { NoticeSettings } from '../../src/base/notice-settings.ts';
+import { createDriftWatch } from '../../src/drift/watch.ts';
+import { createJobChanges, tellMoves } from '../../src/jobs/changes.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
+import { resolveOffers } from '../../src/jobs/offers.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { kinds } from '../../src/kinds/list.ts';
+import { createNotifier } from '../../src/notify/notifier.ts';
+import { type Core, createCore } from '../../src/rpc/core.ts';
+import { retrievePaths } from '../../src/rpc/job-shape.ts';
+import type { Store } from '../../src/store/store.ts';
+import { sweepForever } from '../../src/sweep/sweep.ts';
+import { startWorker } from '../../src/worker/worker.ts';
+import type { Broker } from './broker.ts';
+import { createPages, market, type Receiver, type SharedFiles } from './outside.ts';
+import { type Process, startProcess } from './process.ts';
+import type { Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** Services that the simulated clients call. */
+export const services = [MktaService, JobService, OperatorService];
+
+/** A few units per batch, so that small jobs have several. */
+const small = (kind: Kind): Kind => ({ ...kind, batchSize: Math.min(kind.batchSize, 3) });
+
+/** What the market offers in the simulation. */
+export const offers = resolveOffers(services, kinds.map(small), [market]);
+
+/** Batches of one job under way at once: fewer than some jobs have. */
+const jobWindow = 4;
+const maxSkewMs = 20_000;
+/** As in the service: how long a start waits for the store's time, and how often it is read. */
+const firstReadingMs = 3_000;
+const followMs = 30_000;
+
+/** Notifications go to users' webhooks only. */
+export const notices: NoticeSettings = { operatorWebhook: null, email: null, privateWebhooks: true };
+
+const log = createLog('silent', 'simulation');
+
+/** What all processes of a run share. */
+export interface Shared {
+  world: World;
+  store: Store;
+  broker: Broker;
+  files: SharedFiles;
+  receiver: Receiver;
+  witness: Witness;
+}
+
+/** An api process that takes calls. */
+export interface Api {
+  process: Process;
+  core: Core;
+}
+
+/** The processes of a run; each that dies is started again after a while. */
+export interface Actors {
+  /** The api processes that are alive. */
+  apis(): Api[];
+  /** Tells a worker to stop and give its work back; another takes its place. */
+  stopWorker(): void;
+}
+
+/** Creates what a process hands to each step of a job's life. */
+export function createContext(shared: Shared, process: Process): JobContext {
+  const { world, broker, files, witness } = shared;
+  const { clock } = process;
+  const changes = createJobChanges(clock);
+  const store = tellMoves(process.through('store', shared.store, witness.saw), changes);
+  return {
+    store,
+    queue: broker.of(process),
+    blobs: files.of(process),
+    clock,
+    log,
+    newId: world.newId,
+    disk: unusedDisk,
+    random: world.random.next,
+    offers,
+    settings: {
+      approval: true,
+      workingHours: null,
+      jobWindow,
+      prices: new Map(),
+      recentCrawlMs: 86_400_000,
+      origins: new Map(),
+      inForce: [],
+      notices,
+    },
+    links: {
+      file: async (_job, { path }) => path,
+      itemToken: (_jobId, batchId, index) => `${batchId}.${index}`,
+      readItemToken: (_jobId, token) => {
+        const [batchId, index] = token.split('.');
+        return { batchId: batchId!, index: Number(index) };
+      },
+    },
+    pages: createPages(world, process),
+    drift: createDriftWatch({ store, clock, log }),
+    changes,
+  };
+}
+
+/** Follows the store's clock, as processes of the distributed stack do. */
+async function followStore({ clock }: Process): Promise<void> {
+  await Promise.race([clock.synchronize().catch(() => {}), clock.sleep(firstReadingMs)]);
+  void clock.follow(followMs, new AbortController().signal);
+}
+
+/** Starts two api processes, three workers, two sweeps and a notifier. */
+export function startActors(shared: Shared): Actors {
+  const { world } = shared;
+  const { scheduler, random } = world;
+  const apis = new Map<string, Api>();
+  const stops = new Map<string, () => Promise<void>>();
+
+  /** Keeps a process of this name running. */
+  const keep = (name: string, begin: (context: JobContext, process: Process) => void) => {
+    const start = () => {
+      const process = startProcess(world, name, random.integer(-maxSkewMs, maxSkewMs));
+      process.onDeath(() => scheduler.after(random.integer(500, 20_000), { owner: null, run: start }));
+      void followStore(process).then(() => begin(createContext(shared, process), process));
+    };
+    scheduler.after(random.integer(0, 3_000), { owner: null, run: start });
+  };
+
+  for (const name of ['api-1', 'api-2']) {
+    keep(name, (context, process) => {
+      apis.set(name, { process, core: createCore(context, services) });
+    });
+  }
+  for (const name of ['worker-1', 'worker-2', 'worker-3']) {
+    keep(name, (context, process) => {
+      const starting = startWorker(context, [market]);
+      stops.set(name, async () => {
+        stops.delete(name);
+        world.trace(`${name} stops`);
+        await (await starting).stop();
+        process.kill();
+      });
+      process.onDeath(() => stops.delete(name));
+    });
+  }
+  for (const [index, name] of ['sweep-1', 'sweep-2'].entries()) {
+    const never = new AbortController().signal;
+    keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never));
+  }
+  keep('notifier-1', (context, process) => {
+    const { store, clock, newId, random: draw } = context;
+    const notifier = createNotifier({
+      store,
+      clock,
+      newId,
+      random: draw,
+      settings: notices,
+      log,
+      publicUrl: () => 'https://gleaner.test',
+      retrievePath: retrievePaths(offers),
+      poster: shared.receiver.of(process),
+      mailer: null,
+    });
+    void notifier.run(new AbortController().signal);
+  });
+
+  return {
+    apis: () => [...apis.values()].filter(({ process }) => process.alive),
+    stopWorker: () => {
+      const [name] = [...stops.keys()];
+      if (name !== undefined) void stops.get(name)!();
+    },
+  };
+}

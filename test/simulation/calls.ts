@@ -1,0 +1,81 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import type { Principal } from '../../src/access/principal.ts';
+import { Fault } from '../../src/base/fault.ts';
+import type { Call } from '../../src/rpc/core.ts';
+import type { Actors } from './actors.ts';
+import type { World } from './world.ts';
+
+/** What a call came to, as its caller sees it. `lost`: the connection broke; nobody knows. */
+export type Reply<M extends DescMethod> =
+  | { end: 'answered'; message: MessageShape<M['output']> }
+  | { end: 'refused'; fault: Fault }
+  | { end: 'lost' };
+
+/** Someone who calls the api: any process that is alive. */
+export interface Caller {
+  principal: Principal;
+  call<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M['input']>,
+    idempotencyKey?: string,
+  ): Promise<Reply<M>>;
+}
+
+/** Creates a caller. */
+export function createCaller(world: World, actors: Actors, name: string, principal: Principal): Caller {
+  const { scheduler, random } = world;
+  return {
+    principal,
+    call: (method, request, idempotencyKey) =>
+      new Promise((resolve) => {
+        const apis = actors.apis();
+        if (apis.length === 0) {
+          scheduler.after(100, { owner: null, run: () => resolve({ end: 'lost' }) });
+          return;
+        }
+        const { process, core } = random.pick(apis);
+        const told = `${name} ${method.name}${idempotencyKey ? ` ${idempotencyKey}` : ''}`;
+        const reply = (text: string, value: Reply<typeof method>) => {
+          world.trace(`${told}: ${text}`);
+          resolve(value);
+        };
+        process.onDeath(() => reply('lost', { end: 'lost' }));
+        const call: Call = {
+          principal,
+          idempotencyKey,
+          signal: new AbortController().signal,
+          waitMs: 0,
+          ifNoneMatch: undefined,
+          answerHeaders: {},
+        };
+        world.trace(`${told} by ${process.name}`);
+        const run = () =>
+          core.unary(method, create(method.input, request), call).then(
+            (message) => process.alive && reply('answered', { end: 'answered', message: message as never }),
+            (error) =>
+              process.alive && reply(`${error.message}`, { end: 'refused', fault: Fault.from(error) }),
+          );
+        scheduler.after(random.integer(0, 50), { owner: process, run: () => void run() });
+      }),
+  };
+}
+
+/** Repeats a call under one idempotency key until it is answered or refused for good. */
+export async function insist<M extends DescMethod>(
+  world: World,
+  caller: Caller,
+  method: M,
+  request: MessageInitShape<M['input']>,
+  key: string,
+): Promise<Reply<M>> {
+  for (;;) {
+    const reply = await caller.call(method, request, key);
+    if (reply.end === 'answered') return reply;
+    if (reply.end === 'refused') {
+      const { code, message } = reply.fault;
+      const passing = code === 'unavailable' || (code === 'conflict' && message.includes('under way'));
+      if (!passing) return reply;
+    }
+    await world.scheduler.sleep(world.random.integer(500, 30_000));
+  }
+}

@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream';
+import { Fault } from '../../src/base/fault.ts';
+import { sha256 } from '../../src/base/id.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Blobs } from '../../src/blobs/blobs.ts';
+import type { PageAnswer, PageRequest } from '../../src/fetch/page.ts';
+import type { Post, PostAnswer, Poster } from '../../src/fetch/post.ts';
+import type { Pages } from '../../src/jobs/context.ts';
+import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
+import { mkta } from '../../src/markets/mkta/index.ts';
+import { hash } from '../origins/random.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+/** Result files that all processes share, in memory. */
+export interface SharedFiles {
+  files: ReadonlyMap<string, Buffer>;
+  of(process: Process): Blobs;
+}
+
+/** Creates an empty file store. */
+export function createSharedFiles(): SharedFiles {
+  const files = new Map<string, Buffer>();
+  const missing = (path: string) => new Fault('not_found', `There is no file ${path}.`);
+  return {
+    files,
+    of: (process) => ({
+      engine: 'simulated',
+      async write(path, contentType, chunks, items) {
+        const parts: Buffer[] = [];
+        for await (const chunk of chunks) parts.push(Buffer.from(chunk as string));
+        const content = Buffer.concat(parts);
+        await process.call('blobs', 'write', () => void files.set(path, content));
+        return { path, contentType, items: items(), bytes: content.length, sha256: sha256(content) };
+      },
+      read: (path, range) =>
+        process.call('blobs', 'read', () => {
+          const content = files.get(path);
+          if (content === undefined) throw missing(path);
+          return Readable.from([range ? content.subarray(range.start, range.end + 1) : content]);
+        }),
+      size: (path) => process.call('blobs', 'size', () => files.get(path)?.length ?? null),
+      presign: async () => null,
+      removeJob: (jobId) =>
+        process.call('blobs', 'removeJob', () => {
+          for (const path of files.keys()) if (path.startsWith(`${jobId}/`)) files.delete(path);
+        }),
+      ping: () => process.call('blobs', 'ping', () => {}),
+      close: async () => {},
+    }),
+  };
+}
+
+/** One in so many items and shops does not exist. */
+const missingOf = 9;
+
+/** Whether the marketplace has an item or a shop. */
+export const exists = (id: string): boolean => hash(`there is ${id}`) % missingOf !== 0;
+
+/** Creates a process's way to the simulated marketplace. Every answer has a number of its own. */
+export function createPages(world: World, process: Process): Pages {
+  const { random } = world;
+  const transient = ['network', 'page_failed', 'page_throttled', 'page_blocked'] as const;
+  const fetch = async ({ path }: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
+    const isSlow = world.happens(world.rates.pageSlow);
+    await process.clock.sleep(isSlow ? random.integer(5_000, 30_000) : random.integer(50, 1_500), signal);
+    if (world.happens(world.rates.pageFailed)) throw new Fault(random.pick(transient), 'Simulated.');
+    const id = path.slice(path.lastIndexOf('/') + 1);
+    if (!exists(id)) throw new Fault('page_not_found', `There is no ${id}.`);
+    const body = Buffer.from(JSON.stringify({ itemId: id, answer: world.newId() }));
+    return { status: 200, headers: {}, body, url: `https://origin.test${path}`, at: process.clock.now() };
+  };
+  return {
+    visit: (_market, _region, signal) => ({
+      fetch: (request) => fetch(request, signal),
+      ended: async () => {},
+    }),
+    concurrency: () => 3,
+  };
+}
+
+const parse = ({ body }: PageAnswer): JsonObject => JSON.parse(body.toString());
+
+const record: RecordReader = {
+  sort: 'record',
+  extract: parse,
+  read: async (input, { fetch }) => parse(await fetch({ path: `/items/${input.item_id}` })),
+};
+
+const list: ListReader = {
+  sort: 'list',
+  extract: (answer) => [parse(answer)],
+  async *read(input: JsonObject, { fetch }: ReadContext) {
+    for (const page of [1, 2]) {
+      const entries = [parse(await fetch({ path: `/shops/${page}/${input.shop_id}` }))];
+      yield { list: 'rcmd_items', entries };
+    }
+    return {};
+  },
+};
+
+/** The simulated marketplace: addressed like mkta, with pages that hold just enough to tell them apart. */
+export const market: Market = {
+  ...mkta,
+  readers: { product: record, variants: record, search: list, merchant: list },
+};
+
+/** Receives webhooks. */
+export interface Receiver {
+  /** How often each message was accepted, by its id. */
+  accepted: Map<string, number>;
+  /** Ids that messages about the same thing came under, by type and job. */
+  ids: Map<string, Set<string>>;
+  of(process: Process): Poster;
+}
+
+/** Creates a receiver that has got nothing yet. */
+export function createReceiver(world: World): Receiver {
+  const accepted = new Map<string, number>();
+  const ids = new Map<string, Set<string>>();
+  const receive = ({ headers, body }: Post): PostAnswer => {
+    if (world.happens(world.rates.receiverFailed)) return { status: 503, headers: {}, text: '' };
+    const id = headers['webhook-id']!;
+    const { type, data } = JSON.parse(body) as { type: string; data: { job_id: string } };
+    const about = `${type} ${data.job_id}`;
+    accepted.set(id, (accepted.get(id) ?? 0) + 1);
+    ids.set(about, (ids.get(about) ?? new Set()).add(id));
+    if (world.happens(world.rates.receiverFailed)) throw new Fault('network', 'The response was lost.');
+    return { status: 204, headers: {}, text: '' };
+  };
+  return {
+    accepted,
+    ids,
+    of: (process) => ({
+      async post(message, signal) {
+        await process.clock.sleep(world.random.integer(20, 800), signal);
+        return receive(message);
+      },
+      close: async () => {},
+    }),
+  };
+}

@@ -1,0 +1,171 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { Fault } from '../../src/base/fault.ts';
+import { createLog } from '../../src/base/log.ts';
+import { createSharedClock, type SharedClock } from '../../src/base/shared-clock.ts';
+import type { Owner } from './scheduler.ts';
+import type { World } from './world.ts';
+
+/** What a call is made to. */
+export type Port = 'store' | 'queue' | 'blobs';
+
+/** A simulated process: from its death on none of its calls reaches a port, and none returns. */
+export interface Process extends Owner {
+  name: string;
+  /** Follows the time of the store from a host clock that is wrong. */
+  clock: SharedClock;
+  /** Ends it at once. */
+  kill(): void;
+  /** Stops everything in it for `ms`, without its noticing. */
+  freeze(ms: number): void;
+  /** Runs when it dies. */
+  onDeath(run: () => void): void;
+  /** When it was frozen last, simulated; null: never. */
+  readonly frozenAt: number | null;
+  /**
+   * Makes a call in simulated time, with the faults that the run has for it. `perform` takes effect at one
+   * moment; the process may die or freeze before it and after it.
+   */
+  call<T>(port: Port, name: string, perform: () => Promise<T> | T): Promise<T>;
+  /** Creates a port on which every method goes through `call`. `seen` learns of each that took effect. */
+  through<P extends object>(port: Port, target: P, seen?: Seen): P;
+}
+
+/** Learns of a call that took effect, before its caller does. */
+export type Seen = (process: Process, name: string, parameters: unknown[], result: unknown) => unknown;
+
+/** Methods that return an async iterable: each piece is a call. */
+const streams: readonly (string | symbol)[] = ['readBatches', 'auditAccounts'];
+
+/** Starts a process on a host whose clock is `skewMs` ahead of simulated time. */
+export function startProcess(world: World, name: string, skewMs: number): Process {
+  const { scheduler, random } = world;
+  const deaths: (() => void)[] = [];
+  const cutOffUntil: Partial<Record<Port, number>> = {};
+  let alive = true;
+  let frozenUntil = 0;
+  let frozenAt: number | null = null;
+  const startedAt = scheduler.now();
+  world.trace(`${name} starts`);
+
+  const latency = () => (random.once(30) ? random.integer(200, 3_000) : random.integer(0, 20));
+  const unavailable = (port: Port) => new Fault('unavailable', `The simulated ${port} does not answer.`);
+  const strike = (): 'refused' | 'before' | 'after' | null => {
+    const { refused, answerLost } = world.rates;
+    if (world.happens(refused)) return 'refused';
+    return world.happens(answerLost) ? 'after' : null;
+  };
+  const misfortune = () => {
+    if (world.happens(world.rates.killed)) process.kill();
+    else if (world.happens(world.rates.frozen)) process.freeze(random.integer(1_000, 60_000));
+  };
+
+  const host: Clock = {
+    now: () => scheduler.now() + skewMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        const abort = () => {
+          waking.cancel();
+          reject(signal!.reason);
+        };
+        const wake = () => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        };
+        const waking = scheduler.after(ms, { owner: process, run: wake });
+        signal?.addEventListener('abort', abort, { once: true });
+      }),
+  };
+  const clock = createSharedClock({
+    host,
+    monotonic: () => scheduler.now() - startedAt,
+    readTime: () => process.call('store', 'time', scheduler.now),
+    log: createLog('silent', name),
+  });
+
+  const process: Process = {
+    name,
+    get alive() {
+      return alive;
+    },
+    get frozenUntil() {
+      return frozenUntil;
+    },
+    get frozenAt() {
+      return frozenAt;
+    },
+    clock,
+    kill() {
+      if (!alive) return;
+      world.trace(`${name} is killed`);
+      alive = false;
+      for (const run of deaths) run();
+    },
+    freeze(ms) {
+      world.trace(`${name} freezes for ${ms} ms`);
+      frozenAt = scheduler.now();
+      frozenUntil = scheduler.now() + ms;
+    },
+    onDeath: (run) => deaths.push(run),
+
+    call: (port, method, perform) =>
+      new Promise((resolve, reject) => {
+        const later = (run: () => unknown) => scheduler.after(0, { owner: process, run });
+        const effect = async () => {
+          try {
+            const fate = strike();
+            if (fate === 'refused' || (cutOffUntil[port] ?? 0) > scheduler.now()) throw unavailable(port);
+            const result = await perform();
+            world.trace(`${name} ${port}.${method}${fate === null ? '' : ' (response lost)'}`);
+            misfortune();
+            later(() => (fate === null ? resolve(result) : reject(unavailable(port))));
+          } catch (error) {
+            world.trace(`${name} ${port}.${method}: ${(error as Error).message}`);
+            later(() => reject(error));
+          }
+        };
+        const arrive = () => {
+          misfortune();
+          if (world.happens(world.rates.cutOff))
+            cutOffUntil[port] = scheduler.now() + random.integer(5_000, 40_000);
+          if (!alive) return;
+          if (frozenUntil > scheduler.now()) later(effect);
+          else return effect();
+        };
+        // What had left the process when it died arrives or does not.
+        const orphaned = async () => {
+          if (random.once(2)) return;
+          world.trace(`${name} ${port}.${method} (after its death)`);
+          await Promise.resolve(perform()).catch(() => {});
+        };
+        scheduler.after(latency(), { owner: process, run: arrive, orphaned });
+      }),
+
+    through: (port, target, seen = () => {}) =>
+      new Proxy(target, {
+        get(_target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (typeof value !== 'function') return value;
+          const run = (parameters: unknown[]) => value.apply(target, parameters) as unknown;
+          const call = (perform: () => unknown) => process.call(port, String(name), perform);
+          if (!streams.includes(name)) {
+            return (...parameters: unknown[]) =>
+              call(async () => {
+                const result = await run(parameters);
+                await seen(process, String(name), parameters, result);
+                return result;
+              });
+          }
+          return async function* (...parameters: unknown[]) {
+            const pieces = (run(parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+            for (;;) {
+              const next = (await call(() => pieces.next())) as IteratorResult<unknown>;
+              if (next.done) return;
+              yield next.value;
+            }
+          };
+        },
+      }),
+  };
+  return process;
+}

@@ -1,0 +1,78 @@
+import type { Batch, Outcome } from '../../src/store/documents.ts';
+import type { Posting, Store } from '../../src/store/store.ts';
+import type { Process, Seen } from './process.ts';
+import type { World } from './world.ts';
+
+/** Watches every call that takes effect in the store. */
+export interface Witness {
+  saw: Seen;
+  /** Compares the outcomes of every batch with those seen before. */
+  checkOutcomes(): Promise<void>;
+}
+
+/** Calls after which outcomes may have changed. */
+const writers = new Set(['recordOutcomes', 'finishBatch', 'failBatches']);
+/** Writes that a lost claim makes fail. */
+const fenced = new Set(['renewBatch', 'recordOutcomes', 'finishBatch', 'releaseBatch']);
+
+/** Creates the witness of a run; it reads `store` directly. */
+export function createWitness(world: World, store: Store): Witness {
+  const { seen, problems } = world;
+  const outcomes = new Map<string, string>();
+  const jobOf = new Map<string, string>();
+  /** When a process claimed a batch. */
+  const claimedAt = new Map<string, number>();
+  const posted = new Set<string>();
+
+  const compare = async (jobId: string) => {
+    for await (const batch of store.readBatches(jobId)) {
+      for (const [index, outcome] of Object.entries(batch.outcomes)) compareUnit(batch, index, outcome);
+    }
+  };
+  const compareUnit = ({ id, jobId }: Batch, index: string, outcome: Outcome) => {
+    const place = `${id} ${index}`;
+    const text = JSON.stringify(outcome);
+    const before = outcomes.get(place);
+    if (before !== undefined && before !== text)
+      problems.push(`job ${jobId}: unit ${place} ended as ${before}, then as ${text}`);
+    outcomes.set(place, text);
+  };
+
+  const sawFence = (process: Process, name: string, batchId: string, result: unknown) => {
+    if (result !== false) return;
+    seen.add('lost claim');
+    const claimed = claimedAt.get(`${process.name} ${batchId}`);
+    const { frozenAt } = process;
+    if (name !== 'renewBatch' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
+      seen.add('frozen writer rejected');
+  };
+
+  const saw: Seen = async (process, name, parameters, result) => {
+    const [first] = parameters as [string];
+    if (name === 'claimBatch' && result !== null) {
+      const { id, jobId } = result as Batch;
+      jobOf.set(id, jobId);
+      claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
+    }
+    if (fenced.has(name)) sawFence(process, name, first, result);
+    if (name === 'takeStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
+    if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
+      if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
+    }
+    if (name === 'repairLedger' && (result as number) > 0) seen.add('repaired posting');
+    if (name === 'postLedgerEntry' && (result as Posting).posted) {
+      const { key } = parameters[0] as { key: string };
+      // Posted again by whoever does not know that it was posted.
+      if (posted.has(key)) seen.add('repaired posting');
+      posted.add(key);
+    }
+    if (writers.has(name)) await compare(name === 'failBatches' ? first : jobOf.get(first)!);
+  };
+
+  return {
+    saw,
+    async checkOutcomes() {
+      for (const jobId of new Set(jobOf.values())) await compare(jobId);
+    },
+  };
+}

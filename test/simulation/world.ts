@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { type Random, random } from '../origins/random.ts';
+import { drawRates, type FaultRates, noFaults } from './faults.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
+
+/** Paths through the core that only faults lead to. All seeds of the suite together must see each. */
+export const rarePaths = [
+  'redelivery',
+  'late ack',
+  'resumed submit',
+  'repaired posting',
+  'lost claim',
+  'republished batch',
+  'frozen writer rejected',
+] as const;
+
+/** One of them. */
+export type RarePath = (typeof rarePaths)[number];
+
+/** What every part of one simulated run shares. */
+export interface World {
+  scheduler: Scheduler;
+  /** The source of every choice of the run. */
+  random: Random;
+  /** True with this probability. */
+  happens(probability: number): boolean;
+  /** Rates in force: none once `calm` was called. */
+  readonly rates: FaultRates;
+  /** Ends all faults. */
+  calm(): void;
+  newId(): string;
+  /** Adds a line to the run's trace. */
+  trace(line: string): void;
+  /** SHA-256 of the trace so far. */
+  traceHash(): string;
+  seen: Set<RarePath>;
+  /** Broken invariants, one sentence each. */
+  problems: string[];
+}
+
+/** A Monday noon, GMT+8. */
+const start = Date.UTC(2030, 0, 7, 4);
+
+/** Creates the world of a seed. `print` gets every line of the trace. */
+export function createWorld(seed: number, print: (line: string) => void = () => {}): World {
+  const draws = random(`simulation ${seed}`);
+  const scheduler = createScheduler(start);
+  const hash = createHash('sha256');
+  let rates = drawRates(draws);
+  const hex = (length: number) =>
+    Array.from({ length }, () => Math.floor(draws.next() * 16).toString(16)).join('');
+  return {
+    scheduler,
+    random: draws,
+    // Without a draw for what never happens, calm runs stay cheap.
+    happens: (probability) => probability > 0 && draws.next() < probability,
+    get rates() {
+      return rates;
+    },
+    calm: () => {
+      rates = noFaults;
+    },
+    newId: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
+    trace: (text) => {
+      const line = `${((scheduler.now() - start) / 1000).toFixed(3)} ${text}`;
+      hash.update(`${line}\n`);
+      print(line);
+    },
+    traceHash: () => hash.copy().digest('hex'),
+    seen: new Set(),
+    problems: [],
+  };
+}
