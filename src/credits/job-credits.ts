@@ -38,14 +38,19 @@ export function creditsShort(required: number, current: number): Fault {
   return new Fault('insufficient_credits', words, { quota: { required, current } });
 }
 
-/** Gives back credits for batches that could not be queued. */
+/**
+ * Refunds batches that could not be queued. Does nothing when the job was settled meanwhile, as after a pause of this
+ * process: its refund covers them.
+ */
 export async function refundUnqueued(
   ledger: LedgerStore,
   job: Job,
   amount: number,
   now: number,
 ): Promise<void> {
-  await refund(ledger, job, entryKeys.refundUnqueued(job.id), amount, now);
+  await refund(ledger, job, entryKeys.refundUnqueued(job.id), amount, now).catch((error: unknown) => {
+    if (Fault.from(error).code !== 'conflict') throw error;
+  });
 }
 
 /**
@@ -54,8 +59,10 @@ export async function refundUnqueued(
  */
 export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
-  const earlier = (await ledger.getLedgerEntry(entryKeys.refundUnqueued(job.id)))?.amount ?? 0;
-  await refund(ledger, job, entryKeys.refund(job.id), owed - earlier, now);
+  if (owed === 0) return 0;
+  // `owed` covers the batches that a submit may still be about to refund.
+  const earlier = await ledger.voidLedgerKey(entryKeys.refundUnqueued(job.id), job.userId, now);
+  await refund(ledger, job, entryKeys.refund(job.id), owed - (earlier?.amount ?? 0), now);
   return owed;
 }
 

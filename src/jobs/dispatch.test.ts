@@ -7,6 +7,7 @@ import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
 import { dispatch } from './dispatch.ts';
+import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
 /** The bench's clock stands at noon in GMT+8. */
@@ -132,4 +133,31 @@ describe('batches that are put off', () => {
     expect(read.toSorted()).toEqual(rows.map(({ item }) => item).toSorted());
     expect(await bench.problems()).toEqual([]);
   });
+});
+
+test('refunds a submit that could not be queued once when another process ends its job meanwhile', async () => {
+  bench = await openJobs({ approval: false });
+  const { context } = bench;
+  const { store } = context;
+  const user = await bench.createUser(100);
+  context.queue = {
+    ...context.queue,
+    publish: async () => {
+      throw new Fault('unavailable', 'NATS is not reachable.');
+    },
+  };
+  // This process is frozen between the end of the batches and the refund.
+  context.store = {
+    ...store,
+    failBatches: async (jobId, ...rest) => {
+      const failed = await store.failBatches(jobId, ...rest);
+      await settle({ ...context, store }, jobId);
+      return failed;
+    },
+  };
+  const answer = await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(3));
+  expect(answer).toMatchObject({ cost: 30, refunded: 30 });
+  expect(await store.getJob(answer.jobId)).toMatchObject({ state: 'failed', refunded: 30 });
+  expect(await bench.balance(user)).toBe(100);
+  expect(await bench.problems()).toEqual([]);
 });

@@ -89,5 +89,5 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
   await settle(context, job.id);
   if (kind.unqueued === 'refuse')
     throw new Fault('unavailable', 'The task could not be created: the message broker did not answer.');
-  return moved ?? job;
+  return moved ?? (await store.getJob(job.id)) ?? job;
 }
