@@ -166,6 +166,22 @@ describe('tries', () => {
     expect(server.got).toHaveLength(2);
   });
 
+  test('repeats a submit whose first request is under way, and not one whose key was used for another', async () => {
+    const underWay = await client((_, number, response) => {
+      if (number === 0) json(response, 409, { detail: 'under way' }, { 'retry-after': '15' });
+      else json(response, 202, submitted);
+    });
+    expect((await underWay.submit(MktaService.method.submitVariantSold, request)).jobId).toBe(
+      submitted.job_id,
+    );
+    expect(slept).toEqual([15_000]);
+    await server[Symbol.asyncDispose]();
+    const used = await client((_, _number, response) => json(response, 409, { detail: 'used' }));
+    const error = await failed(used.submit(MktaService.method.submitVariantSold, request));
+    expect(error.status).toBe(409);
+    expect(server.got).toHaveLength(1);
+  });
+
   test('end where the service wants to be left alone for longer than anybody waits', async () => {
     const gleaner = await client((_, _number, response) =>
       json(response, 429, { detail: 'Too many' }, { 'retry-after': '3600' }),

@@ -99,9 +99,12 @@ export function createSend({ fetch, clock, tries, timeoutMs, random }: Transport
   }
 }
 
-/** Whether what a call failed of may be over soon. */
-export function isPassing(error: GleanerError): boolean {
-  return error.status === 0 || passing.includes(error.status);
+/**
+ * Returns whether the same call may succeed later. 409 with `Retry-After` means that an earlier request with the
+ * same idempotency key has not ended yet.
+ */
+export function isPassing({ status, retryAfterMs }: GleanerError): boolean {
+  return status === 0 || passing.includes(status) || (status === 409 && retryAfterMs !== undefined);
 }
 
 /** What went wrong, in words: fetch says "fetch failed" and keeps the reason as its cause. */

@@ -31,6 +31,12 @@ export interface Making {
 const underWayMs = 60_000;
 
 /**
+ * Longest `Retry-After` of a repeated submit whose first request is under way. The first one mostly ends within
+ * milliseconds; one that died is taken over after `underWayMs`, within the five tries of our own client.
+ */
+const maxRetryAfterMs = 15_000;
+
+/**
  * Answers a call that makes a job, `jobId` unless an earlier call under the idempotency key began with
  * another. The same key with the same body gives the first answer and charges once; with another body it is
  * a `conflict` (decisions, "idempotency"). Faults: those of `make`.
@@ -69,8 +75,11 @@ export async function answerOnce<M extends DescMethod>(
     }
     if (first.response !== null)
       return fromJsonString(method.output, first.response) as MessageShape<M['output']>;
-    if (!first.interrupted && now - first.createdAt < underWayMs) {
-      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`);
+    const leftMs = first.createdAt + underWayMs - now;
+    if (!first.interrupted && leftMs > 0) {
+      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`, {
+        retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
+      });
     }
   }
   // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.

@@ -300,7 +300,7 @@ describe('an idempotency key', () => {
     const reading = bench.read(userId, 'RetrieveVariantSold', { jobId: left!.id });
     await expect(reading).rejects.toMatchObject({ code: 'not_found' });
     const again = () => bench.submit(userId, 'SubmitVariantSold', body, 'key');
-    await expect(again()).rejects.toMatchObject({ code: 'conflict' });
+    await expect(again()).rejects.toMatchObject({ code: 'conflict', retryAfterMs: 15_000 });
     await bench.clock.pass(60_000);
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });

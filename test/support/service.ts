@@ -36,6 +36,10 @@ export interface Service {
   stop(): Promise<number | null>;
   /** SIGKILL. */
   kill(): Promise<void>;
+  /** SIGSTOP: the process keeps its memory and connections and does nothing. */
+  freeze(): void;
+  /** SIGCONT. */
+  resume(): void;
 }
 
 /** A role of the program as a process of its own, not started yet. It ends with this process. */
@@ -106,6 +110,8 @@ export function createService({ role, environment }: ServiceOptions): Service {
       if (running()) child!.kill('SIGKILL');
       await exited;
     },
+    freeze: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
   };
 }
 

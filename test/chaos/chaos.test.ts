@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { chance } from '../support/chance.ts';
+import { embedded, openStacks, stoppable } from '../support/engines.ts';
+import { runChaos } from './run.ts';
+import { formatTable } from './table.ts';
+
+const { seed } = chance();
+const opened = await openStacks([embedded, stoppable]);
+
+describe.concurrent.each(opened)('chaos: $title', ({ engines, distributed }) => {
+  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 420_000 }, async () => {
+    const stack = distributed ? 'distributed' : 'embedded';
+    const options = { stacks: [stack] as const, jobs: 8, items: 40, kills: 2, freezeSeconds: 3, seed };
+    const story: string[] = [];
+    try {
+      const report = await runChaos(options, stack, engines!, (line) => story.push(line));
+      expect(report.problems.list(), story.join('\n')).toEqual([]);
+      expect(report.calls.accepted).toBeGreaterThan(0);
+      expect(formatTable([report])).toContain(`| ${stack} |`);
+    } finally {
+      await engines!.stop();
+    }
+  });
+});

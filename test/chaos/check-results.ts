@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { JobService, type ResultFile, type Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { GleanerClient } from '../../src/client/index.ts';
+import type { KnownJob, Problems } from './account.ts';
+import type { ServedLog } from './served.ts';
+import type { FileEntry } from './works.ts';
+
+/** What results are compared with, and where differences are reported. */
+export interface ResultStage {
+  client: GleanerClient;
+  served: ServedLog;
+  problems: Problems;
+  /** Failed units by the code of their fault, without those that the site does not have and those that a client stopped. */
+  failures: Map<string, number>;
+}
+
+/** Codes of units that fail without a fault of the run. */
+const expectedCodes = ['page_not_found', 'terminated', 'rejected'];
+
+/** Reads every unit of a job. */
+export async function listUnits(client: GleanerClient, jobId: string): Promise<Unit[]> {
+  const units: Unit[] = [];
+  for await (const page of client.pages(JobService.method.listUnits, { jobId, pageSize: 1_000 }))
+    units.push(...page.units);
+  return units;
+}
+
+/**
+ * Compares the units, the streamed results and the result files of an ended job with what was submitted and
+ * with what the origins served: each subject once, in order, with its own record.
+ */
+export async function checkResults(stage: ResultStage, known: KnownJob): Promise<void> {
+  const { client, problems } = stage;
+  const { jobId, submission, subjects } = known;
+  const { work } = submission;
+  const units = await listUnits(client, jobId);
+  const found = units.map(({ input }) => work.subjectOf(JSON.parse(input)));
+  compare(problems, `units of job ${jobId}`, found, subjects);
+  for (const { index, status, code } of units) {
+    if (status === 'PENDING') problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
+    if (status === 'FAILED' && !expectedCodes.includes(code))
+      stage.failures.set(code, (stage.failures.get(code) ?? 0) + 1);
+  }
+  const done = found.filter((_, at) => units[at]!.status === 'SUCCESS');
+  if (done.length !== known.job!.success)
+    problems.add('other', `job ${jobId} counts ${known.job!.success} successes, its units ${done.length}`);
+
+  await checkStream(stage, known, done);
+  const files = await client.files(jobId);
+  if (work.file === 'none') return;
+  const scope = work.file === 'units' ? 'unit' : 'job';
+  const entries: FileEntry[] = [];
+  for (const file of files.filter((each) => each.scope === scope))
+    entries.push(...work.entriesOf(await readFile(stage, jobId, file)));
+  // A job without a success has no file.
+  if (done.length === 0 && entries.length === 0) return;
+  const expected = work.file === 'all' ? subjects : done;
+  const listed = entries.map(({ subject }) => subject);
+  compare(problems, `files of job ${jobId}`, listed, expected);
+  const successes = entries.filter(({ facts }) => facts !== null);
+  compare(
+    problems,
+    `records in files of job ${jobId}`,
+    successes.map(({ subject }) => subject),
+    done,
+  );
+  for (const { subject, facts } of successes) checkFacts(stage, jobId, subject, facts!);
+}
+
+async function checkStream(
+  stage: ResultStage,
+  { jobId, submission: { work } }: KnownJob,
+  done: readonly string[],
+): Promise<void> {
+  const stream = await stage.client.stream(JobService.method.streamResults, { jobId });
+  const streamed: string[] = [];
+  for await (const line of stream.lines()) {
+    if (line === '') continue;
+    const { input, record } = JSON.parse(line);
+    const subject = work.subjectOf(input);
+    streamed.push(subject);
+    if (record !== undefined) checkFacts(stage, jobId, subject, work.factsOf(record));
+  }
+  compare(stage.problems, `results of job ${jobId}`, streamed, done);
+}
+
+async function readFile({ client, problems }: ResultStage, jobId: string, file: ResultFile): Promise<Buffer> {
+  const response = await client.open(file.downloadUrl);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== file.sha256)
+    problems.add('other', `file ${file.name} of job ${jobId}: ${bytes.length} bytes of another SHA-256`);
+  return bytes;
+}
+
+function checkFacts(
+  { served, problems }: ResultStage,
+  jobId: string,
+  subject: string,
+  facts: string[],
+): void {
+  const expected = served.facts(subject);
+  if (facts.join('\n') !== expected.join('\n'))
+    problems.add(
+      'other',
+      `job ${jobId}: the record of ${subject} is not what the origin served: ${facts.slice(0, 3)}, served ${expected.slice(0, 3)}`,
+    );
+}
+
+function compare(
+  problems: Problems,
+  what: string,
+  found: readonly string[],
+  expected: readonly string[],
+): void {
+  const missing = expected.filter((subject) => !new Set(found).has(subject));
+  const doubled = found.length - new Set(found).size;
+  const unexpected = [...new Set(found)].filter((subject) => !expected.includes(subject));
+  if (missing.length > 0) problems.add('lost', `${what}: ${missing.length} missing, such as ${missing[0]}`);
+  if (doubled > 0) problems.add('doubled', `${what}: ${doubled} doubled`);
+  if (unexpected.length > 0) problems.add('other', `${what}: unexpected ${unexpected[0]}`);
+  if (missing.length + doubled + unexpected.length === 0 && found.join() !== expected.join())
+    problems.add('other', `${what}: not in the order submitted`);
+}

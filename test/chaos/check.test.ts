@@ -1,0 +1,205 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { describe, expect, test } from 'vitest';
+import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { createGleanerClient } from '../../src/client/index.ts';
+import {
+  type CallOutcome,
+  type ChaosSubmit,
+  type ChaosUser,
+  createProblems,
+  type KnownJob,
+  type Problems,
+} from './account.ts';
+import { checkCredits } from './check-credits.ts';
+import { checkResults } from './check-results.ts';
+import { createServedLog } from './served.ts';
+import { works } from './works.ts';
+
+const jobId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0001';
+const otherId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0002';
+const pages = works.find(({ name }) => name === 'pdp_bulk')!;
+
+/** A client of a service that gives these answers by path. */
+function clientOf(answers: Record<string, unknown>) {
+  const fetch = async (input: string | URL | Request) => {
+    const answer = answers[new URL(String(input)).pathname];
+    if (answer === undefined) return Response.json({ detail: 'not found' }, { status: 404 });
+    return typeof answer === 'string' ? new Response(answer) : Response.json(answer);
+  };
+  return createGleanerClient({ url: 'http://gleaner.test', apiKey: 'gl_1', tries: 1, fetch });
+}
+
+const sortsOf = (problems: Problems) => problems.list().map((text) => text.split(':')[0]!);
+
+type JobChanges = MessageInitShape<typeof JobSchema>;
+
+function jobOf(changes: JobChanges = {}): Job {
+  const counts = { total: 2, success: 1, failed: 1, cost: 10, refunded: 5, status: 'partial_complete' };
+  return create(JobSchema, { jobId, ended: true, ...counts, ...(changes as object) });
+}
+
+interface Case {
+  balance?: number;
+  entries?: [key: string, amount: number, job: string][];
+  outcomes?: CallOutcome[];
+  isAcknowledged?: boolean;
+  job?: JobChanges;
+}
+
+const paid: [string, number, string][] = [
+  [`refund:${jobId}`, 5, jobId],
+  [`charge:${jobId}`, -10, jobId],
+  ['grant:1', 100, ''],
+];
+
+/** Problems of an account with one job of two units at 5 credits, one of which failed. */
+async function creditProblems({ balance = 95, entries = paid, ...known }: Case): Promise<string[]> {
+  const client = clientOf({
+    '/v1/account': { account: { id: 'u', balance } },
+    '/v1/account/ledger': {
+      entries: entries.map(([key, amount, job_id]) => ({
+        key,
+        amount,
+        job_id,
+        type: key.split(':')[0],
+      })),
+    },
+  });
+  const user: ChaosUser = { id: 'u', granted: 100, client };
+  const submission: ChaosSubmit = {
+    work: pages,
+    user,
+    subjects: ['1', '2'],
+    isKeyed: false,
+    outcomes: known.outcomes ?? ['accepted'],
+  };
+  const job: KnownJob = {
+    jobId,
+    submission,
+    subjects: submission.subjects,
+    isAcknowledged: known.isAcknowledged ?? true,
+    retries: [],
+    retryOf: null,
+    job: jobOf(known.job),
+  };
+  const problems = createProblems(() => {});
+  const books = { users: [user], submissions: [submission], jobs: new Map([[jobId, job]]) };
+  await checkCredits(books, user, client, problems);
+  return sortsOf(problems);
+}
+
+describe('checkCredits()', () => {
+  test('accepts a job that was charged once and refunded for its failed unit', async () => {
+    expect(await creditProblems({})).toEqual([]);
+  });
+
+  test('accepts a charge of a submit without an answer', async () => {
+    expect(await creditProblems({ isAcknowledged: false, outcomes: ['unanswered'] })).toEqual([]);
+  });
+
+  test('accepts a refused submit that was charged and refunded in full', async () => {
+    const entries: Case['entries'] = [[`refund:${jobId}`, 10, jobId], ...paid.slice(1)];
+    const job = { status: 'failed', success: 0, failed: 2, refunded: 10 };
+    const refused: Case = { isAcknowledged: false, outcomes: ['refused'] };
+    expect(await creditProblems({ ...refused, entries, balance: 100, job })).toEqual([]);
+  });
+
+  test.each<[string, Case, string[]]>([
+    [
+      'a submit that was answered with an error',
+      { isAcknowledged: false, outcomes: ['refused'] },
+      ['mischarged'],
+    ],
+    ['a balance that is not the sum of the ledger', { balance: 94 }, ['mischarged', 'mischarged']],
+    ['a missing refund', { entries: paid.slice(1), balance: 90 }, ['mischarged', 'mischarged']],
+    [
+      'a second charge',
+      { entries: [['charge:x', -10, jobId], ...paid], balance: 85 },
+      ['mischarged', 'doubled', 'mischarged'],
+    ],
+    [
+      'a charge for a job that no client knows',
+      { entries: [['charge:x', -10, otherId], ...paid], balance: 85 },
+      ['mischarged'],
+    ],
+    [
+      'an entry that is there twice',
+      { entries: [paid[0]!, ...paid], balance: 100 },
+      ['doubled', 'mischarged', 'mischarged'],
+    ],
+    ['a cost above the price of its units', { job: { cost: 20 } }, ['mischarged', 'mischarged']],
+  ])('reports %s', async (_, changes, sorts) => {
+    expect(await creditProblems(changes)).toEqual(sorts);
+  });
+});
+
+/** Problems of a job of three items of which the second failed. */
+async function resultProblems(
+  keys: readonly string[],
+  { records = ['1', '3'], title = 'Lamp 1', success = 2 } = {},
+): Promise<string[]> {
+  const input = (id: string) => ({ product_id: id, country: 'th' });
+  const client = clientOf({
+    [`/v1/jobs/${jobId}/units`]: {
+      units: keys.map((id, index) => ({
+        index,
+        key: id,
+        input: input(id),
+        status: id === '2' ? 'FAILED' : 'SUCCESS',
+      })),
+    },
+    [`/v1/jobs/${jobId}/results`]: records
+      .map((id) =>
+        JSON.stringify({
+          input: input(id),
+          record: { product: { title: id === '1' ? title : `Lamp ${id}` } },
+        }),
+      )
+      .join('\n'),
+    [`/v1/jobs/${jobId}/files`]: { files: [] },
+  });
+  const served = createServedLog();
+  const origin = served.record(
+    {
+      market: 'x',
+      regions: [''],
+      subject: ({ body }) => body,
+      answer: ({ body }) => ({ status: 200, headers: {}, body: `Lamp ${body}` }),
+    },
+    (body) => [body],
+  );
+  for (const body of ['1', '2', '3'])
+    origin.answer({ method: 'GET', url: new URL('http://x.test'), headers: {}, body, region: '' });
+  const user: ChaosUser = { id: 'u', granted: 0, client };
+  // No file is expected of a single product page.
+  const work = { ...pages, file: 'none' as const };
+  const subjects = ['1', '2', '3'];
+  const submission: ChaosSubmit = { work, user, subjects, isKeyed: true, outcomes: ['accepted'] };
+  const job = jobOf({ total: 3, success, failed: 3 - success });
+  const problems = createProblems(() => {});
+  const known = { jobId, submission, subjects, isAcknowledged: true, retries: [], retryOf: null, job };
+  await checkResults({ client, served, problems, failures: new Map() }, known);
+  return sortsOf(problems);
+}
+
+describe('checkResults()', () => {
+  test('accepts each item once, in order, with the record that the origin served', async () => {
+    expect(await resultProblems(['1', '2', '3'])).toEqual([]);
+  });
+
+  test.each<[string, readonly string[], Parameters<typeof resultProblems>[1], string[]]>([
+    ['a missing unit', ['1', '3'], {}, ['lost']],
+    [
+      'a doubled unit',
+      ['1', '2', '3', '3'],
+      { records: ['1', '3', '3'], success: 3 },
+      ['doubled', 'doubled'],
+    ],
+    ['units in another order', ['2', '1', '3'], {}, ['other']],
+    ['a missing record', ['1', '2', '3'], { records: ['1'] }, ['lost']],
+    ['a record of another page', ['1', '2', '3'], { title: 'Lamp 3' }, ['other']],
+    ['counts that are not those of the units', ['1', '2', '3'], { success: 3 }, ['other']],
+  ])('reports %s', async (_, keys, changes, sorts) => {
+    expect(await resultProblems(keys, changes)).toEqual(sorts);
+  });
+});

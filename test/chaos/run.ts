@@ -1,0 +1,184 @@
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createGleanerClient, type GleanerClient } from '../../src/client/index.ts';
+import { random } from '../origins/random.ts';
+import { startOrigins } from '../origins/server.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import type { Engines } from '../support/engines.ts';
+import { type FaultyLink, startLink } from '../support/link.ts';
+import { until } from '../support/until.ts';
+import { type ChaosUser, createProblems, type Problems } from './account.ts';
+import { check } from './check.ts';
+import type { ClientContext } from './customer.ts';
+import { applyFaults, type FaultTarget } from './faults.ts';
+import type { ChaosOptions, StackName } from './options.ts';
+import { type InjectedFault, planFaults } from './plan.ts';
+import { createProgressWatch } from './progress.ts';
+import { createServedLog } from './served.ts';
+import { settle } from './settle.ts';
+import { countCalls, submitAlong } from './submits.ts';
+import { recordedOrigins, works } from './works.ts';
+
+/** What a run on one stack came to. */
+export interface ChaosReport {
+  stack: StackName;
+  jobs: number;
+  items: number;
+  faults: readonly InjectedFault[];
+  /** Submits and retries by their outcome. */
+  calls: Record<'accepted' | 'refused' | 'unanswered', number>;
+  requestsPerPage: number;
+  /** Units that faults made fail, by code. They are refunded. */
+  failures: ReadonlyMap<string, number>;
+  problems: Problems;
+  longestGapMs: number;
+  /** From the end of the last fault to the end of the last job. */
+  recoveredMs: number;
+}
+
+/** Milliseconds until jobs have to end once faults have stopped, and until the service is ready: no measure of speed. */
+const settleMs = 300_000;
+const startMs = 120_000;
+const userCount = 3;
+const granted = 10_000_000;
+
+/** Runs jobs on one stack while faults are applied, and checks what is left. */
+export async function runChaos(
+  options: ChaosOptions,
+  stack: StackName,
+  engines: Engines,
+  say: (line: string) => void,
+): Promise<ChaosReport> {
+  const distributed = stack === 'distributed';
+  const draw = random(`${stack}/${options.seed}`);
+  const freezeMs = options.freezeSeconds * 1_000;
+  const faults = planFaults(draw, { ...options, freezeMs, processes: distributed ? 3 : 1, distributed });
+  const served = createServedLog();
+  const origins = await startOrigins({
+    origins: recordedOrigins(served),
+    misbehaviour: 'none',
+    latencyMs: 20,
+  });
+  const deployment = await createDeployment({
+    stack: { distributed },
+    engines,
+    origins,
+    gentleness: { concurrency: 16, requests_per_second: rateFor(options, faults) },
+    settings: { GLEANER_RETRIEVE_CACHE: 'off' },
+  });
+  const targets: FaultTarget[] = [];
+  try {
+    targets.push(...(await launchTargets(deployment, engines)));
+    const isReady = async () => (await fetch(`${deployment.url}/ready`)).ok || undefined;
+    await until('the service is ready', isReady, { withinMs: startMs });
+    const problems = createProblems(say);
+    const users = await createUsers(deployment);
+    let end = Number.POSITIVE_INFINITY;
+    const context: ClientContext = {
+      books: { users, submissions: [], jobs: new Map() },
+      operator: createGleanerClient({ url: deployment.url, apiKey: deployment.operatorKey, tries: 1 }),
+      problems,
+      progress: createProgressWatch(),
+      isOver: () => Date.now() > end,
+    };
+    const release = submitAlong(context, options, draw, faults.length);
+    await applyFaults(
+      {
+        targets,
+        engines,
+        say,
+        begun: release.advance,
+        crashed: (service) =>
+          problems.add('other', `a ${service.role} ended by itself: ${service.log().slice(-600)}`),
+      },
+      faults,
+    );
+    const healedAt = Date.now();
+    end = healedAt + settleMs;
+    say('faults over');
+    await release.done();
+    const patient = patientClients(deployment, users);
+    await settle(context, patient);
+    const recoveredMs = Date.now() - healedAt;
+    const checked = await check({ books: context.books, served, problems, deployment, patient });
+    if (problems.list().length > 0) say(deployment.story());
+    return {
+      stack,
+      jobs: context.books.jobs.size,
+      items: [...context.books.jobs.values()].reduce((sum, { job }) => sum + (job?.total ?? 0), 0),
+      faults,
+      calls: countCalls(context),
+      ...checked,
+      problems,
+      longestGapMs: context.progress.longestMs(),
+      recoveredMs,
+    };
+  } finally {
+    // However a fault or an error left them.
+    await Promise.all(deployment.processes.map((process) => process.kill()));
+    await deployment.stop();
+    await Promise.all(targets.flatMap(({ links }) => (links ? [links.mongo.stop(), links.nats.stop()] : [])));
+    await origins.stop();
+  }
+}
+
+/** Requests per second at which the large half of the jobs takes about half of the time of the faults. */
+function rateFor({ jobs, items }: ChaosOptions, faults: readonly InjectedFault[]): number {
+  const requests = (jobs / works.length) * items * 2;
+  const seconds = faults.reduce((sum, { pauseMs, lengthMs }) => sum + pauseMs + lengthMs, 0) / 1_000;
+  return Math.min(300, Math.max(20, Math.round((2 * requests) / Math.max(1, seconds))));
+}
+
+/** Launches every process; on the distributed stack each has its own link to each engine. */
+async function launchTargets(deployment: Deployment, engines: Engines): Promise<FaultTarget[]> {
+  const { MONGODB_URI: mongo, NATS_URL: nats } = engines.settings;
+  const targets: FaultTarget[] = [];
+  for (const service of deployment.processes) {
+    if (mongo === undefined || nats === undefined) {
+      service.launch();
+      targets.push({ service, links: null });
+    } else {
+      const links = { mongo: await linkTo(mongo), nats: await linkTo(nats) };
+      service.launch({
+        MONGODB_URI: throughLink(mongo, links.mongo),
+        NATS_URL: throughLink(nats, links.nats),
+      });
+      targets.push({ service, links });
+    }
+  }
+  return targets;
+}
+
+const linkTo = (address: string) => startLink(Number(new URL(address).port));
+
+function throughLink(address: string, link: FaultyLink): string {
+  const url = new URL(address);
+  url.port = String(link.port);
+  return url.href;
+}
+
+async function createUsers({ url, operatorKey }: Deployment): Promise<(ChaosUser & { key: string })[]> {
+  const operator = createGleanerClient({ url, apiKey: operatorKey });
+  const { method } = OperatorService;
+  const create = async (name: string) => {
+    const { user } = await operator.call(method.createUser, { name });
+    const { apiKey } = await operator.call(method.createApiKey, { userId: user!.id, name });
+    await operator.call(method.grantCredits, {
+      userId: user!.id,
+      amount: BigInt(granted),
+      note: 'chaos',
+    });
+    const client = createGleanerClient({ url, apiKey, tries: 1, timeoutMs: 15_000 });
+    return { id: user!.id, granted, client, key: apiKey };
+  };
+  return Promise.all(Array.from({ length: userCount }, (_, index) => create(`user ${index}`)));
+}
+
+function patientClients(
+  { url }: Deployment,
+  users: readonly (ChaosUser & { key: string })[],
+): (userId: string) => GleanerClient {
+  const clients = new Map(
+    users.map(({ id, key }) => [id, createGleanerClient({ url, apiKey: key, tries: 10 })]),
+  );
+  return (userId) => clients.get(userId)!;
+}

@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { GleanerClient } from '../../src/client/index.ts';
+import type { ChaosSubmit, KnownJob } from './account.ts';
+import { type ClientContext, follow, know } from './customer.ts';
+
+const lookMs = 1_000;
+
+/** All jobs of a client's user. */
+export async function listJobs(client: GleanerClient): Promise<Job[]> {
+  const jobs: Job[] = [];
+  for await (const page of client.pages(JobService.method.listJobs, { pageSize: 1_000 }))
+    jobs.push(...page.jobs);
+  return jobs;
+}
+
+/**
+ * Follows the jobs that clients have and never were told of, until none of them is outstanding: those of
+ * submits and retries without an answer. `patient` makes a client that repeats its calls.
+ */
+export async function settle(
+  context: ClientContext,
+  patient: (user: string) => GleanerClient,
+): Promise<void> {
+  for (const user of context.books.users) {
+    const client = patient(user.id);
+    for (let isQuiet = false; !isQuiet && !context.isOver(); await wait(isQuiet ? 0 : lookMs)) {
+      const jobs = await listJobs(client);
+      // Retries come after the jobs that they retry.
+      const unknown = jobs.reverse().filter(({ jobId }) => !context.books.jobs.has(jobId));
+      const adopted = await Promise.all(unknown.map((job) => adopt(context, client, job)));
+      await Promise.all(adopted.map((known) => known && follow(context, known)));
+      isQuiet = unknown.length === 0;
+    }
+  }
+}
+
+async function adopt(context: ClientContext, client: GleanerClient, job: Job): Promise<KnownJob | null> {
+  const retryOf = context.books.jobs.get(job.retryOf) ?? null;
+  const submission = retryOf?.submission ?? (await findSubmission(context, client, job));
+  if (submission === undefined) {
+    context.problems.add('doubled', `job ${job.jobId} was never submitted`);
+    return null;
+  }
+  return know(context, submission, job.jobId, retryOf, false, retryOf ? [] : submission.subjects);
+}
+
+async function findSubmission(
+  { books }: ClientContext,
+  client: GleanerClient,
+  { jobId }: Job,
+): Promise<ChaosSubmit | undefined> {
+  const { units } = await client.call(JobService.method.listUnits, { jobId, pageSize: 1 });
+  const input = JSON.parse(units[0]?.input ?? '{}');
+  return books.submissions.find(({ work, subjects }) => work.subjectOf(input) === subjects[0]);
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A TCP proxy between a process and one server, whose network can be made worse. */
+export interface FaultyLink {
+  /** Port on 127.0.0.1 that leads to the server. */
+  readonly port: number;
+  /** Keeps connections open and passes nothing, as a network does that loses every packet. */
+  silence(): void;
+  /** Resets every connection and every new one. */
+  cut(): void;
+  /** Passes everything `ms` milliseconds late, in order. */
+  delay(ms: number): void;
+  /** Passes everything at once, also what was held back. */
+  heal(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a link to a port of 127.0.0.1. */
+export async function startLink(to: number): Promise<FaultyLink> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let delayMs = 0;
+  let healed = Promise.withResolvers<void>();
+  healed.resolve();
+
+  const track = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+  };
+  const pass = async (from: Socket, target: Socket) => {
+    try {
+      for await (const chunk of from) {
+        if (delayMs > 0) await wait(delayMs);
+        await healed.promise;
+        if (!target.write(chunk)) await once(target, 'drain');
+      }
+      target.end();
+    } catch {
+      // One of the two ended: the other does, too.
+      from.destroy();
+      target.destroy();
+    }
+  };
+  const server = net.createServer((socket) => {
+    track(socket);
+    if (isCut) return void socket.resetAndDestroy();
+    const target = net.connect(to, '127.0.0.1');
+    track(target);
+    socket.on('close', () => target.destroy());
+    target.on('close', () => socket.destroy());
+    void pass(socket, target);
+    void pass(target, socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const heal = () => {
+    isCut = false;
+    delayMs = 0;
+    healed.resolve();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence: () => {
+      healed = Promise.withResolvers();
+    },
+    cut: () => {
+      isCut = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    heal,
+    stop: async () => {
+      heal();
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
