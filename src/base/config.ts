@@ -1,5 +1,5 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findBrowser } from './browser-path.ts';
 import { parseMongoUri } from './mongo-uri.ts';
@@ -61,6 +61,10 @@ export interface Config {
   userAgent: string;
   /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
   browser: { path: string | null; pages: number; memoryBytes: number };
+  /** Worker processes; 0: page work runs in this process. */
+  workers: number;
+  /** Heap limit of a worker process. */
+  workerMemoryBytes: number;
   /** How people are told of jobs. */
   notices: NoticeSettings;
   /** Remote core for the `gateway` role. */
@@ -100,9 +104,10 @@ export function loadConfig(environment: Environment = process.env): Config {
         'Set both for the distributed stack, or neither for the embedded one.',
     );
   }
+  const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
   const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
   return {
-    inForce: settingsInForce(environment, { GLEANER_BROWSER: browserPath }),
+    inForce: settingsInForce(environment, { GLEANER_BROWSER: browserPath, GLEANER_WORKERS: String(workers) }),
     httpPort: read('GLEANER_HTTP_PORT', port),
     grpcPort: read('GLEANER_GRPC_PORT', port),
     host: read('GLEANER_HOST', (text) => text),
@@ -129,6 +134,8 @@ export function loadConfig(environment: Environment = process.env): Config {
       pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
       memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
     },
+    workers,
+    workerMemoryBytes: read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2,
     notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', (text) => {
@@ -137,6 +144,9 @@ export function loadConfig(environment: Environment = process.env): Config {
     }),
   };
 }
+
+/** One worker process per core. */
+const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 
 /** A value, or null where neither the environment nor the list of settings has one. */
 interface Read {

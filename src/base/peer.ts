@@ -1,4 +1,4 @@
-import { Fault, type FaultCode } from './fault.ts';
+import { Fault, type FaultCode, type FaultDetails } from './fault.ts';
 
 /** One end of a connection between two processes or threads. */
 export interface Wire {
@@ -32,7 +32,7 @@ export interface Peer<Theirs extends Calls<Theirs>> {
 type Message =
   | { type: 'call'; id: number | null; name: string; value: unknown }
   | { type: 'result'; id: number; value: unknown }
-  | { type: 'fault'; id: number; code: FaultCode; message: string; retryAfterMs: number | undefined };
+  | { type: 'fault'; id: number; code: FaultCode; message: string; details: FaultDetails };
 
 /** Connects two ends: `ours` is what the other end may call. */
 export function createPeer<Theirs extends Calls<Theirs>, Ours extends Calls<Ours>>(
@@ -50,8 +50,12 @@ export function createPeer<Theirs extends Calls<Theirs>, Ours extends Calls<Ours
       const result = await ours[name as keyof Ours](value as never);
       if (id !== null) send({ type: 'result', id, value: result });
     } catch (error) {
-      const { code, message, retryAfterMs } = Fault.from(error);
-      if (id !== null) send({ type: 'fault', id, code, message, retryAfterMs });
+      const { code, message, retryAfterMs, component } = Fault.from(error);
+      const details = {
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(component === undefined ? {} : { component }),
+      };
+      if (id !== null) send({ type: 'fault', id, code, message, details });
     }
   };
 
@@ -64,10 +68,7 @@ export function createPeer<Theirs extends Calls<Theirs>, Ours extends Calls<Ours
     const call = pending.get(message.id);
     pending.delete(message.id);
     if (message.type === 'result') call?.resolve(message.value);
-    else {
-      const { code, retryAfterMs } = message;
-      call?.reject(new Fault(code, message.message, retryAfterMs === undefined ? {} : { retryAfterMs }));
-    }
+    else call?.reject(new Fault(message.code, message.message, message.details));
   });
 
   return {

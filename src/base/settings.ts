@@ -157,6 +157,14 @@ export const settings = {
     usual: 'off',
     about: "Whether users' webhooks may be of private networks: on or off.",
   },
+  GLEANER_WORKERS: {
+    usual: null,
+    about: 'Worker processes that serve and worker start, 0 to 64; 0: work in the same process.',
+  },
+  GLEANER_WORKER_MEMORY: {
+    usual: '1024',
+    about: 'Heap of each worker process in MiB; one that needs more is ended and started again.',
+  },
   GLEANER_WORKING_HOURS: {
     usual: '08:00-18:00+08:00',
     about: 'When jobs of the kinds that keep working hours are begun, or off for always.',

@@ -5,7 +5,7 @@ import type { Consumer, Queue } from '../queue.ts';
 
 /** What the process that has the queue offers to one that works. */
 export interface QueueCalls {
-  publish(message: BatchReference): Promise<void>;
+  publish(message: BatchReference): Promise<boolean>;
   consume(request: ConsumeRequest): Promise<void>;
   /** Resolves when the consumer's running deliveries have ended. */
   stopConsumer(consumer: number): Promise<void>;
@@ -68,7 +68,7 @@ export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; c
   let nextConsumer = 1;
   let closed = false;
   const refuseWhenClosed = (): void => {
-    if (closed) throw new Fault('unavailable', 'The queue is closed.');
+    if (closed) throw new Fault('unavailable', 'The queue is closed.', { component: 'queue' });
   };
   const stop = async (consumer: number): Promise<void> => {
     if (!handlers.has(consumer)) return;
@@ -80,7 +80,7 @@ export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; c
     engine: 'in process',
     async publish(message) {
       refuseWhenClosed();
-      await peer().call('publish', message);
+      return peer().call('publish', message);
     },
     async consume(lane, market, concurrency, handle): Promise<Consumer> {
       refuseWhenClosed();
