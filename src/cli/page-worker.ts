@@ -1,8 +1,11 @@
 import { systemClock } from '../base/clock.ts';
 import { createPeer, type Peer } from '../base/peer.ts';
 import { createJobChanges } from '../jobs/changes.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { work } from '../jobs/work.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
+import type { BatchReference } from '../store/documents.ts';
 import { flushDriftForever, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
@@ -16,7 +19,13 @@ import { compose } from './compose.ts';
 /** Memory for pages of the embedded store: a worker reads little that it has not just written. */
 const storeCacheBytes = 4 * 1024 ** 2;
 
-let running: { stop(): Promise<void> } | null = null;
+/** The work of this process. */
+interface Running {
+  workAlone(message: BatchReference): Promise<void>;
+  stop(): Promise<void>;
+}
+
+let running: Running | null = null;
 let stopped = false;
 
 const remote = openRemoteQueue(() => parent);
@@ -24,6 +33,9 @@ const calls: WorkerCalls = {
   ...remote.calls,
   async start(setup) {
     running = await run(setup);
+  },
+  async workAlone(message) {
+    await running?.workAlone(message);
   },
   async stop() {
     await running?.stop();
@@ -41,22 +53,22 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
 /** Starts the work; gives what ends it. */
-async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<{ stop(): Promise<void> }> {
+async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Running> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const changes = {
     ...createJobChanges(systemClock),
     tell: (jobId: string) => parent.notify('changed', jobId),
   };
-  const program = await compose(config, `${role} worker ${index}`, () => publicUrl, {
+  const program = await compose(config, `${role} worker ${index ?? 'alone'}`, () => publicUrl, {
     queue: remote.queue,
     changes,
     storeCacheBytes,
   });
   const { context, clock, tally } = program;
-  const worker = await startWorker(context, markets, {
+  const worker = await startWorker(context, index === null ? [] : markets, {
     taken: (message) => parent.notify('taken', message),
-    left: ({ batchId }) => parent.notify('left', batchId),
+    left: (message) => parent.notify('left', message),
   });
 
   let reported = 0;
@@ -76,7 +88,14 @@ async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<{ s
     }
   })();
   const sweeping = (index === 0 ? sweepForever : flushDriftForever)(context, sweepMs, signal);
+  // One page at a time, each announced: whoever dies over it has said which.
+  const careful: JobContext = {
+    ...context,
+    pages: { ...context.pages, concurrency: () => 1 },
+    reading: (batchId, index) => parent.notify('reading', { batchId, index }),
+  };
   return {
+    workAlone: (message) => work(careful, message, () => {}, signal),
     async stop() {
       stopping.abort(new Error('the worker is stopping'));
       await Promise.all([worker.stop(), sweeping, reporting]);

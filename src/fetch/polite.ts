@@ -38,8 +38,9 @@ export interface Visit {
 
 /** Pages, asked for politely. */
 export interface PolitePages {
-  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. */
-  visit(market: string, region: string, signal?: AbortSignal): Visit;
+  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. The
+   *  requests of an urgent one get the origin's permits before those of others in this process. */
+  visit(market: string, region: string, signal?: AbortSignal, urgent?: boolean): Visit;
   /** Pages of one market and region to have under way at once in this process. */
   concurrency(market: string): number;
   /** Gives back what is held of origins. */
@@ -93,7 +94,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   };
 
   /** Visits without a look at robots.txt. */
-  const bareVisit = (market: string, region: string, signal?: AbortSignal): Visit => {
+  const bareVisit = (market: string, region: string, signal?: AbortSignal, urgent = false): Visit => {
     const fetchOnce = fetcher.for(market, region, signal);
     let last: Sent | undefined;
     let answers = 0;
@@ -118,7 +119,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       const patience = answers > 0 ? patienceMs.midway : patienceMs.atFirst;
       const page = pageOf(request);
       await circuit.pass(patience, signal);
-      const leave = await permits.enter(signal);
+      const leave = await permits.enter(signal, urgent);
       try {
         let probe = await circuit.admit(page, patience, signal);
         while (!probe) {
@@ -178,8 +179,8 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   };
 
   return {
-    visit: (market, region, signal) => {
-      const { fetch, ended } = bareVisit(market, region, signal);
+    visit: (market, region, signal, urgent) => {
+      const { fetch, ended } = bareVisit(market, region, signal, urgent);
       if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
       const allowed: FetchPage = async (request) => {
         const origin = fetcher.originOf(market, region, request);

@@ -55,9 +55,10 @@ export async function readUnit(
 ): Promise<UnitResult | Later> {
   const { clock, log, pages } = context;
   const look = lookAt(context, job, batch, index);
+  context.reading?.(batch.id, index);
   for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const visit = pages.visit(batch.market, batch.region, signal);
+    const visit = pages.visit(batch.market, batch.region, signal, batch.lane === 'single');
     let fault: Fault;
     try {
       const result = await readOnce(context, job, batch, index, visit.fetch, look);

@@ -4,6 +4,7 @@ import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
 import type { WorkerSetup } from './protocol.ts';
+import { createQuarantine, type Quarantine } from './quarantine.ts';
 
 /** Options for startWorkerPool(). */
 export interface WorkerPoolOptions {
@@ -44,6 +45,11 @@ const maxPauseMs = 30_000;
 /** A worker that ran for this long starts over with the first pause. */
 const steadyMs = 60_000;
 
+/** Deaths of workers with the same batch in hand after which the batch is worked in quarantine. */
+const maxDeaths = 2;
+/** Batches whose deaths are remembered. */
+const maxRemembered = 10_000;
+
 /** A place in the pool: a worker process, or the pause before the next one. */
 interface Slot {
   process: WorkerProcess | null;
@@ -52,7 +58,8 @@ interface Slot {
 
 /**
  * Starts worker processes and keeps their number. One that dies is started again after a pause, and the
- * batches that it had in hand are released and published at once (docs/decisions/0001).
+ * batches that it had in hand are released and published at once; a batch in hand at two deaths goes to the
+ * quarantine instead (docs/decisions/0001).
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
@@ -61,7 +68,10 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const slots: Slot[] = Array.from({ length: count }, () => ({ process: null, memoryBytes: 0 }));
   let unitsDone = 0;
 
-  const launch = (slot: Slot, index: number) =>
+  /** Deaths by batch, oldest first. */
+  const deaths = new Map<string, number>();
+
+  const launch = (slot: Slot, index: number | null) =>
     startWorkerProcess({
       entry: options.entry,
       memoryBytes: options.memoryBytes,
@@ -93,11 +103,18 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       if (clock.now() - since >= steadyMs) pauseMs = firstPauseMs;
       const batches = worker.hands.size;
       log.error({ worker: index, workerPid: worker.pid, code, signal, batches, pauseMs }, 'worker died');
-      await requeue(context, [...worker.hands.values()]);
+      for (const message of worker.hands.values()) {
+        const count = (deaths.get(message.batchId) ?? 0) + 1;
+        deaths.set(message.batchId, count);
+        if (deaths.size > maxRemembered) deaths.delete(deaths.keys().next().value!);
+        await requeue(context, message, count < maxDeaths ? null : quarantine);
+      }
       await clock.sleep(pauseMs, stopping.signal).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, maxPauseMs);
     }
   };
+  const alone: Slot = { process: null, memoryBytes: 0 };
+  const quarantine = createQuarantine({ launch: () => launch(alone, null), context });
   const kept = slots.map(keep);
 
   return {
@@ -112,29 +129,30 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     },
     async stop() {
       stopping.abort(new Error('the workers are stopping'));
-      await Promise.all(slots.map((slot) => slot.process?.stop()));
+      await Promise.all([quarantine.stop(), ...slots.map((slot) => slot.process?.stop())]);
       await Promise.all(kept);
     },
   };
 }
 
 /**
- * Releases batches that a dead worker had claimed, and publishes them. A batch that it had not claimed, or
- * had ended, is left to the queue. What fails here is made good by the sweep once the claim has expired.
+ * Releases a batch that a dead worker had claimed, and publishes it or hands it to the quarantine. One that
+ * was not claimed, or had ended, is left to the queue. What fails here is made good by the sweep once the
+ * claim has expired.
  */
 async function requeue(
   { store, queue, clock, log }: WorkerPoolOptions['context'],
-  messages: readonly BatchReference[],
+  message: BatchReference,
+  quarantine: Quarantine | null,
 ): Promise<void> {
-  for (const message of messages) {
-    const { batchId } = message;
-    const attempt = message.attempt + 1;
-    try {
-      if (!(await store.releaseBatch(batchId, attempt, clock.now()))) continue;
-      await queue.publish({ ...message, attempt });
-      log.warn({ jobId: message.jobId, batchId, attempt }, 'batch requeued');
-    } catch (error) {
-      log.warn({ batchId, attempt, error: Fault.from(error).message }, 'batch not requeued');
-    }
+  const { jobId, batchId } = message;
+  const attempt = message.attempt + 1;
+  try {
+    if (!(await store.releaseBatch(batchId, attempt, clock.now()))) return;
+    if (quarantine) quarantine.admit({ ...message, attempt });
+    else await queue.publish({ ...message, attempt });
+    log.warn({ jobId, batchId, attempt, quarantined: quarantine !== null }, 'batch requeued');
+  } catch (error) {
+    log.warn({ batchId, attempt, error: Fault.from(error).message }, 'batch not requeued');
   }
 }

@@ -5,7 +5,7 @@ import { createPeer, type Peer } from '../base/peer.ts';
 import { serveQueue } from '../queue/local/remote.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/documents.ts';
-import type { ParentCalls, WorkerCalls, WorkerReport, WorkerSetup } from './protocol.ts';
+import type { ParentCalls, UnitInHand, WorkerCalls, WorkerReport, WorkerSetup } from './protocol.ts';
 
 /** Options for startWorkerProcess(). */
 export interface WorkerProcessOptions {
@@ -30,10 +30,14 @@ export interface WorkerEnd {
 /** A running worker process. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Batches in hand, by id: what the process had when it ended, after `ended`. */
+  /** Messages in hand; once the process has ended, those that it had in hand then. */
   readonly hands: ReadonlyMap<string, BatchReference>;
+  /** The unit that `workAlone` read last. */
+  readonly reading: UnitInHand | null;
   /** Resolves when the work has begun; rejects when the process ends before. */
   readonly started: Promise<void>;
+  /** Works a batch one page at a time; rejects when the process ends before. */
+  workAlone(message: BatchReference): Promise<void>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
   /** Lets it hand its batches back and end; kills it when that takes too long. */
@@ -42,6 +46,8 @@ export interface WorkerProcess {
 
 /** Time that a worker process has to hand its batches back. */
 const stopMs = 5_000;
+/** Time that it has to end after that. */
+const exitMs = 1_000;
 
 /** Time between two checks that a worker process still reports; one that misses three is killed. */
 const checkMs = 20_000;
@@ -59,15 +65,19 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   const hands = new Map<string, BatchReference>();
   const gone = new AbortController();
   let missed = 0;
+  let reading: UnitInHand | null = null;
 
   const served = serveQueue(options.queue, () => peer);
   const ours: ParentCalls = {
     ...served.calls,
     taken: (message) => {
-      hands.set(message.batchId, message);
+      hands.set(keyOf(message), message);
     },
-    left: (batchId) => {
-      hands.delete(batchId);
+    left: (message) => {
+      hands.delete(keyOf(message));
+    },
+    reading: (unit) => {
+      reading = unit;
     },
     changed: options.changed,
     report: (report) => {
@@ -99,23 +109,41 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   void watch().catch(() => {});
 
   const started = peer.call('start', setup);
-  started.catch(() => {});
+  let isStarted = false;
+  started.then(
+    () => {
+      isStarted = true;
+    },
+    () => {},
+  );
   return {
     pid: child.pid ?? 0,
     hands,
+    get reading() {
+      return reading;
+    },
     started,
+    async workAlone(message) {
+      await started;
+      await peer.call('workAlone', message);
+    },
     ended,
     async stop() {
-      const stopped = peer.call('stop', null).catch(() => {});
-      const late = clock.sleep(stopMs, gone.signal).catch(() => {});
-      await Promise.race([stopped, late]);
-      if (child.connected) child.disconnect();
-      await Promise.race([ended, clock.sleep(stopMs, gone.signal).catch(() => {})]);
+      // One that is still loading has nothing to hand back.
+      if (isStarted || hands.size > 0) {
+        const stopped = peer.call('stop', null).catch(() => {});
+        await Promise.race([stopped, clock.sleep(stopMs, gone.signal).catch(() => {})]);
+        if (child.connected) child.disconnect();
+        await Promise.race([ended, clock.sleep(exitMs, gone.signal).catch(() => {})]);
+      }
       child.kill('SIGKILL');
       await ended;
     },
   };
 }
+
+/** A message that comes again late is not the one that is worked on. */
+const keyOf = ({ batchId, attempt }: BatchReference) => `${batchId}/${attempt}`;
 
 /** Resolves with the end of a process, also of one that could not be started. */
 async function endOf(child: ChildProcess): Promise<WorkerEnd> {

@@ -7,8 +7,9 @@ import type { OriginMinute } from '../store/operations.ts';
 export interface WorkerSetup {
   config: Config;
   role: string;
-  /** Number of the worker in its parent, from 0. Worker 0 runs the sweep. */
-  index: number;
+  /** Number of the worker in its parent, from 0; worker 0 runs the sweep. Null: one that works only the
+   *  batches that it is handed. */
+  index: number | null;
   /** Base of signed links. */
   publicUrl: string;
 }
@@ -23,11 +24,19 @@ export interface WorkerReport {
   requests: OriginMinute[];
 }
 
+/** A unit that a worker reads on its own. */
+export interface UnitInHand {
+  batchId: string;
+  index: number;
+}
+
 /** Functions that the parent offers to a worker process. */
 export interface ParentCalls extends QueueCalls {
-  /** A batch's message is in hand until `left`: the parent requeues it if the worker dies. */
+  /** A message is in hand until `left`: the parent requeues its batch if the worker dies. */
   taken(message: BatchReference): void;
-  left(batchId: string): void;
+  left(message: BatchReference): void;
+  /** A unit is about to be read by `workAlone`. */
+  reading(unit: UnitInHand): void;
   /** A job has moved: waits in the parent wake up. */
   changed(jobId: string): void;
   report(report: WorkerReport): void;
@@ -39,6 +48,8 @@ export interface WorkerCalls {
   start(setup: WorkerSetup): Promise<void>;
   /** Hands batches back and closes connections; resolves when the process may end. */
   stop(value: null): Promise<void>;
+  /** Works a batch one page at a time. */
+  workAlone(message: BatchReference): Promise<void>;
   deliver(delivery: { consumer: number; message: BatchReference }): Promise<void>;
 }
 
