@@ -22,12 +22,13 @@ function ownProcessorMs(pid: number): number {
 
 /**
  * Resident memory of a process and those that it started, in bytes: now, and the sum of their peaks since
- * `forgetPeak`. Pages that they share are counted for each; `proportional` counts them once.
+ * `forgetPeak`. Pages that they share are counted for each; `proportional` counts them once. `own`: of the
+ * process alone, now.
  */
-export function memory(pid: number): { now: number; peak: number; proportional: number } {
+export function memory(pid: number): { now: number; peak: number; proportional: number; own: number } {
   const all = family(pid).map(ownMemory);
   const sum = (name: 'now' | 'peak' | 'proportional') => all.reduce((total, one) => total + one[name], 0);
-  return { now: sum('now'), peak: sum('peak'), proportional: sum('proportional') };
+  return { now: sum('now'), peak: sum('peak'), proportional: sum('proportional'), own: all[0]!.now };
 }
 
 function ownMemory(pid: number): { now: number; peak: number; proportional: number } {
