@@ -7,6 +7,9 @@ import type { Program } from './compose.ts';
 /** How often a process says what it does. */
 const reportMs = 10_000;
 
+/** Work of a process without any. */
+const idle: PoolTally = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
+
 /**
  * Reports this process to the others from now on. `work` tells what its workers do. Gives what ends it: the
  * process is forgotten then, so it comes after the worker's own end.
@@ -27,13 +30,12 @@ export function startReporting(
   };
   const { store, disk } = context;
   const state = async () => {
-    const { memoryBytes, batches, unitsDone } = work() ?? { memoryBytes: 0, batches: 0, unitsDone: 0 };
+    const { memoryBytes, ...done } = work() ?? idle;
     return {
+      ...done,
       memoryBytes: process.memoryUsage.rss() + memoryBytes,
       paused: (await disk.isLow()) ? 'disk almost full' : '',
       clockSkewMs: skewMs(),
-      batches,
-      unitsDone,
     };
   };
   const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);

@@ -130,6 +130,7 @@ const steps = [
   CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;`,
   `ALTER TABLE waits ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE processes ADD COLUMN clock_skew_ms INTEGER NOT NULL DEFAULT 0;`,
+  `ALTER TABLE processes ADD COLUMN workers INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

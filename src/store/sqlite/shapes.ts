@@ -196,6 +196,7 @@ export const processes = shape<ProcessReport>([
   'unitsDone',
   'paused',
   'clockSkewMs',
+  'workers',
 ]);
 
 /** Table `origin_minutes`. */
