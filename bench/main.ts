@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/cli/engines.ts';
+import { measureNeighbour } from './neighbour.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
 import { measureSubmit } from './submit.ts';
@@ -47,6 +48,19 @@ say(
   `submit of 50,000 items: ${fixed(submit.ms)} ms (aim 1500), the first ${fixed(submit.firstMs)} ms, ${fixed(submit.processorUs, 1)} µs of processor time per item`,
 );
 say(`  at most ${fixed(submit.extraBytes / 1024 / 1024)} MB more memory (aim 300)`);
+
+const neighbour = await measureNeighbour(50_000);
+const { idle, busy } = neighbour;
+const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
+say(
+  `get_pc idle: median ${fixed(idle.median, 1)} ms, p95 ${fixed(idle.p95, 1)} ms; beside a 50,000-item job (${fixed(neighbour.itemsPerSecond)} items/s): ${fixed(busy.median, 1)} ms, ${fixed(busy.p95, 1)} ms (${busy.tasks} tasks)`,
+);
+say(
+  `  ratio of the medians ${fixed(busy.median / idle.median, 1)} (aim 2), of the 95th percentiles ${fixed(busy.p95 / idle.p95, 1)} (aim 4)`,
+);
+say(
+  `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
+);
 
 for (const { name, bytes, service, gateway, bare } of await measureRetrieve(rounds, calls)) {
   const rate = ({ callsPerSecond, processorUs }: CallRate) =>

@@ -27,6 +27,7 @@ const report = (id: string, role: string) => {
     startedAt: now,
     seenAt: now,
     memoryBytes: 1,
+    workers: 0,
     batches: 0,
     paused: '',
     clockSkewMs: 0,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { ConfigError, clientEnvironment, loadConfig } from './config.ts';
 import { settings } from './settings.ts';
@@ -32,9 +33,20 @@ test.each([
   ['GLEANER_BROWSER_PAGES', '0'],
   ['GLEANER_BROWSER_MEMORY', '16'],
   ['GLEANER_LINK_SECRETS', 'short'],
+  ['GLEANER_WORKERS', '-1'],
+  ['GLEANER_WORKERS', '65'],
+  ['GLEANER_WORKER_MEMORY', '63'],
 ])('a bad %s stops the start with a message that names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
+});
+
+test('page work runs in a worker process per core unless told otherwise', () => {
+  const cores = availableParallelism();
+  expect(loadConfig({})).toMatchObject({ workers: Math.min(cores, 64), workerMemoryBytes: 1024 ** 3 });
+  expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
+  const shown = loadConfig({}).inForce.find(({ name }) => name === 'GLEANER_WORKERS');
+  expect(shown).toMatchObject({ value: String(Math.min(cores, 64)), set: false });
 });
 
 test('one engine address without the other is refused', () => {

@@ -1,5 +1,5 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { findBrowser } from './browser-path.ts';
@@ -62,8 +62,12 @@ export interface Config {
   userAgent: string;
   /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
   browser: { path: string | null; pages: number; memoryBytes: number };
-  /** Bytes of decoded pages that a process holds at once. */
+  /** Maximum bytes of decoded pages that a process holds at a time. */
   pageMemoryBytes: number;
+  /** Worker processes; 0: page work runs in this process. */
+  workers: number;
+  /** Heap limit of a worker process. */
+  workerMemoryBytes: number;
   /** How people are told of jobs. */
   notices: NoticeSettings;
   /** Remote core for the `gateway` role. */
@@ -103,12 +107,17 @@ export function loadConfig(environment: Environment = process.env): Config {
         'Set both for the distributed stack, or neither for the embedded one.',
     );
   }
-  const pageMemory = read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory();
+  const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
+  const workerMemoryBytes = read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2;
+  const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
+  const pageMemory =
+    read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
   const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
   return {
     inForce: settingsInForce(environment, {
       GLEANER_BROWSER: browserPath,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
+      GLEANER_WORKERS: `${workers}`,
     }),
     httpPort: read('GLEANER_HTTP_PORT', port),
     grpcPort: read('GLEANER_GRPC_PORT', port),
@@ -137,6 +146,8 @@ export function loadConfig(environment: Environment = process.env): Config {
       memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
     },
     pageMemoryBytes: pageMemory * 1024 ** 2,
+    workers,
+    workerMemoryBytes,
     notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', (text) => {
@@ -145,6 +156,9 @@ export function loadConfig(environment: Environment = process.env): Config {
     }),
   };
 }
+
+/** One worker process per core. */
+const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 
 /** A value, or null where neither the environment nor the list of settings has one. */
 interface Read {
@@ -182,9 +196,9 @@ function integer(text: string, least: number, most: number): number {
   return value;
 }
 
-/** A 32nd of the heap in MiB, at least 1: a page of empty JSON objects takes 22 times its size once it is parsed. */
-function defaultPageMemory(): number {
-  return Math.max(1, Math.floor(getHeapStatistics().heap_size_limit / 32 / 1024 ** 2));
+/** A 32nd of the heap of the process that reads pages in MiB, at least 1: a page of empty JSON objects takes 22 times its size once it is parsed. */
+function defaultPageMemory(heapBytes: number): number {
+  return Math.max(1, Math.floor(heapBytes / 32 / 1024 ** 2));
 }
 
 const port = (text: string) => integer(text, 0, 65_535);

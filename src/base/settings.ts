@@ -79,13 +79,13 @@ export const settings = {
     usual: 'info',
     about: 'What is logged: trace, debug, info, warn, error, fatal or silent.',
   },
-  GLEANER_MIN_FREE_DISK: {
-    usual: '512',
-    about: "MiB free on the data folder's disk below which no work is accepted or begun; 0: no limit.",
-  },
   GLEANER_MAX_CONNECTIONS: {
     usual: '2000',
     about: 'Maximum open connections of each port; further ones are closed at once.',
+  },
+  GLEANER_MIN_FREE_DISK: {
+    usual: '512',
+    about: "MiB free on the data folder's disk below which no work is accepted or begun; 0: no limit.",
   },
   GLEANER_OPERATOR_EMAIL: {
     usual: null,
@@ -160,6 +160,14 @@ export const settings = {
   GLEANER_WEBHOOK_PRIVATE: {
     usual: 'off',
     about: "Whether users' webhooks may be of private networks: on or off.",
+  },
+  GLEANER_WORKERS: {
+    usual: null,
+    about: 'Worker processes that serve and worker start, 0 to 64; 0: work in the same process.',
+  },
+  GLEANER_WORKER_MEMORY: {
+    usual: '1024',
+    about: 'Heap of each worker process in MiB; one that needs more is ended and started again.',
   },
   GLEANER_WORKING_HOURS: {
     usual: '08:00-18:00+08:00',

@@ -5,7 +5,7 @@ import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { createDriftWatch } from '../drift/watch.ts';
-import { createJobChanges, tellMoves } from '../jobs/changes.ts';
+import { createJobChanges, type JobChanges, tellMoves } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -17,7 +17,7 @@ import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
 import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import { openFetching } from './fetching.ts';
-import { openStack, type Stack } from './stack.ts';
+import { openStack, type Stack, type StackOptions } from './stack.ts';
 
 /** How often a process compares its clock with the store's. */
 const followMs = 30_000;
@@ -50,8 +50,14 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
 /**
  * Puts the program together from its configuration. `publicUrl`: what signed links start with; it is
  * asked late, because a port of 0 is known late.
+ * `options`: what a worker process has of its parent.
  */
-export async function compose(config: Config, role: string, publicUrl: () => string): Promise<Program> {
+export async function compose(
+  config: Config,
+  role: string,
+  publicUrl: () => string,
+  options: StackOptions & { changes?: JobChanges } = {},
+): Promise<Program> {
   const log = createLog(config.logLevel, role);
   const clock: SharedClock = createSharedClock({
     host: systemClock,
@@ -59,7 +65,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     readTime: () => stack.store.time(),
     log,
   });
-  const stack: Stack = await openStack(config, clock, log);
+  const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followStore(clock, stack, closing.signal);
   const secrets = config.linkSecrets
@@ -67,7 +73,7 @@ export async function compose(config: Config, role: string, publicUrl: () => str
     : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
   const { queue, blobs } = stack;
-  const changes = createJobChanges(clock);
+  const changes = options.changes ?? createJobChanges(clock);
   const store = tellMoves(stack.store, changes);
   const tally = createOriginTally(clock);
   const fetching = openFetching({ config, store, clock, log, watch: tally });

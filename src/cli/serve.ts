@@ -11,7 +11,6 @@ import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
-import { markets } from '../markets/list.ts';
 import { createRpcListener, type RpcListener } from '../rpc/adapter.ts';
 import { createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
@@ -22,11 +21,11 @@ import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { listen } from '../rpc/server.ts';
 import { services } from '../rpc/services.ts';
-import { refill, sweepForever } from '../sweep/sweep.ts';
-import { startWorker, type Worker } from '../worker/worker.ts';
+import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { compose, type Program } from './compose.ts';
 import { notify } from './notifying.ts';
 import { startReporting } from './reporting.ts';
+import { startWorking, type Working } from './working.ts';
 
 /** What a process does. `serve` is all in one; any number of `api` and `worker` share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -40,7 +39,6 @@ const parts: Record<Role, { gateway: boolean; core: boolean; worker: boolean }> 
   worker: { gateway: false, core: false, worker: true },
 };
 
-const sweepMs = 5_000;
 const operatorRetryMs = 2_000;
 const graceMs = 3_000;
 const { version } = manifest;
@@ -90,9 +88,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       const batches = await refill(context);
       if (batches > 0) log.info({ batches }, 'work under way goes on');
     }
-    let worker: Worker | null = null;
+    let working: Working | null = null;
     if (run.core || run.worker) {
-      closers.push(startReporting(program, role, () => ({ batches: 0, unitsDone: 0, ...worker?.tally })));
+      closers.push(startReporting(program, role, () => working?.tally()));
     }
     const core = run.core
       ? createCore(context, services, {
@@ -133,11 +131,10 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
-      const started = await startWorker(context, markets);
-      worker = started;
+      const started = await startWorking(program, role, publicUrl);
+      working = started;
       closers.push(() => started.stop());
-    }
-    if (run.core || run.worker) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
+    } else if (run.core) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
   } catch (error) {

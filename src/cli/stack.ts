@@ -15,13 +15,26 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+/** Options for openStack(), as worker processes have them. */
+export interface StackOptions {
+  /** The queue of the embedded stack, where another process has it. */
+  queue?: Queue;
+  /** Pages of the embedded store kept in memory. */
+  storeCacheBytes?: number;
+}
+
 /**
  * Opens the engines. Those of the distributed stack may be down: they are used once they answer.
  * Only the drivers that were chosen are loaded.
  */
-export async function openStack(config: Config, clock: Clock, log: Log): Promise<Stack> {
-  const store = await openStore(config);
-  const queue = await openQueue(config, clock, log);
+export async function openStack(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  { queue: given, storeCacheBytes }: StackOptions = {},
+): Promise<Stack> {
+  const store = await openStore(config, storeCacheBytes);
+  const queue = config.natsUrl === null && given ? given : await openQueue(config, clock, log);
   const blobs = await openBlobs(config);
   return {
     name: config.mongoUri === null ? 'embedded' : 'distributed',
@@ -37,10 +50,13 @@ export async function openStack(config: Config, clock: Clock, log: Log): Promise
 }
 
 /** Opens the store alone, for commands that look at it without working. */
-export async function openStore(config: Config): Promise<Store> {
+export async function openStore(config: Config, cacheBytes?: number): Promise<Store> {
   if (config.mongoUri === null) {
     const { openSqliteStore } = await import('../store/sqlite/open.ts');
-    return openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
+    return openSqliteStore({
+      path: join(config.dataDir, 'gleaner.db'),
+      ...(cacheBytes === undefined ? {} : { cacheBytes }),
+    });
   }
   const { openMongoStore } = await import('../store/mongo/open.ts');
   return openMongoStore({ uri: config.mongoUri });

@@ -54,3 +54,24 @@ test('turns away who waits, and no one else', async () => {
   await expect(waiting).rejects.toBe('closed');
   expect(gate).toMatchObject({ inside: 1, waiting: 0 });
 });
+
+test('lets urgent callers in before those that wait, and forgets those that gave up', async () => {
+  const gate = createGate(1);
+  const leave = await gate.enter();
+  const order: string[] = [];
+  const controller = new AbortController();
+  const enter = async (name: string, urgent: boolean, signal?: AbortSignal) => {
+    const next = await gate.enter(signal, urgent);
+    order.push(name);
+    next();
+  };
+  const ordinary = enter('ordinary', false);
+  const gone = enter('gone', true, controller.signal);
+  const urgent = enter('urgent', true);
+  controller.abort('stop');
+  await expect(gone).rejects.toBe('stop');
+  expect(gate.waiting).toBe(2);
+  leave();
+  await Promise.all([ordinary, urgent]);
+  expect(order).toEqual(['urgent', 'ordinary']);
+});

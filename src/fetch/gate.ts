@@ -1,8 +1,8 @@
 /** Lets so many callers in at once, in the order they came. */
 export interface Gate {
   /** Resolves, once there is room, with the function that makes room again. Rejects with the
-   *  signal's reason when aborted before. */
-  enter(signal?: AbortSignal): Promise<() => void>;
+   *  signal's reason when aborted before. Urgent callers come before all others. */
+  enter(signal?: AbortSignal, urgent?: boolean): Promise<() => void>;
   /** Has room for so many from now on. Who is in stays in. */
   resize(room: number): void;
   /** Turns away who waits, with this reason. */
@@ -13,17 +13,26 @@ export interface Gate {
   readonly waiting: number;
 }
 
+/** A caller that waits. */
+interface Visitor {
+  comeIn(): void;
+  goAway(reason: unknown): void;
+}
+
 /** Makes a gate with this much room. */
 export function createGate(room: number): Gate {
   let inside = 0;
-  const waiting = new Set<{ comeIn: () => void; goAway: (reason: unknown) => void }>();
+  const waiting = new Set<Visitor>();
+  const urgently = new Set<Visitor>();
 
   const letIn = () => {
-    for (const visitor of waiting) {
-      if (inside >= room) return;
-      inside += 1;
-      waiting.delete(visitor);
-      visitor.comeIn();
+    for (const line of [urgently, waiting]) {
+      for (const visitor of line) {
+        if (inside >= room) return;
+        inside += 1;
+        line.delete(visitor);
+        visitor.comeIn();
+      }
     }
   };
 
@@ -42,9 +51,9 @@ export function createGate(room: number): Gate {
       return inside;
     },
     get waiting() {
-      return waiting.size;
+      return urgently.size + waiting.size;
     },
-    enter: (signal) =>
+    enter: (signal, urgent = false) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         if (inside < room) {
@@ -59,11 +68,12 @@ export function createGate(room: number): Gate {
           },
           goAway: (reason: unknown) => {
             signal?.removeEventListener('abort', giveUp);
-            waiting.delete(visitor);
+            line.delete(visitor);
             reject(reason);
           },
         };
-        waiting.add(visitor);
+        const line = urgent ? urgently : waiting;
+        line.add(visitor);
         signal?.addEventListener('abort', giveUp, { once: true });
       }),
     resize: (wanted) => {
@@ -71,7 +81,7 @@ export function createGate(room: number): Gate {
       letIn();
     },
     refuse: (reason) => {
-      for (const { goAway } of [...waiting]) goAway(reason);
+      for (const { goAway } of [...urgently, ...waiting]) goAway(reason);
     },
   };
 }

@@ -45,8 +45,9 @@ export interface Visit {
 
 /** Pages, asked for politely. */
 export interface PolitePages {
-  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. */
-  visit(market: string, region: string, signal?: AbortSignal): Visit;
+  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. The
+   *  requests of an urgent one get the origin's permits before those of others in this process. */
+  visit(market: string, region: string, signal?: AbortSignal, urgent?: boolean): Visit;
   /** Pages of one market and region to have under way at once in this process. */
   concurrency(market: string): number;
   /** Gives back what is held of origins. */
@@ -105,6 +106,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     market: string,
     region: string,
     signal?: AbortSignal,
+    urgent = false,
     share: PageShare | undefined = options.memory?.share(),
   ): Visit => {
     const fetchOnce = fetcher.for(market, region, signal, share);
@@ -134,7 +136,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       const patience = answers > 0 ? patienceMs.midway : patienceMs.atFirst;
       const page = pageOf(request);
       await circuit.pass(patience, signal);
-      const leave = await permits.enter(signal);
+      const leave = await permits.enter(signal, urgent);
       try {
         let probe = await circuit.admit(page, patience, signal);
         while (!probe) {
@@ -205,9 +207,9 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   };
 
   return {
-    visit: (market, region, signal) => {
+    visit: (market, region, signal, urgent) => {
       const share = options.memory?.share();
-      const { fetch, ended } = bareVisit(market, region, signal, share);
+      const { fetch, ended } = bareVisit(market, region, signal, urgent, share);
       if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
       const allowed: FetchPage = async (request) => {
         // Before a robots.txt asks for room of its own: visits that hold pages meanwhile would wait for each other.

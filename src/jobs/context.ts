@@ -65,8 +65,8 @@ export interface JobLinks {
 
 /** How workers reach the marketplaces: politely, over all workers together. */
 export interface Pages {
-  /** Begins to read one unit from a market's origin of a region. */
-  visit(market: string, region: string, signal: AbortSignal): Visit;
+  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others. */
+  visit(market: string, region: string, signal: AbortSignal, urgent: boolean): Visit;
   /** Pages of one batch to have under way at once. */
   concurrency(market: string): number;
 }

@@ -58,7 +58,7 @@ export async function readUnit(
   const look = lookAt(context, job, batch, index);
   for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const visit = pages.visit(batch.market, batch.region, signal);
+    const visit = pages.visit(batch.market, batch.region, signal, batch.lane === 'single');
     let fault: Fault;
     try {
       const result = await readOnce(context, job, batch, index, visit.fetch, look);

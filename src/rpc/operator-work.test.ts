@@ -43,7 +43,15 @@ test('what is queued is shown by market and lane', async () => {
 test('processes are shown while they report themselves', async () => {
   const { store } = bench.context;
   const startedAt = bench.clock.now();
-  const about = { role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt, batches: 4 };
+  const about = {
+    role: 'worker',
+    host: 'one.example',
+    pid: 77,
+    version: '1.2.3',
+    startedAt,
+    workers: 2,
+    batches: 4,
+  };
   const id = newId();
   const paused = 'disk almost full';
   await store.reportProcess({
@@ -64,6 +72,7 @@ test('processes are shown while they report themselves', async () => {
       host: 'one.example',
       pid: 77,
       memoryBytes: 6_000_000_000n,
+      workers: 2,
       batches: 4,
       unitsDone: 12n,
       paused,

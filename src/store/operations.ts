@@ -11,7 +11,10 @@ export interface ProcessReport {
   version: string;
   startedAt: number;
   seenAt: number;
+  /** Resident memory, worker processes included. */
   memoryBytes: number;
+  /** Worker processes that it runs; 0 where it works itself, or not at all. */
+  workers: number;
   /** Batches that it works on now. */
   batches: number;
   /** Units that it has ended since its start. */

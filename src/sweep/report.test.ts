@@ -15,13 +15,20 @@ let store: Store;
 let clock: StandingClock;
 let tally: OriginTally;
 let stopping: AbortController;
-let state: { memoryBytes: number; batches: number; unitsDone: number; paused: string; clockSkewMs: number };
+let state: {
+  memoryBytes: number;
+  workers: number;
+  batches: number;
+  unitsDone: number;
+  paused: string;
+  clockSkewMs: number;
+};
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
   clock = standingClock(start);
   tally = createOriginTally(clock);
   stopping = new AbortController();
-  state = { memoryBytes: 1_000, batches: 0, unitsDone: 0, paused: '', clockSkewMs: 0 };
+  state = { memoryBytes: 1_000, workers: 2, batches: 0, unitsDone: 0, paused: '', clockSkewMs: 0 };
   return () => store.close();
 });
 
@@ -35,7 +42,14 @@ async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> 
 test('a process reports itself at once and every ten seconds, and is forgotten when it ends', async () => {
   const { ended } = await begin();
   expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start }]);
-  state = { memoryBytes: 2_000, batches: 3, unitsDone: 40, paused: 'disk almost full', clockSkewMs: -2 };
+  state = {
+    memoryBytes: 2_000,
+    workers: 2,
+    batches: 3,
+    unitsDone: 40,
+    paused: 'disk almost full',
+    clockSkewMs: -2,
+  };
   await clock.pass(9_999);
   expect((await store.listProcesses(0))[0]?.unitsDone).toBe(0);
   await clock.pass(1);

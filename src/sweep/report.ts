@@ -12,7 +12,9 @@ export interface ReportOptions {
   /** What stays the same as long as the process runs. */
   about: Pick<ProcessReport, 'id' | 'role' | 'host' | 'pid' | 'version' | 'startedAt'>;
   /** What it does at the moment. */
-  state(): Promise<Pick<ProcessReport, 'memoryBytes' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'>>;
+  state(): Promise<
+    Pick<ProcessReport, 'memoryBytes' | 'workers' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'>
+  >;
   /** What it asked of origins. */
   tally: Pick<OriginTally, 'take' | 'putBack'>;
 }

@@ -366,7 +366,15 @@ test('without the store, or when it has to stop, a round takes no further step',
 test('processes that have gone without a word and minutes of yesterday are forgotten', async () => {
   const { store, clock } = bench.context;
   const startedAt = clock.now();
-  const about = { role: 'worker', host: 'one.example', pid: 7, version: '1', memoryBytes: 1, batches: 0 };
+  const about = {
+    role: 'worker',
+    host: 'one.example',
+    pid: 7,
+    version: '1',
+    memoryBytes: 1,
+    workers: 0,
+    batches: 0,
+  };
   await store.reportProcess({
     ...about,
     id: newId(),

@@ -25,6 +25,9 @@ const silentMs = 3_600_000;
 /** Stalled batches taken in one call. */
 const atOnce = 500;
 
+/** Time between two rounds in milliseconds. */
+export const sweepMs = 5_000;
+
 /**
  * One round of the clock: finishes what a crash left between two steps, expires waiting jobs, tops
  * up running ones, and publishes lost batches again. Every step is the jobs' own and happens once,
@@ -141,5 +144,24 @@ export async function sweepForever(
   while (!signal.aborted) {
     await sweep(context, signal, places);
     await context.clock.sleep(intervalMs, signal).catch(() => {});
+  }
+}
+
+/**
+ * Writes what this process has seen of drift every `intervalMs` until stopped: for worker processes beside
+ * the one that sweeps.
+ */
+export async function flushDriftForever(
+  { drift, clock, log }: Pick<JobContext, 'drift' | 'clock' | 'log'>,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await drift.flush();
+    } catch (error) {
+      log.warn({ step: 'drift', error: Fault.from(error).message }, 'sweep step failed');
+    }
+    await clock.sleep(intervalMs, signal).catch(() => {});
   }
 }

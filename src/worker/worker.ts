@@ -2,7 +2,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { work } from '../jobs/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { Lane } from '../store/documents.ts';
+import type { BatchReference, Lane } from '../store/documents.ts';
 import { createStorageGate } from './storage-gate.ts';
 import { countingUnits, type WorkTally } from './tally.ts';
 import { shareAmongUsers } from './user-share.ts';
@@ -13,6 +13,12 @@ export interface Worker {
   readonly tally: Readonly<WorkTally>;
   /** Takes no further batches, gives those under way back, and resolves when all have ended. */
   stop(): Promise<void>;
+}
+
+/** Hears of every message that is handled. */
+export interface HandWatch {
+  taken(message: BatchReference): void;
+  left(message: BatchReference): void;
 }
 
 /** Single tasks have a lane of their own, so that bulk work never stands in front of them. */
@@ -30,7 +36,11 @@ async function writesFiles({ store, offers }: JobContext, jobId: string): Promis
 }
 
 /** Consumes every market's lanes until stopped. */
-export async function startWorker(given: JobContext, markets: readonly Market[]): Promise<Worker> {
+export async function startWorker(
+  given: JobContext,
+  markets: readonly Market[],
+  watch?: HandWatch,
+): Promise<Worker> {
   const stopping = new AbortController();
   const tally: WorkTally = { batches: 0, unitsDone: 0 };
   const storage = createStorageGate(given.blobs, given.clock, given.log);
@@ -39,10 +49,12 @@ export async function startWorker(given: JobContext, markets: readonly Market[])
     // A rejection puts the message back for a while, before its batch is claimed or a page is fetched.
     await storage.enter(() => writesFiles(context, message.jobId));
     tally.batches += 1;
+    watch?.taken(message);
     try {
       await work(context, message, extend, stopping.signal);
     } finally {
       tally.batches -= 1;
+      watch?.left(message);
     }
   };
   const consumers = await Promise.all(

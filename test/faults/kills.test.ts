@@ -8,6 +8,7 @@ import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
 import { checkLargeJob, endedItems, type LargeJob, startLargeJob } from '../support/large-job.ts';
 import type { Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const items = 2_000;
 /** All workers together get this many pages a second, so that the work takes some seconds. */
@@ -24,14 +25,21 @@ interface Scene {
 /** What was done to the deployment while the job ran: one line each. */
 type Story = string[];
 
-/** Waits for a moment at random, and kills the process if the job still runs; starts it again. */
+/** Waits until work goes on and for a moment at random, and kills the process if the job still runs; starts it again. */
 async function killOnce(
   { api, chance: draw }: Scene,
   job: LargeJob,
   service: Service,
   story: Story,
 ): Promise<void> {
-  await wait(draw.integer(1_000, 4_000));
+  let before: number | null = null;
+  const goesOn = async () => {
+    const now = await endedItems(api, job);
+    before ??= now;
+    return (now !== null && before !== null && now > before) || undefined;
+  };
+  await until('work goes on', goesOn, { withinMs: 60_000 });
+  await wait(draw.integer(0, 2_000));
   const done = await endedItems(api, job);
   await service.kill();
   story.push(`${service.role} killed after ${done ?? '?'} of ${items} items`);

@@ -48,6 +48,7 @@ const processColumns: Column<Process>[] = [
     text: ({ memoryBytes }) => count(Math.round(Number(memoryBytes) / 1024 ** 2)),
     isNumber: true,
   },
+  { name: 'WORKERS', text: ({ workers }) => count(workers), isNumber: true },
   { name: 'BATCHES', text: ({ batches }) => count(batches), isNumber: true },
   { name: 'STATUS', text: ({ paused }) => (paused === '' ? 'running' : `paused: ${paused}`) },
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },

@@ -13,6 +13,7 @@ const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
   startedAt: aTime,
   seenAt: aTime,
   memoryBytes: 5_000_000_000,
+  workers: 2,
   batches: 3,
   unitsDone: 70,
   paused: 'disk almost full',

@@ -20,10 +20,11 @@ export function operationsStore(engine: Engine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        // Reports of earlier versions have neither.
+        // Reports of earlier versions have none of these.
         return (await found.toArray()).map((report) => ({
           ...withId(report),
           paused: report.paused ?? '',
+          workers: report.workers ?? 0,
           clockSkewMs: report.clockSkewMs ?? 0,
         }));
       }),

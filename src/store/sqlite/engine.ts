@@ -57,19 +57,20 @@ function makePrivate(path: string): void {
 }
 
 /** Opens the data file at `path`, making it and its folder where they are missing, and its tables current. */
-export function openEngine(path: string): Engine {
+export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
   const database = guarded(path, () => {
     if (path !== ':memory:') makePrivate(path);
     return new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   });
   try {
     guarded(path, () => {
-      // The log goes back to 64 MB after a burst of writes; 32 MB of pages stay in memory.
+      // The log goes back to 64 MB after a burst of writes.
       database.exec(
         // Records of some kilobytes fill pages of 8 KiB better than the usual 4. A file that exists keeps its own.
         // fullfsync: on macOS, fsync alone leaves data in the drive's cache.
-        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000',
+        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
+      database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database);
       // SQLite's own `lower` knows ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());

@@ -15,6 +15,8 @@ import { waitStore } from './waits.ts';
 export interface SqliteStoreOptions {
   /** The data file; its folder is made where it is missing. `:memory:` keeps nothing. */
   path: string;
+  /** Pages of the file kept in memory; 32 MiB by default. */
+  cacheBytes?: number;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface SqliteStoreOptions {
  * file cannot be opened.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  return storeOn(openEngine(options.path));
+  return storeOn(openEngine(options.path, options.cacheBytes));
 }
 
 /** The store on an open data file. */

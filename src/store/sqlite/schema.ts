@@ -132,6 +132,7 @@ const steps = [
   ALTER TABLE processes ADD COLUMN clock_skew_ms INTEGER NOT NULL DEFAULT 0;`,
   `ALTER TABLE batches ADD COLUMN stalled_claims INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE batches ADD COLUMN solo TEXT;`,
+  `ALTER TABLE processes ADD COLUMN workers INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

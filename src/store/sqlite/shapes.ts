@@ -207,6 +207,7 @@ export const processes = shape<ProcessReport>([
   'unitsDone',
   'paused',
   'clockSkewMs',
+  'workers',
 ]);
 
 /** Table `origin_minutes`. */

@@ -33,6 +33,7 @@ const processes: Column<Process>[] = [
   { title: 'Version', cell: ({ version }) => version },
   { title: 'Started', cell: ({ startedAt }) => <Moment at={startedAt} relative /> },
   { title: 'Last heard of', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
+  { title: 'Workers', align: 'right', cell: ({ workers }) => countText(workers) },
   { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => bytesText(memoryBytes) },
   { title: 'Batches now', align: 'right', cell: ({ batches }) => countText(batches) },
   { title: 'Status', cell: ({ paused }) => (paused === '' ? 'Running' : `Paused: ${paused}`) },

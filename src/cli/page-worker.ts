@@ -1,0 +1,92 @@
+import { systemClock } from '../base/clock.ts';
+import { createPeer, type Peer } from '../base/peer.ts';
+import { createJobChanges } from '../jobs/changes.ts';
+import { markets } from '../markets/list.ts';
+import { openRemoteQueue } from '../queue/local/remote.ts';
+import { flushDriftForever, sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
+import { startWorker } from '../worker/worker.ts';
+import { compose } from './compose.ts';
+
+/*
+ * A worker process: reads pages for the process that started it (src/worker/pool.ts). It ends with its
+ * parent: signals of a terminal reach both, and the parent decides.
+ */
+
+/** Memory for pages of the embedded store: a worker reads little that it has not just written. */
+const storeCacheBytes = 4 * 1024 ** 2;
+
+/** The work of this process. */
+interface Running {
+  stop(): Promise<void>;
+}
+
+let running: Running | null = null;
+let stopped = false;
+
+const remote = openRemoteQueue(() => parent);
+const calls: WorkerCalls = {
+  ...remote.calls,
+  async start(setup) {
+    running = await run(setup);
+  },
+  async stop() {
+    await running?.stop();
+    stopped = true;
+  },
+};
+const parent: Peer<ParentCalls> = createPeer<ParentCalls, WorkerCalls>(
+  {
+    send: (message) => process.connected && process.send!(message, undefined, undefined, () => {}),
+    receive: (listener) => process.on('message', listener),
+  },
+  calls,
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.once('disconnect', () => process.exit(stopped ? 0 : 1));
+
+/** Starts the work; gives what ends it. */
+async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Running> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const changes = {
+    ...createJobChanges(systemClock),
+    tell: (jobId: string) => parent.notify('changed', jobId),
+  };
+  const program = await compose(config, `${role} worker ${index}`, () => publicUrl, {
+    queue: remote.queue,
+    changes,
+    storeCacheBytes,
+  });
+  const { context, clock, tally } = program;
+  const worker = await startWorker(context, markets, {
+    taken: (message) => parent.notify('taken', message),
+    left: (message) => parent.notify('left', message),
+  });
+
+  let reported = 0;
+  const report = () => {
+    const { unitsDone } = worker.tally;
+    parent.notify('report', {
+      unitsDone: unitsDone - reported,
+      memoryBytes: process.memoryUsage.rss(),
+      requests: tally.take(),
+    });
+    reported = unitsDone;
+  };
+  const reporting = (async () => {
+    while (!signal.aborted) {
+      report();
+      await clock.sleep(reportMs, signal).catch(() => {});
+    }
+  })();
+  const sweeping = (index === 0 ? sweepForever : flushDriftForever)(context, sweepMs, signal);
+  return {
+    async stop() {
+      stopping.abort(new Error('the worker is stopping'));
+      await Promise.all([worker.stop(), sweeping, reporting]);
+      await program.close();
+      report();
+    },
+  };
+}

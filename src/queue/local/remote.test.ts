@@ -1,0 +1,76 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { describe, expect, test } from 'vitest';
+import { createLog } from '../../base/log.ts';
+import { createPeer, type Peer, type Wire } from '../../base/peer.ts';
+import { standingClock } from '../contract/standing-clock.ts';
+import { steered } from '../contract/steered.ts';
+import { queueContract, sampleMessage } from '../contract.ts';
+import type { Queue } from '../queue.ts';
+import { openLocalQueue } from './open.ts';
+import { type ConsumerCalls, openRemoteQueue, type QueueCalls, serveQueue } from './remote.ts';
+
+const wireOf = (port: MessagePort): Wire => ({
+  send: (message) => port.postMessage(message),
+  receive: (listener) => port.on('message', listener),
+});
+
+/** A process that works, beside the one that has the queue; `die` ends it without a word. */
+function connect(local: Queue) {
+  const { port1, port2 } = new MessageChannel();
+  const served = serveQueue(local, () => there);
+  const there: Peer<ConsumerCalls> = createPeer<ConsumerCalls, QueueCalls>(wireOf(port1), served.calls);
+  const remote = openRemoteQueue(() => here);
+  const here: Peer<QueueCalls> = createPeer<QueueCalls, ConsumerCalls>(wireOf(port2), remote.calls);
+  return {
+    queue: remote.queue,
+    die() {
+      port1.close();
+      port2.close();
+      there.close();
+      served.close();
+    },
+  };
+}
+
+const log = createLog('silent', 'test');
+
+describe('a queue in another process', () => {
+  queueContract(async () => {
+    const clock = standingClock();
+    const local = openLocalQueue({ clock, log });
+    const [one, two] = [connect(local), connect(local)];
+    return {
+      queue: one.queue,
+      other: two.queue,
+      ackWaitMs: 30_000,
+      pass: clock.pass,
+      async remove() {
+        one.die();
+        two.die();
+        await local.close();
+      },
+    };
+  });
+
+  test('messages of a process that dies are delivered to another', async () => {
+    const clock = standingClock();
+    const local = openLocalQueue({ clock, log });
+    const [dying, living] = [connect(local), connect(local)];
+    const lost = steered();
+    await dying.queue.consume('bulk', 'mkta', 2, lost.handle);
+    for (let sequence = 0; sequence < 3; sequence++) await local.publish(sampleMessage(sequence));
+    await lost.next();
+    await lost.next();
+    dying.die();
+    await turn();
+    const found = steered();
+    await living.queue.consume('bulk', 'mkta', 3, found.handle);
+    await clock.pass(1_000);
+    const runs = [await found.next(), await found.next(), await found.next()];
+    expect(runs.map(({ message }) => message.batchId).toSorted()).toEqual(['batch-0', 'batch-1', 'batch-2']);
+    for (const run of runs) run.resolve();
+    await local.close();
+    living.die();
+  });
+});

@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { plainIds } from '../origins/mkta/ids.ts';
+import { productPage } from '../origins/mkta/product-page.ts';
+import { type Api, apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
+import { checkLargeJob, endedItems, startLargeJob } from '../support/large-job.ts';
+import { until } from '../support/until.ts';
+
+/** The item whose page ends the worker that reads it. */
+const poisonId = '30000000667';
+
+/** Processes that a process has started. */
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** Whether a process runs; a zombie does not. */
+function runs(pid: number): boolean {
+  try {
+    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The process among `pids` that holds the client's end of a connection on loopback. */
+function ownerOf(pids: readonly number[], clientPort: number): number | undefined {
+  const hex = clientPort.toString(16).toUpperCase().padStart(4, '0');
+  const row = new RegExp(`^\\s*\\d+: [0-9A-F]+:${hex} (?:\\S+ +){7}(\\d+)`, 'm');
+  const inode = row.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1];
+  const holds = (pid: number) =>
+    readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
+      } catch {
+        // Closed since the folder was listed.
+        return false;
+      }
+    });
+  return pids.find(holds);
+}
+
+/** Serves product pages of marketplace A: those that end in 801 do not exist, and poison is for `endReader`. */
+async function startOrigin(endReader: (clientPort: number) => void): Promise<Server> {
+  const server = createServer((request, response) => {
+    const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+    const missing = '{"error":4,"error_msg":"item not found","data":null}';
+    const page = itemId.endsWith('801') ? missing : productPage('id', Number(itemId), 77);
+    if (itemId === poisonId) return endReader(request.socket.remotePort!);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(page);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
+const opened = [embedded!, ...(await openStacks(distributedStacks))];
+
+describe.each(opened)('$title', ({ engines, distributed }) => {
+  describe.skipIf(engines === null)('worker processes', () => {
+    let origin: Server;
+    let deployment: Deployment;
+    let api: Api;
+    beforeAll(async () => {
+      origin = await startOrigin((clientPort) => {
+        const reader = ownerOf(workerPids(), clientPort);
+        if (reader !== undefined) process.kill(reader, 'SIGKILL');
+      });
+      const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+      deployment = await createDeployment({
+        stack: { distributed },
+        engines: engines as Engines,
+        origins: { config: { mkta: { id } } } as never,
+        gentleness: { concurrency: 16, requests_per_second: 200 },
+        settings: { GLEANER_WORKERS: '2', GLEANER_WORKER_MEMORY: '96' },
+      });
+      api = apiOf(deployment);
+      await deployment.start();
+    });
+    afterAll(async () => {
+      await deployment?.stop();
+      await engines?.stop();
+      origin?.close();
+    });
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.story())));
+
+    const log = () => deployment.workers.map((process) => process.log()).join('\n');
+    const workerPids = () => deployment.workers.flatMap((process) => childrenOf(process.pid()));
+
+    test('a worker that is killed loses no unit, and its batches are requeued at once', {
+      timeout: 120_000,
+    }, async () => {
+      const job = await startLargeJob(api, 600);
+      const watched = watchJob(api, job.user, job.jobId, 100_000);
+      watched.catch(() => {});
+      const working = async () => ((await endedItems(api, job)) ?? 0) > 0 || undefined;
+      await until('the job has begun', working, { withinMs: 60_000 });
+      for (const pid of workerPids().slice(0, 2)) process.kill(pid, 'SIGKILL');
+      await checkLargeJob({ api, deployment }, job, await watched);
+      expect(log()).toContain('"msg":"worker died"');
+      expect(log()).toContain('"msg":"batch requeued"');
+      expect(deployment.processes.every((process) => process.running())).toBe(true);
+    });
+
+    test('a page that ends each worker that reads it fails alone, and the API answers throughout', {
+      timeout: 180_000,
+    }, async () => {
+      const user = await api.createUser(10_000);
+      const ids = plainIds(119).map(String);
+      ids.splice(70, 0, poisonId);
+      const jobId = await submitItems(
+        api,
+        user,
+        'id',
+        ids.map((id) => ({ item_id: id, shop_id: '77' })),
+      );
+      await api.operator('ApproveJob', { job_id: jobId });
+      let over = false;
+      const refusals: unknown[] = [];
+      const calls = (async () => {
+        while (!over) {
+          const { status } = await call('GET', `${deployment.url}/ready`, null).catch((error) => ({
+            status: String(error),
+          }));
+          if (status !== 200) refusals.push(status);
+        }
+      })();
+      const { download } = await watchJob(api, user, jobId, 150_000).finally(() => {
+        over = true;
+      });
+      await calls;
+      expect(refusals).toEqual([]);
+      expect(download).toMatchObject({ total_items: 120, success_count: 119, failed_count: 1 });
+      const { body } = await api.get(user, variantSold.item(jobId, poisonId));
+      expect(body).toMatchObject({
+        status: 'FAILED',
+        error_log: expect.stringContaining('its worker stopped or failed'),
+      });
+      const { body: merged } = await call('GET', download.download_url, null);
+      expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(ids);
+      expect(log()).toContain('"msg":"unit abandoned"');
+      expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+    });
+
+    test('a SIGTERM ends the workers too, and a killed process leaves none behind', async () => {
+      const [first] = deployment.workers;
+      const bothWorkers = () =>
+        until(
+          'two workers run',
+          () => {
+            const now = childrenOf(first!.pid());
+            return now.length === 2 ? now : undefined;
+          },
+          { withinMs: 30_000 },
+        );
+      const pids = await bothWorkers();
+      expect(await first!.stop()).toBe(0);
+      expect(pids.filter(runs)).toEqual([]);
+      await first!.start();
+      const others = await bothWorkers();
+      await first!.kill();
+      await until('the workers have ended', () => !others.some(runs) || undefined, { withinMs: 10_000 });
+      await first!.start();
+    });
+  });
+});
