@@ -225,6 +225,7 @@ describe('a page that is not what was asked for is a fault, never a result', () 
       log,
       offers,
       drift,
+      random: () => 0.5,
       clock: {
         now: () => now,
         sleep: async (ms: number) => {
