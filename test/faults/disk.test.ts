@@ -39,6 +39,9 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await Promise.all(deployment.processes.map((process) => process.stop()));
       for (const process of deployment.processes) process.launch(more);
       const ready = () => call('GET', `${deployment.url}/ready`, null);
+      const isStarted = async () =>
+        (await call('GET', `${deployment.url}/health`, null)).status === 200 || undefined;
+      await until('the service has started', isStarted, { withinMs: 60_000 });
       const refused = await until(
         'the service answers',
         async () => {

@@ -7,7 +7,7 @@ import { productPage } from '../origins/mkta/product-page.ts';
 import { type Api, apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
-import { checkLargeJob, endedItems, startLargeJob } from '../support/large-job.ts';
+import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
 import { until } from '../support/until.ts';
 
 /** The item whose page ends the worker that reads it. */
@@ -46,8 +46,12 @@ function ownerOf(pids: readonly number[], clientPort: number): number | undefine
 }
 
 /** Serves product pages of marketplace A: those that end in 801 do not exist, and poison is for `endReader`. */
-async function startOrigin(endReader: (clientPort: number) => void): Promise<Server> {
-  const server = createServer((request, response) => {
+async function startOrigin(
+  endReader: (clientPort: number) => void,
+  gate: () => Promise<void>,
+): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    await gate();
     const itemId = /[?&]item_id=(\d+)/.exec(request.url ?? '')?.[1] ?? '';
     const missing = '{"error":4,"error_msg":"item not found","data":null}';
     const page = itemId.endsWith('801') ? missing : productPage('id', Number(itemId), 77);
@@ -67,11 +71,19 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     let origin: Server;
     let deployment: Deployment;
     let api: Api;
+    /** Requests that the origin has received; it answers them once `opened` resolves. */
+    let held = 0;
+    let opened = Promise.withResolvers<void>();
+    opened.resolve();
+    const hold = () => {
+      held += 1;
+      return opened.promise;
+    };
     beforeAll(async () => {
       origin = await startOrigin((clientPort) => {
         const reader = ownerOf(workerPids(), clientPort);
         if (reader !== undefined) process.kill(reader, 'SIGKILL');
-      });
+      }, hold);
       const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
       deployment = await createDeployment({
         stack: { distributed },
@@ -96,12 +108,14 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     test('a worker that is killed loses no unit, and its batches are requeued at once', {
       timeout: 120_000,
     }, async () => {
+      opened = Promise.withResolvers();
+      held = 0;
       const job = await startLargeJob(api, 600);
       const watched = watchJob(api, job.user, job.jobId, 100_000);
       watched.catch(() => {});
-      const working = async () => ((await endedItems(api, job)) ?? 0) > 0 || undefined;
-      await until('the job has begun', working, { withinMs: 60_000 });
-      for (const pid of workerPids().slice(0, 2)) process.kill(pid, 'SIGKILL');
+      await until('pages are being read', () => held > 0 || undefined, { withinMs: 60_000 });
+      for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
+      opened.resolve();
       await checkLargeJob({ api, deployment }, job, await watched);
       expect(log()).toContain('"msg":"worker died"');
       expect(log()).toContain('"msg":"batch requeued"');

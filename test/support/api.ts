@@ -167,11 +167,11 @@ async function mustGet(api: Api, user: TestUser, path: string): Promise<any> {
   return body;
 }
 
-/** The body of a 200; undefined while nobody answers, or an engine is away. */
+/** The body of a 200; undefined while nobody answers, an engine is away, or the service is starting. */
 // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
 async function answered(request: Promise<Answer>): Promise<any> {
   const answer = await request.catch(() => undefined);
-  if (answer === undefined || answer.status === 502) return undefined;
+  if (answer === undefined || [502, 503].includes(answer.status)) return undefined;
   if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 }

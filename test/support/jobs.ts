@@ -125,7 +125,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
   const workers: { stop(): Promise<void> }[] = [];
   const methodOf = (name: string) => context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
   const comesTrue: JobsBench['comesTrue'] = async (what, holds) => {
-    const end = Date.now() + 10_000;
+    const end = Date.now() + 50_000;
     while (!(await holds())) {
       if (Date.now() > end) throw new Error(`${what}: it did not come true`);
       await settled();
