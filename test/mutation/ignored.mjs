@@ -1,0 +1,29 @@
+/**
+ * Mutants that Stryker skips because no caller can observe them: the text and fields of a log line, and the
+ * wording of an error. Error codes, and the fields that an error names, are mutated.
+ */
+
+const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
+
+/** True for `log.info(…)`, `context.log.warn(…)` and `log[level](…)`. */
+function isLogCall({ node }) {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
+  const { object, property, computed } = node.callee;
+  const name = object.type === 'MemberExpression' ? object.property.name : object.name;
+  return name === 'log' && (computed || logMethods.has(property.name));
+}
+
+/** True for the message of `new Fault(code, message)` and `new Error(message)`. */
+function isErrorText({ node, parent, listKey, key }) {
+  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return false;
+  if (parent.type !== 'NewExpression' || listKey !== 'arguments') return false;
+  return (parent.callee.name === 'Fault' && key === 1) || (parent.callee.name === 'Error' && key === 0);
+}
+
+function shouldIgnore(path) {
+  if (isLogCall(path)) return 'log lines are for people';
+  if (isErrorText(path)) return 'error texts are for people';
+  return undefined;
+}
+
+export const strykerPlugins = [{ kind: 'Ignore', name: 'texts', value: { shouldIgnore } }];
