@@ -1,6 +1,7 @@
 /**
  * Mutants that Stryker skips because no caller can observe them: the text and fields of a log line, and the
- * wording of an error. Error codes, and the fields that an error names, are mutated.
+ * wording of an error. Error codes, and the fields that an error names, are mutated. Flushing a file or a folder to
+ * the disk shows only after a power cut.
  */
 
 const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
@@ -20,9 +21,16 @@ function isErrorText({ node, parent, listKey, key }) {
   return (parent.callee.name === 'Fault' && key === 1) || (parent.callee.name === 'Error' && key === 0);
 }
 
+/** True for `syncFolder(…)` and the option `flush: true`. */
+function isDurability({ node }) {
+  if (node.type === 'CallExpression') return node.callee.name === 'syncFolder';
+  return node.type === 'ObjectProperty' && node.key.name === 'flush';
+}
+
 function shouldIgnore(path) {
   if (isLogCall(path)) return 'log lines are for people';
   if (isErrorText(path)) return 'error texts are for people';
+  if (isDurability(path)) return 'only a power cut shows it';
   return undefined;
 }
 
