@@ -38,9 +38,9 @@ describe('units', () => {
       {
         region: 'id',
         units: [
-          { key: expect.any(String), input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
+          { key: 'search', input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
           {
-            key: expect.any(String),
+            key: 'category',
             input: { list_type: 'category', keyword: '9', category: 'dapur', pmin: 0, product_limit: 3 },
           },
         ],
@@ -85,6 +85,33 @@ describe('units', () => {
       ['a', ['3']],
     ]);
   });
+});
+
+describe('the region of a unit', () => {
+  const regionsOf = (regions: string[]) => {
+    const request = create(SearchesOfB, { items: [{ keyword: 'kopi' }] });
+    return planItems(request, SearchesOfB, market(regions), inOrder).groups.map(({ region }) => region);
+  };
+
+  test('is the only one of its market', () => {
+    expect(regionsOf(['id'])).toEqual(['id']);
+  });
+
+  test('is empty in a market of several or of none where the item names no country', () => {
+    expect(regionsOf(['id', 'sg'])).toEqual(['']);
+    expect(regionsOf([])).toEqual(['']);
+  });
+});
+
+test('planItems() asks the market for a URL as one of a listing, and accepts what it knows', () => {
+  const asked: unknown[] = [];
+  const known = market(['id'], (page, url) => {
+    asked.push([page, url]);
+    return { input: {}, region: 'id', type: 'search' };
+  });
+  const request = create(SearchesOfF, { items: [{ url: 'https://store.test/a' }] });
+  expect(planItems(request, SearchesOfF, known, inOrder).groups).toHaveLength(1);
+  expect(asked).toEqual([['search', 'https://store.test/a']]);
 });
 
 describe('refused', () => {

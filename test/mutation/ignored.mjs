@@ -6,8 +6,12 @@
 
 const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
 
+/** The call that a statement consists of; any other node itself. Stryker removes such statements as a whole. */
+const callOf = ({ node }) => (node.type === 'ExpressionStatement' ? node.expression : node);
+
 /** True for `log.info(…)`, `context.log.warn(…)` and `log[level](…)`. */
-function isLogCall({ node }) {
+function isLogCall(path) {
+  const node = callOf(path);
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
   const { object, property, computed } = node.callee;
   const name = object.type === 'MemberExpression' ? object.property.name : object.name;
@@ -22,7 +26,8 @@ function isErrorText({ node, parent, listKey, key }) {
 }
 
 /** True for `syncFolder(…)` and the option `flush: true`. */
-function isDurability({ node }) {
+function isDurability(path) {
+  const node = callOf(path);
   if (node.type === 'CallExpression') return node.callee.name === 'syncFolder';
   return node.type === 'ObjectProperty' && node.key.name === 'flush';
 }
