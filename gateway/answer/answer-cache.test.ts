@@ -58,6 +58,7 @@ describe('createAnswerCache()', () => {
       ['a running job', running, 120],
       ['a completed job', over, 86_400],
       ['a completed job whose file is not there yet', { status: 'completed' }, 120],
+      ['a running job that has a link already', { ...over, ...running }, 120],
     ])('keeps that of %s with its tag as long as configured', async (_which, state, seconds) => {
       const { make, count } = maker(state);
       const ask = answers();
@@ -68,6 +69,13 @@ describe('createAnswerCache()', () => {
       expect(count()).toBe(1);
       clock.move(1);
       expect(await ask('key', false, make, write)).toMatchObject({ tag: 'W/"2"', maxAgeSeconds: seconds });
+    });
+
+    test('keeps that of a completed job as long as configured where its type has no link', async () => {
+      const order = shopMessage('Order');
+      const make = async () => ({ message: create(order, { status: 'completed' }), tag: undefined });
+      const ask = createAnswerCache(lengths, clock).of(order);
+      expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 86_400 });
     });
 
     test('rounds the time it stays good down to seconds', async () => {

@@ -9,9 +9,10 @@ const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
 /** The call that a statement consists of; any other node itself. Stryker removes such statements as a whole. */
 const callOf = ({ node }) => (node.type === 'ExpressionStatement' ? node.expression : node);
 
-/** True for `log.info(…)`, `context.log.warn(…)` and `log[level](…)`. */
+/** True for `log.info(…)`, `context.log.warn(…)` and `log[level](…)`, and for an `if` around nothing else. */
 function isLogCall(path) {
   const node = callOf(path);
+  if (node.type === 'IfStatement') return node.alternate === null && isLogCall({ node: node.consequent });
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
   const { object, property, computed } = node.callee;
   const name = object.type === 'MemberExpression' ? object.property.name : object.name;
