@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { VariantSoldRetrievedSchema } from '../../gen/gleaner/job/v1/variant_sold_pb.ts';
 import { shopMessage } from '../fixture/shop.ts';
 import { isStable, textTag } from './tag.ts';
 
@@ -18,5 +19,7 @@ describe('isStable()', () => {
 
   test('is false for a type with a signed link', () => {
     expect(isStable(shopMessage('Progress'))).toBe(false);
+    // Its batches have the links.
+    expect(isStable(VariantSoldRetrievedSchema)).toBe(false);
   });
 });
