@@ -137,6 +137,18 @@ describe('refused', () => {
     ]);
   });
 
+  test('with a message for each problem', () => {
+    const items = [{ keyword: ' ', listType: 'category' }];
+    const plan = () => planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
+    const messages = ['String should have more than spaces', 'Field required when list_type is category'];
+    expect(plan).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        problems: messages.map((msg) => expect.objectContaining({ msg })),
+      }),
+    );
+  });
+
   test('texts of nothing but spaces, where one is required', () => {
     const request = create(PagesOfC, { items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }] });
     expect(problemsOf(() => planItems(request, PagesOfC, market(['id']), inOrder))).toEqual([
