@@ -53,7 +53,7 @@ test('serves ranges, and says which one', async () => {
   expect(response.headers.get('content-length')).toBe('3');
   const beyond = await get('/files/job/full.json?good', { range: 'bytes=100-' });
   expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */100']);
-  expect(await beyond.json()).toEqual({ detail: expect.any(String) });
+  expect(await beyond.json()).toEqual({ detail: 'The file has 100 bytes, the range asks for others' });
 });
 
 test('If-Range asks for the part only of the same file, If-None-Match for nothing', async () => {
@@ -71,6 +71,28 @@ test('HEAD tells size and type without the file', async () => {
     '10',
     '',
   ]);
+});
+
+test('HEAD and an empty file are answered without opening the file', async () => {
+  const opened: string[] = [];
+  const kept = memoryFiles(files);
+  const served = await startTestGateway({
+    files: {
+      ...kept,
+      read: (path, range) => {
+        opened.push(path);
+        return kept.read(path, range);
+      },
+    },
+    verifyLink,
+  });
+  const statusOf = async (path: string, method: string) =>
+    (await served.ask(`/files/job/${path}?good`, { key: null, method })).status;
+  expect([await statusOf('full.json', 'HEAD'), await statusOf('empty.csv', 'GET')]).toEqual([200, 200]);
+  expect(opened).toEqual([]);
+  expect(await statusOf('full.json', 'GET')).toBe(200);
+  expect(opened).toEqual(['job/full.json']);
+  await served.close(0);
 });
 
 test('gzip is the file’s own form, not an encoding of the transfer', async () => {
@@ -121,15 +143,21 @@ test('the tag of a file names its path and its size', async () => {
 test('a text file says that it varies by encoding, an archive does not, and 1,024 bytes are the least encoded', async () => {
   const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
   const served = await startTestGateway({ files: memoryFiles(texts), verifyLink });
-  const headersOf = async (path: string) => {
-    const { headers } = await served.ask(`/files/job/${path}?good`, {
+  const headersOf = async (path: string, range: Record<string, string> = {}) => {
+    const answer = await served.ask(`/files/job/${path}?good`, {
       key: null,
-      headers: { 'accept-encoding': 'gzip' },
+      headers: { 'accept-encoding': 'gzip', ...range },
     });
+    const { headers } = answer;
+    if (path === 'long.csv' && answer.status === 200) {
+      expect(await answer.text()).toBe(texts['job/long.csv']);
+      expect(headers.get('etag')).toMatch(/^W\/"/);
+    }
     return [headers.get('vary'), headers.get('content-encoding'), headers.get('content-length')];
   };
   expect(await headersOf('short.csv')).toEqual(['accept-encoding', null, '1023']);
   expect(await headersOf('long.csv')).toEqual(['accept-encoding', 'gzip', null]);
+  expect(await headersOf('long.csv', { range: 'bytes=0-' })).toEqual(['accept-encoding', null, '1024']);
   expect(await headersOf('a.gz')).toEqual([null, null, '100']);
   await served.close(0);
 });
