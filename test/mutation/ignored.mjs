@@ -19,10 +19,12 @@ function isLogCall(path) {
   return name === 'log' && (computed || logMethods.has(property.name));
 }
 
-/** True for the message of `new Fault(code, message)` and `new Error(message)`. */
+/** True for the message of `new Fault(code, message)` and `new Error(message)`, and for details that are a cause only. */
 function isErrorText({ node, parent, listKey, key }) {
-  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return false;
   if (parent.type !== 'NewExpression' || listKey !== 'arguments') return false;
+  if (node.type === 'ObjectExpression')
+    return node.properties.every((property) => property.key?.name === 'cause');
+  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return false;
   return (parent.callee.name === 'Fault' && key === 1) || (parent.callee.name === 'Error' && key === 0);
 }
 
