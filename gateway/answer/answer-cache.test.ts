@@ -36,4 +36,89 @@ describe('createAnswerCache()', () => {
     await ask(0);
     expect(made).toBe(501);
   });
+
+  describe('of a response', () => {
+    const clock = handClock();
+    const answers = () => createAnswerCache(lengths, clock).of(schema);
+    /** Calls whose job has the states in turn, the last one from then on. */
+    const maker = (...states: Record<string, unknown>[]) => {
+      let made = 0;
+      const make = async () => {
+        const message = create(schema, states[Math.min(made, states.length - 1)]!);
+        made += 1;
+        return { message, tag: `W/"${made}"` };
+      };
+      return { make, count: () => made };
+    };
+    const write = (message: object) => JSON.stringify(message, ['status']);
+    const running = { status: 'processing' };
+    const over = { status: 'completed', downloadUrl: 'https://x' };
+
+    test.each([
+      ['a running job', running, 120],
+      ['a completed job', over, 86_400],
+      ['a completed job whose file is not there yet', { status: 'completed' }, 120],
+      ['a running job that has a link already', { ...over, ...running }, 120],
+    ])('keeps that of %s with its tag as long as configured', async (_which, state, seconds) => {
+      const { make, count } = maker(state);
+      const ask = answers();
+      const kept = { text: write(state), tag: 'W/"1"' };
+      expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: seconds });
+      clock.move(seconds * 1000 - 1);
+      expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: 0 });
+      expect(count()).toBe(1);
+      clock.move(1);
+      expect(await ask('key', false, make, write)).toMatchObject({ tag: 'W/"2"', maxAgeSeconds: seconds });
+    });
+
+    test('keeps that of a completed job as long as configured where its type has no link', async () => {
+      const order = shopMessage('Order');
+      const make = async () => ({ message: create(order, { status: 'completed' }), tag: undefined });
+      const ask = createAnswerCache(lengths, clock).of(order);
+      expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 86_400 });
+    });
+
+    test('rounds the time it stays good down to seconds', async () => {
+      const { make } = maker(running);
+      const ask = answers();
+      await ask('key', false, make, write);
+      clock.move(1);
+      expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 119 });
+    });
+
+    test('does not keep one of more than 64 KB', async () => {
+      const { make, count } = maker(over);
+      const ask = answers();
+      for (let call = 0; call < 2; call += 1) await ask('short', false, make, () => 'x'.repeat(65_536));
+      expect(count()).toBe(1);
+      for (let call = 0; call < 2; call += 1) await ask('long', false, make, () => 'x'.repeat(65_537));
+      expect(count()).toBe(3);
+    });
+
+    test('is made again for a caller who waits while its job runs, and replaces the other', async () => {
+      const { make, count } = maker(running, over);
+      const ask = answers();
+      await ask('key', false, make, write);
+      expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
+      expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
+      expect(await ask('key', false, make, write)).toMatchObject({ text: write(over) });
+      expect(count()).toBe(2);
+    });
+
+    test('is forgotten when a newer one cannot be made', async () => {
+      const { make, count } = maker(running);
+      const ask = answers();
+      await ask('key', false, make, write);
+      const failing = async () => {
+        throw new Error('gone');
+      };
+      await expect(ask('key', true, failing, write)).rejects.toThrow('gone');
+      await ask('key', false, make, write);
+      expect(count()).toBe(2);
+    });
+  });
+
+  test('refuses a type without a status', () => {
+    expect(() => createAnswerCache(lengths, handClock()).of(shopMessage('Line'))).toThrow(/status/);
+  });
 });

@@ -8,7 +8,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../fixture/gateway.ts';
-import { preferredEncoding } from './content-encoding.ts';
+import { isCompressible, preferredEncoding } from './content-encoding.ts';
 
 let gateway: TestGateway;
 afterEach(async () => gateway?.close(0));
@@ -57,6 +57,29 @@ test.each([
   ['identity;q=0', undefined],
 ])('preferredEncoding(%j) returns %s', (header, encoding) => {
   expect(preferredEncoding(header)).toBe(encoding);
+});
+
+test.each([
+  ['text/csv; charset=utf-8', true],
+  ['TEXT/plain', true],
+  ['application/json', true],
+  ['application/json; charset=utf-8', true],
+  ['application/x-ndjson', true],
+  ['application/javascript', true],
+  ['application/xml', true],
+  ['application/problem+json', true],
+  ['image/svg+xml', true],
+  ['application/gzip', false],
+  ['application/octet-stream', false],
+  ['application/jsonx', false],
+  ['application/problem+jsonx', false],
+  ['image/png', false],
+  ['image/png; note=application/json', false],
+  ['x-text/plain', false],
+  ['x/+json', false],
+  ['application/zip; a=b+json', false],
+])('isCompressible(%j) returns %s', (contentType, compressible) => {
+  expect(isCompressible(contentType)).toBe(compressible);
 });
 
 test('answers of 1 KB come in the encoding asked for, with its length and a weak tag', async () => {

@@ -21,6 +21,33 @@ test('streams pieces with the content type of the first, at the pace of the read
   expect((await response.arrayBuffer()).byteLength).toBe(5_000_004);
 });
 
+test('a client that takes no encoding gets the text as it is', async () => {
+  answers.GetData = async function* () {
+    yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
+  };
+  const response = await gateway.ask('/v1/shop/data/x', { headers: { 'accept-encoding': 'identity' } });
+  expect([response.status, await response.text()]).toEqual([200, 'a,b\n']);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'cache-control': 'no-store',
+    vary: 'accept-encoding',
+  });
+  expect(response.headers.has('content-encoding')).toBe(false);
+});
+
+test('a stream without a content type is of bytes', async () => {
+  answers.GetData = async function* () {
+    yield { data: Buffer.from('x') };
+    yield { data: Buffer.alloc(0) };
+    yield { data: Buffer.from('y') };
+  };
+  const response = await gateway.ask('/v1/shop/data/x');
+  expect([response.headers.get('content-type'), await response.text()]).toEqual([
+    'application/octet-stream',
+    'xy',
+  ]);
+  expect(response.headers.has('vary')).toBe(false);
+});
+
 test('a fault before the first piece is an error like any other', async () => {
   // biome-ignore lint/correctness/useYield: it fails before
   answers.GetData = async function* () {
@@ -46,7 +73,8 @@ test('an empty stream and an empty piece are told apart', async () => {
   const empty = await gateway.ask('/v1/shop/data/x');
   expect([empty.status, await empty.text()]).toEqual([200, '']);
   answers.GetData = async function* () {};
-  expect((await gateway.ask('/v1/shop/data/x')).status).toBe(500);
+  const none = await gateway.ask('/v1/shop/data/x');
+  expect([none.status, none.headers.get('content-type')]).toEqual([500, 'application/json']);
 });
 
 test('HEAD says the type without the stream; a reader that goes away ends the call', async () => {

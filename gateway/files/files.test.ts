@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fault } from '../../src/base/fault.ts';
 import { memoryFiles, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
-import { contentTypeOf } from './files.ts';
+import { attachment, contentTypeOf } from './files.ts';
 
 const content = '0123456789'.repeat(10);
 const files = {
@@ -38,6 +38,7 @@ test('serves a signed file whole, in both address forms, to be saved', async () 
     expect([response.status, await response.text()]).toEqual([200, content]);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'accept-ranges': 'bytes',
+      'cache-control': 'private, max-age=3600',
       'content-disposition': 'attachment; filename="full.json"',
       'content-length': '100',
       'content-type': 'application/json',
@@ -52,7 +53,7 @@ test('serves ranges, and says which one', async () => {
   expect(response.headers.get('content-length')).toBe('3');
   const beyond = await get('/files/job/full.json?good', { range: 'bytes=100-' });
   expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */100']);
-  expect(await beyond.json()).toEqual({ detail: expect.any(String) });
+  expect(await beyond.json()).toEqual({ detail: 'The file has 100 bytes, the range asks for others' });
 });
 
 test('If-Range asks for the part only of the same file, If-None-Match for nothing', async () => {
@@ -70,6 +71,28 @@ test('HEAD tells size and type without the file', async () => {
     '10',
     '',
   ]);
+});
+
+test('HEAD and an empty file are answered without opening the file', async () => {
+  const opened: string[] = [];
+  const kept = memoryFiles(files);
+  const served = await startTestGateway({
+    files: {
+      ...kept,
+      read: (path, range) => {
+        opened.push(path);
+        return kept.read(path, range);
+      },
+    },
+    verifyLink,
+  });
+  const statusOf = async (path: string, method: string) =>
+    (await served.ask(`/files/job/${path}?good`, { key: null, method })).status;
+  expect([await statusOf('full.json', 'HEAD'), await statusOf('empty.csv', 'GET')]).toEqual([200, 200]);
+  expect(opened).toEqual([]);
+  expect(await statusOf('full.json', 'GET')).toBe(200);
+  expect(opened).toEqual(['job/full.json']);
+  await served.close(0);
 });
 
 test('gzip is the file’s own form, not an encoding of the transfer', async () => {
@@ -95,6 +118,50 @@ test('an empty file and a name of any characters are served', async () => {
   );
 });
 
+test.each([
+  ['plain name.json', 'attachment; filename="plain name.json"'],
+  ['a"b\\c%d.csv', `attachment; filename="a_b_c_d.csv"; filename*=UTF-8''a%22b%5Cc%25d.csv`],
+  ["é'(1)*.csv", `attachment; filename="_'(1)*.csv"; filename*=UTF-8''%C3%A9%27%281%29%2A.csv`],
+  ['\ud800.csv', `attachment; filename="_.csv"; filename*=UTF-8''%EF%BF%BD.csv`],
+  ['a\r\nb', `attachment; filename="a__b"; filename*=UTF-8''a%0D%0Ab`],
+])('attachment(%j) saves under the name in every client', (name, header) => {
+  expect(attachment(name)).toBe(header);
+});
+
+test('the tag of a file names its path and its size', async () => {
+  const sizes = { 'job/a.json': '12', 'job/b.json': '12', 'job/c.json': '123' };
+  const served = await startTestGateway({ files: memoryFiles(sizes), verifyLink });
+  const tagOf = async (path: string) =>
+    (await served.ask(`/files/job/${path}.json?good`, { key: null })).headers.get('etag');
+  const tags = [await tagOf('a'), await tagOf('b'), await tagOf('c')];
+  expect(new Set(tags).size).toBe(3);
+  for (const tag of tags) expect(tag).toMatch(/^"[\w-]{27}"$/);
+  expect(await tagOf('a')).toBe(tags[0]);
+  await served.close(0);
+});
+
+test('a text file says that it varies by encoding, an archive does not, and 1,024 bytes are the least encoded', async () => {
+  const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
+  const served = await startTestGateway({ files: memoryFiles(texts), verifyLink });
+  const headersOf = async (path: string, range: Record<string, string> = {}) => {
+    const answer = await served.ask(`/files/job/${path}?good`, {
+      key: null,
+      headers: { 'accept-encoding': 'gzip', ...range },
+    });
+    const { headers } = answer;
+    if (path === 'long.csv' && answer.status === 200) {
+      expect(await answer.text()).toBe(texts['job/long.csv']);
+      expect(headers.get('etag')).toMatch(/^W\/"/);
+    }
+    return [headers.get('vary'), headers.get('content-encoding'), headers.get('content-length')];
+  };
+  expect(await headersOf('short.csv')).toEqual(['accept-encoding', null, '1023']);
+  expect(await headersOf('long.csv')).toEqual(['accept-encoding', 'gzip', null]);
+  expect(await headersOf('long.csv', { range: 'bytes=0-' })).toEqual(['accept-encoding', null, '1024']);
+  expect(await headersOf('a.gz')).toEqual([null, null, '100']);
+  await served.close(0);
+});
+
 test('a link that is not valid is 403, a file that is gone 404', async () => {
   for (const [path, status] of [
     ['/files/job/full.json', 403],
@@ -112,20 +179,54 @@ test('a link for its owner needs the key: 401 without, 404 for another user', as
   expect((await get(link)).status).toBe(401);
   expect((await get(link, {}, 'nobody')).status).toBe(401);
   expect((await get(link, {}, 'key-bob')).status).toBe(404);
-  expect((await get(link, {}, 'key-ann')).status).toBe(200);
+  const own = await get(link, {}, 'key-ann');
+  expect([own.status, own.headers.get('x-credits-remaining')]).toEqual([200, '500']);
 });
 
-test('files of a storage engine with links of its own are redirected to, after the same check', async () => {
-  const redirecting = await startTestGateway({
-    files: memoryFiles(files, (path) => `https://bucket.test/${path}?x`),
-    verifyLink,
-  });
+describe('files of a storage engine with links of its own', () => {
   const link = '/files/job/full.json?good&owner=ann';
-  expect((await redirecting.ask(link, { key: null })).status).toBe(401);
-  expect((await redirecting.ask(link, { key: 'key-bob' })).status).toBe(404);
-  const found = await redirecting.ask(link);
-  expect([found.status, found.headers.get('location')]).toEqual([302, 'https://bucket.test/job/full.json?x']);
-  const kept = await redirecting.ask(link, { headers: { prefer: 'respond-async, no-redirect' } });
-  expect([kept.status, await kept.text()]).toEqual([200, content]);
-  await redirecting.close(0);
+  const asked: unknown[] = [];
+  let redirecting: TestGateway;
+  beforeAll(async () => {
+    const kept = memoryFiles(files, (path) => `https://bucket.test/${path}?x`);
+    redirecting = await startTestGateway({
+      files: {
+        ...kept,
+        presign: (...call) => {
+          asked.push(call);
+          return kept.presign(...call);
+        },
+      },
+      verifyLink,
+    });
+  });
+  afterAll(() => redirecting.close(0));
+
+  test('are redirected to, after the same check', async () => {
+    expect((await redirecting.ask(link, { key: null })).status).toBe(401);
+    expect((await redirecting.ask(link, { key: 'key-bob' })).status).toBe(404);
+    expect(asked).toEqual([]);
+    const found = await redirecting.ask(link);
+    expect([found.status, await found.text()]).toEqual([302, '']);
+    expect(Object.fromEntries(found.headers)).toMatchObject({
+      location: 'https://bucket.test/job/full.json?x',
+      'cache-control': 'no-store',
+      'content-length': '0',
+    });
+    expect(asked).toEqual([['job/full.json', 'full.json', 60]]);
+  });
+
+  test.each([
+    ['no-redirect', 200],
+    ['respond-async, no-redirect', 200],
+    ['respond-async,no-redirect', 200],
+    ['no-redirect , respond-async', 200],
+    ['No-Redirect; x=1', 200],
+    ['no-redirects', 302],
+    ['x-no-redirect', 302],
+    ['respond-async', 302],
+  ])('are answered to Prefer: %s with %i', async (prefer, status) => {
+    const answer = await redirecting.ask(link, { headers: { prefer } });
+    expect([answer.status, await answer.text()]).toEqual([status, status === 200 ? content : '']);
+  });
 });

@@ -18,6 +18,7 @@ test.each([
   ['bytes=a-b', { kind: 'whole' }],
   ['bytes=0-1,3-4', { kind: 'whole' }],
   ['items=0-1', { kind: 'whole' }],
+  ['xbytes=0-1', { kind: 'whole' }],
 ])('reads %s of ten bytes', (header, expected) => {
   expect(parseRange(header, 10)).toEqual(expected);
 });

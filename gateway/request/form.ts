@@ -66,7 +66,8 @@ function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
     return busboy({
       headers,
       defParamCharset: 'utf8',
-      limits: { parts: maxParts, fields: maxParts, fieldSize: maxTextBytes },
+      // The parser reports its limit at the end of the last part that it allows.
+      limits: { parts: maxParts + 1, fieldSize: maxTextBytes },
     });
   } catch (error) {
     throw new Fault('malformed', `The form can't be read: ${(error as Error).message}`, { cause: error });

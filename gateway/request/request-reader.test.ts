@@ -191,3 +191,19 @@ test('null for an optional field is absence, and absence has no key', async () =
   expect(core.calls[0]?.message).toMatchObject({ pages: 7, tags: [], lines: [{ itemId: '1' }] });
   expect(core.calls[0]?.message.country).toBeUndefined();
 });
+
+test('reads fields of the path, repeated ones of the query, and a path of several segments', async () => {
+  answers.GetOrder = () => ({});
+  answers.ListOrders = () => ({});
+  answers.GetData = async function* () {
+    yield { data: Buffer.from('x') };
+  };
+  await gateway.ask('/shop/orders/7');
+  await gateway.ask('/shop/orders?states=a&states=b&limit=5&limit=6');
+  await gateway.ask('/shop/data/a%2Fb/c');
+  expect(core.calls.map(({ message }) => message)).toMatchObject([
+    { number: 7n },
+    { states: ['a', 'b'], limit: 6 },
+    { name: 'a/b/c' },
+  ]);
+});

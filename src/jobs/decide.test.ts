@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approvalWaitMs } from './context.ts';
-import { approve, reject } from './decide.ts';
+import { approve, finishApproval, reject } from './decide.ts';
 
 const operatorId = newId();
 const searches = {
@@ -92,6 +93,46 @@ describe('an approval', () => {
     expect(await bench.balance(userId)).toBe(68);
   });
 
+  test('returns the running job with the operator who approved it', async () => {
+    const userId = await bench.createUser(100);
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    const job = await approve(bench.context, jobId, operatorId);
+    expect(job).toMatchObject({ id: jobId, state: 'processing', decidedBy: operatorId });
+  });
+
+  test('that the balance does not cover leaves the job waiting, undecided', async () => {
+    const userId = await bench.createUser(20);
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    await grant(bench.context, userId, -1);
+    await expect(approve(bench.context, jobId, operatorId)).rejects.toMatchObject({
+      code: 'insufficient_credits',
+      quota: { required: 20, current: 19 },
+    });
+    expect(await bench.context.store.getJob(jobId)).toMatchObject({
+      state: 'awaiting_approval',
+      decidedBy: null,
+    });
+    await grant(bench.context, userId, 1);
+    await approve(bench.context, jobId, operatorId);
+    expect(await bench.balance(userId)).toBe(0);
+  });
+
+  test('that the store interrupts stays decided and is finished later, once', async () => {
+    const userId = await bench.createUser(20);
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    const { store } = bench.context;
+    const postLedgerEntry: typeof store.postLedgerEntry = async () => {
+      throw new Fault('unavailable', 'The store is away.');
+    };
+    const away = { ...bench.context, store: { ...store, postLedgerEntry } };
+    await expect(approve(away, jobId, operatorId)).rejects.toMatchObject({ code: 'unavailable' });
+    const approving = (await store.getJob(jobId))!;
+    expect(approving).toMatchObject({ state: 'approving', decidedBy: operatorId });
+    for (let time = 0; time < 2; time += 1)
+      expect(await finishApproval(bench.context, approving)).toMatchObject({ state: 'processing' });
+    expect(await entriesOf(userId)).toEqual([['charge', -20]]);
+  });
+
   test('of two at once is one', async () => {
     const userId = await bench.createUser(100);
     const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
@@ -102,6 +143,18 @@ describe('an approval', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(await bench.problems()).toEqual([]);
   });
+});
+
+test.each([
+  ['Too dear.', 'The job was rejected. Too dear.'],
+  ['', 'The job was rejected.'],
+])('a rejection for the reason "%s" fails every unit with it', async (reason, message) => {
+  const userId = await bench.createUser(100);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
+  const job = await reject(bench.context, jobId, operatorId, reason);
+  expect(job).toMatchObject({ state: 'rejected', decidedBy: operatorId, reason });
+  const [batch] = await Array.fromAsync(bench.context.store.readBatches(jobId));
+  expect(Object.values(batch!.outcomes)).toEqual([{ status: 'FAILED', code: 'rejected', message }]);
 });
 
 test('a job that there is not is not found', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
+import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { approve } from './decide.ts';
 import { finishEnding, settle } from './settle.ts';
@@ -101,4 +102,26 @@ test('a record that was lost is no failed unit: the job does not end by a file t
     code: 'internal',
     message: expect.stringMatching(/unit 0 of batch .* has lost its record/),
   });
+});
+
+describe('finishEnding()', () => {
+  test('leaves a job alone that has ended', async () => {
+    const job = await ended(3, ...gone(1));
+    await bench.clock.pass(1_000);
+    await finishEnding(bench.context, job);
+    expect(await bench.context.store.getJob(job.id)).toEqual(job);
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test.each(['terminating', 'settling'] as const)(
+    'waits for the batches of a job that is %s',
+    async (state) => {
+      const { store } = bench.context;
+      const job = aJob({ state, totalBatches: 1, totalUnits: 1 });
+      await store.createJob(job, [aBatch(job, 0, units(1))]);
+      await finishEnding(bench.context, job);
+      expect(await store.getJob(job.id)).toEqual(job);
+      expect(await store.listBatches(job.id)).toMatchObject([{ state: 'waiting', failed: 0 }]);
+    },
+  );
 });

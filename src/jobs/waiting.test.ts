@@ -7,6 +7,7 @@ import { Fault } from '../base/fault.ts';
 import { operatorHandlers } from '../rpc/operator.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { fullName } from './offers.ts';
+import { waitOf } from './waiting.ts';
 
 const minuteMs = 60_000;
 let bench: JobsBench;
@@ -53,6 +54,35 @@ async function waitingFor(jobId: string): Promise<string> {
   const answer = await handler(create(GetJobRequestSchema, { jobId }), call);
   return (answer as unknown as { job: { waitingFor: string } }).job.waitingFor;
 }
+
+describe('waitOf()', () => {
+  const batch = { id: 'batch', jobId: 'job' };
+  const later = (until: number, reason: string, tries = 1) => ({ until, reason, tries });
+
+  test.each([
+    ['the last unit', [later(2, 'a'), later(3, 'b')], 3, 'b'],
+    ['the first unit', [later(3, 'a'), later(2, 'b')], 3, 'a'],
+    ['the first of two that wait equally long', [later(3, 'a'), later(3, 'b'), later(1, 'c')], 3, 'a'],
+  ])('waits as long as, and for the reason of, %s', (_which, units, until, reason) => {
+    expect(waitOf(batch, new Map(units.entries()), 1)).toMatchObject({ until, reason });
+  });
+
+  test('keeps the tries of each unit by its index', () => {
+    const units = new Map([
+      [4, later(2, 'a', 1)],
+      [7, later(3, 'b', 5)],
+    ]);
+    expect(waitOf(batch, units, 1)).toEqual({
+      batchId: 'batch',
+      jobId: 'job',
+      since: 1,
+      until: 3,
+      reason: 'b',
+      tries: { 4: 1, 7: 5 },
+      failures: 0,
+    });
+  });
+});
 
 describe('while an origin is left alone', () => {
   test('a batch is put off, and the job says what it waits for', async () => {

@@ -51,6 +51,12 @@ describe('progress', () => {
     expect(shown).not.toHaveProperty('message');
   });
 
+  test('of a job without units is 0, and there is no file to compile', async () => {
+    const shown = await bulkProgress(snapshot({ state: 'processing' }, counts(0, 0, 0)));
+    expect(shown).toMatchObject({ total: 0, pending: 0, progress: 0 });
+    expect(shown).not.toHaveProperty('message');
+  });
+
   test('of a failed job without a file has neither', async () => {
     const shown = await bulkProgress(snapshot({ state: 'failed', finishedAt: 1 }, counts(2, 0, 2)));
     expect(shown).toMatchObject({ status: 'failed', pending: 0, progress: 1 });

@@ -38,9 +38,9 @@ describe('units', () => {
       {
         region: 'id',
         units: [
-          { key: expect.any(String), input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
+          { key: 'search', input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
           {
-            key: expect.any(String),
+            key: 'category',
             input: { list_type: 'category', keyword: '9', category: 'dapur', pmin: 0, product_limit: 3 },
           },
         ],
@@ -87,6 +87,33 @@ describe('units', () => {
   });
 });
 
+describe('the region of a unit', () => {
+  const regionsOf = (regions: string[]) => {
+    const request = create(SearchesOfB, { items: [{ keyword: 'kopi' }] });
+    return planItems(request, SearchesOfB, market(regions), inOrder).groups.map(({ region }) => region);
+  };
+
+  test('is the only one of its market', () => {
+    expect(regionsOf(['id'])).toEqual(['id']);
+  });
+
+  test('is empty in a market of several or of none where the item names no country', () => {
+    expect(regionsOf(['id', 'sg'])).toEqual(['']);
+    expect(regionsOf([])).toEqual(['']);
+  });
+});
+
+test('planItems() asks the market for a URL as one of a listing, and accepts what it knows', () => {
+  const asked: unknown[] = [];
+  const known = market(['id'], (page, url) => {
+    asked.push([page, url]);
+    return { input: {}, region: 'id', type: 'search' };
+  });
+  const request = create(SearchesOfF, { items: [{ url: 'https://store.test/a' }] });
+  expect(planItems(request, SearchesOfF, known, inOrder).groups).toHaveLength(1);
+  expect(asked).toEqual([['search', 'https://store.test/a']]);
+});
+
 describe('refused', () => {
   test('a category without its category, on the marketplaces that ask for one', () => {
     const items = [{ keyword: 'kopi' }, { keyword: '9', listType: 'category' }];
@@ -108,6 +135,18 @@ describe('refused', () => {
       [['body', 'items', 1, 'keyword'], 'value_error'],
       [['body', 'items', 2, 'keyword'], 'string_too_short'],
     ]);
+  });
+
+  test('with a message for each problem', () => {
+    const items = [{ keyword: ' ', listType: 'category' }];
+    const plan = () => planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
+    const messages = ['String should have more than spaces', 'Field required when list_type is category'];
+    expect(plan).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        problems: messages.map((msg) => expect.objectContaining({ msg })),
+      }),
+    );
   });
 
   test('texts of nothing but spaces, where one is required', () => {

@@ -31,6 +31,7 @@ test('every URL is a unit of its own, the same twice too; the job is called by t
 
 test('every URL that is not the market’s is named', async () => {
   const fault = await (async () => plan('x:a', 'b', 'x:c', 'd'))().catch((error: Fault) => error);
+  expect((fault as Fault).code).toBe('invalid');
   expect((fault as Fault).problems).toEqual(
     [1, 3].map((index) => ({
       loc: ['body', 'urls', index],

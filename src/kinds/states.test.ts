@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
 import type { JobState } from '../store/documents.ts';
-import { aggregate, approvalStatus, batchStatus, unitStatus } from './states.ts';
+import {
+  aggregate,
+  approvalStatus,
+  batchStatus,
+  inputText,
+  isAccepted,
+  jobStatus,
+  settledStatus,
+  unitStatus,
+} from './states.ts';
 
 const counts = (total: number, success: number, failed: number) => ({ total, success, failed });
 
@@ -66,4 +75,56 @@ test('a unit is what became of it, PENDING before, FAILED once its job is reject
   expect(unitStatus(aFailure, running)).toBe('FAILED');
   expect(unitStatus(undefined, running)).toBe('PENDING');
   expect(unitStatus(undefined, aJob({ state: 'rejecting' }))).toBe('FAILED');
+});
+
+describe('jobStatus()', () => {
+  test.each<[JobState, string]>([
+    ['submitted', 'awaiting_approval'],
+    ['discarding', 'awaiting_approval'],
+    ['awaiting_approval', 'awaiting_approval'],
+    ['approving', 'awaiting_approval'],
+    ['approved', 'initializing'],
+    ['processing', 'processing'],
+    ['settling', 'processing'],
+    ['terminating', 'processing'],
+    ['rejecting', 'rejected'],
+    ['rejected', 'rejected'],
+    ['terminated', 'terminated'],
+    ['completed', 'completed'],
+    ['partial_complete', 'partial_complete'],
+    ['failed', 'failed'],
+  ])('returns for %s: %s', (state, status) => {
+    expect(jobStatus(aJob({ state }))).toBe(status);
+  });
+
+  test('returns processing for an approved job that an operator decided on', () => {
+    expect(jobStatus(aJob({ state: 'approved', decidedBy: 'someone' }))).toBe('processing');
+  });
+});
+
+describe('settledStatus()', () => {
+  test.each<[JobState, number | null, string]>([
+    ['approved', null, 'initializing'],
+    ['processing', null, 'processing'],
+    ['settling', null, 'processing'],
+    ['terminating', null, 'partial_complete'],
+    ['settling', 1, 'partial_complete'],
+    ['partial_complete', 1, 'partial_complete'],
+  ])('returns for %s, finished at %s: %s', (state, finishedAt, status) => {
+    expect(settledStatus(aJob({ state, finishedAt }), counts(2, 1, 1))).toBe(status);
+  });
+});
+
+test.each<[JobState, boolean]>([
+  ['submitted', false],
+  ['discarding', false],
+  ['awaiting_approval', true],
+  ['processing', true],
+])('isAccepted() of a job that is %s is %s', (state, accepted) => {
+  expect(isAccepted({ state })).toBe(accepted);
+});
+
+test('inputText() returns a text of the input, and the empty string for anything else', () => {
+  const unit = { key: '1', input: { text: 'a', number: 1 } };
+  expect(['text', 'number', 'none'].map((name) => inputText(unit, name))).toEqual(['a', '', '']);
 });

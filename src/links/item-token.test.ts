@@ -23,3 +23,13 @@ test('a token is of no use with another job, another secret, or after a change',
     expect(readItemToken(secrets, job, wrong)).toBeNull();
   }
 });
+
+test('readItemToken() accepts a signed place only as a batch id and an index', () => {
+  const write = (edit: object) => writeItemToken(secrets, job, { ...place, ...edit });
+  expect(readItemToken(secrets, job, write({ index: 123_456_789 }))).toEqual({
+    ...place,
+    index: 123_456_789,
+  });
+  for (const wrong of [{ index: 1_234_567_890 }, { index: 7.5 }, { batchId: `x${place.batchId}` }])
+    expect(readItemToken(secrets, job, write(wrong))).toBeNull();
+});

@@ -77,6 +77,30 @@ test.each([
   expect(() => links('s1').verify(text)).toThrow(invalid);
 });
 
+test.each(['', '/files/', '/other/job/a.json?expires=1', '/files/%ff?expires=1', '/files/job/a.json'])(
+  'verify() says that "%s" is not whole',
+  (text) => {
+    expect(() => links('s1').verify(text)).toThrow(/not whole/);
+  },
+);
+
+test('verify() rejects a link within the query of another address', () => {
+  const { link, verify } = links('s1');
+  expect(() => verify(`/page?next=${link('job/a.json')}`)).toThrow(invalid);
+});
+
+test.each(['http://files', 'https://files/base'])(
+  'verify() accepts a link that starts with %s',
+  (publicUrl) => {
+    const { link, verify } = createLinks({
+      secrets: fixedLinkSecrets(['s1']),
+      publicUrl: () => publicUrl,
+      clock,
+    });
+    expect(verify(link('job/a.json')).path).toBe('job/a.json');
+  },
+);
+
 test('a link lives 7 days', () => {
   const { link, verify } = links('s1');
   const made = link('job/a.json');
@@ -84,10 +108,34 @@ test('a link lives 7 days', () => {
   expect(verify(made).path).toBe('job/a.json');
   now += 1000;
   expect(() => verify(made)).toThrow('expired');
+  expect(() => verify(made)).toThrow(invalid);
 });
 
 test('links of an earlier secret are good while it is kept', () => {
   const made = links('old').link('job/a.json');
   expect(links('new', 'old').verify(made).path).toBe('job/a.json');
   expect(() => links('new').verify(made)).toThrow(invalid);
+});
+
+test('verify() reads the secrets again for a link that none of them signed, and only then', () => {
+  const made = links('old').link('job/a.json');
+  const rotated = links('new').link('job/a.json');
+  let secrets: [string, ...string[]] = ['old'];
+  let refreshed = 0;
+  const { verify } = createLinks({
+    secrets: {
+      newest: () => secrets[0],
+      all: () => secrets,
+      refresh: () => {
+        refreshed += 1;
+        secrets = ['new', 'old'];
+      },
+    },
+    publicUrl: () => 'https://gleaner.test',
+    clock,
+  });
+  expect(verify(made).path).toBe('job/a.json');
+  expect(refreshed).toBe(0);
+  expect(verify(rotated).path).toBe('job/a.json');
+  expect(refreshed).toBe(1);
 });

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -62,19 +71,90 @@ test('a process sees within a minute, or when asked to look, what another has ro
   expect(late.newest()).toBe(added.secret);
 });
 
-test('a file that is not ours stops the start with its name', () => {
+test.each([
+  ['', 'Unexpected end of JSON input'],
+  ['{', 'JSON'],
+  ['null', 'holds no secrets'],
+  ['{}', 'holds no secrets'],
+  ['{"secrets":[]}', 'holds no secrets'],
+  ['{"secrets":[null]}', 'too short or has no date'],
+  ['{"secrets":[{"secret":5,"created_at":"2030-01-01"}]}', 'too short or has no date'],
+  [`{"secrets":[{"secret":"${'x'.repeat(31)}","created_at":"2030-01-01"}]}`, 'too short or has no date'],
+  [`{"secrets":[{"secret":"${'x'.repeat(43)}"}]}`, 'too short or has no date'],
+])('the start fails on the file %s with its name and the reason', (text, reason) => {
   const path = join(folder, 'link-secrets.json');
-  for (const text of [
-    '',
-    '{',
-    '{}',
-    '{"secrets":[]}',
-    '{"secrets":[{"secret":"short","created_at":"2030-01-01"}]}',
-    `{"secrets":[{"secret":"${'x'.repeat(43)}"}]}`,
-  ]) {
-    writeFileSync(path, text);
-    expect(() => openLinkSecrets(folder, clock)).toThrow(path);
+  writeFileSync(path, text);
+  let message = '';
+  try {
+    openLinkSecrets(folder, clock);
+  } catch (error) {
+    message = (error as Error).message;
   }
+  expect(message).toContain(`${path}: `);
+  expect(message).toContain(reason);
+});
+
+test('a file with secrets in any order, the shortest 32 characters long, is read newest first', () => {
+  const entry = (letter: string, daysAgo: number) => ({
+    secret: letter.repeat(32),
+    created_at: new Date(now - daysAgo * day).toISOString(),
+  });
+  const entries = [entry('b', 2), entry('c', 3), entry('a', 1)];
+  writeFileSync(join(folder, 'link-secrets.json'), JSON.stringify({ secrets: entries }));
+  expect(
+    openLinkSecrets(folder, clock)
+      .all()
+      .map((secret) => secret[0]),
+  ).toEqual(['a', 'b', 'c']);
+});
+
+test('a file that others could read is restricted to its owner at the start, and stays so', () => {
+  const path = join(folder, 'link-secrets.json');
+  const mode = () => statSync(path).mode & 0o777;
+  openLinkSecrets(folder, clock);
+  chmodSync(path, 0o644);
+  const secrets = openLinkSecrets(folder, clock);
+  expect(mode()).toBe(0o600);
+  now += 31 * day;
+  secrets.newest();
+  expect(mode()).toBe(0o600);
+});
+
+test('a start with a secret older than 30 days rotates at once', () => {
+  const first = openLinkSecrets(folder, clock).newest();
+  now += 31 * day;
+  const secrets = openLinkSecrets(folder, clock);
+  expect(secrets.newest()).not.toBe(first);
+  expect(secrets.all()).toHaveLength(2);
+});
+
+test('the file keeps no secret that is older than 40 days, and all() never is empty', () => {
+  const secrets = openLinkSecrets(folder, clock);
+  const first = secrets.newest();
+  now += 41 * day;
+  expect(secrets.all()).toEqual([first]);
+  const second = secrets.newest();
+  const { secrets: kept } = JSON.parse(readFileSync(join(folder, 'link-secrets.json'), 'utf8'));
+  expect(kept).toMatchObject([{ secret: second }]);
+});
+
+test.each([1, 2, 3, 4, 5])('does not repeat what another process rotates before clock reading %i', (nth) => {
+  const other = openLinkSecrets(folder, clock);
+  let readings = Number.NEGATIVE_INFINITY;
+  const racing = openLinkSecrets(folder, {
+    ...clock,
+    now: () => {
+      readings += 1;
+      if (readings === nth) other.newest();
+      return now;
+    },
+  });
+  const first = racing.newest();
+  now += 31 * day;
+  readings = 0;
+  const newest = racing.newest();
+  expect(newest).not.toBe(first);
+  expect(openLinkSecrets(folder, clock).all()).toEqual([newest, first]);
 });
 
 test('a lock left by a process that died does not stop the rotation for good', () => {
@@ -85,6 +165,20 @@ test('a lock left by a process that died does not stop the rotation for good', (
   now += 31 * day;
   expect(secrets.newest()).toBe(first);
   rmSync(lock);
+  now += 60_000;
+  expect(secrets.newest()).not.toBe(first);
+});
+
+test('a lock that is older than a minute is removed, and the next look rotates', () => {
+  const secrets = openLinkSecrets(folder, clock);
+  const first = secrets.newest();
+  const lock = join(folder, 'link-secrets.json.lock');
+  writeFileSync(lock, '');
+  const earlier = new Date(Date.now() - 120_000);
+  utimesSync(lock, earlier, earlier);
+  now += 31 * day;
+  expect(secrets.newest()).toBe(first);
+  expect(readdirSync(folder)).toEqual(['link-secrets.json']);
   now += 60_000;
   expect(secrets.newest()).not.toBe(first);
 });

@@ -68,3 +68,10 @@ test('pages are kept under region, shop and item, and never served', () => {
   expect(getPc.recent!.key(unit, 'sg')).toBe('sg/1/2');
   expect(getPc.recent!.serves(aJob())).toBe(false);
 });
+
+test('a task shows its page only once it is completed, and its reason only once it failed', () => {
+  expect(show({ state: 'settling' }, 'done', aSuccess(), '{"a":1}')).not.toHaveProperty('result');
+  expect(show({ state: 'settling' }, 'done', aFailure)).not.toHaveProperty('detail');
+  expect(show({ state: 'completed' }, 'done', aSuccess(), null)).not.toHaveProperty('result');
+  expect(show({ state: 'failed' }, 'done', undefined)).not.toHaveProperty('detail');
+});

@@ -56,3 +56,20 @@ test('the answers name the task by its number', async () => {
   });
   expect(getPcBulk.listed!([aJob({ number: 9 }), aJob({ number: 3 })])).toEqual({ tasks: [9, 3] });
 });
+
+test('the answer to a submit names credits that were refunded', () => {
+  const job = aJob({ number: 9, refunded: 8 });
+  expect(getPcBulk.submitted({ job, ...tools })).toMatchObject({ taskId: 9, refunded: 8 });
+});
+
+test('only a terminated task is called so', async () => {
+  const counts = { units: { total: 1, success: 1, failed: 0 }, batches: { total: 1, success: 1, failed: 0 } };
+  const job = aJob({ number: 9, state: 'completed', finishedAt: 1 });
+  expect(await getPcBulk.views.retrieve!.show({ job, counts, ...tools })).toMatchObject({
+    status: 'completed',
+  });
+});
+
+test('a task has one file for the whole job', () => {
+  expect(Object.keys(getPcBulk.files)).toEqual(['job']);
+});

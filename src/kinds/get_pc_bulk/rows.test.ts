@@ -146,3 +146,50 @@ test('quotes at most 100 characters of a value in a message', async () => {
   expect(problems.length).toBeGreaterThan(3);
   for (const { msg } of problems) expect(msg.length).toBeLessThan(400);
 });
+
+describe('readRows()', () => {
+  const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
+
+  test('accepts every region of the marketplace', async () => {
+    const rows = await read(`${header}\n${regions.map((region) => `${region},1,2`).join('\n')}`);
+    expect(rows.map(({ region }) => region)).toEqual(regions);
+  });
+
+  test.each([
+    ['an empty file', '', 'The file has no rows'],
+    ['a missing column', 'region,shop_id\nsg,1', "The column 'item_id' is missing"],
+    ['too many rows', `${header}\n${'sg,1,2\n'.repeat(2_001)}`, 'The file has more than 2000 rows'],
+    ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id'"],
+    ['an unknown region', `${header}\nus,1,2`, `"us" is not one of ${regions.join(', ')}`],
+    ['no id', `${header}\nsg,x,2`, '"x" is not an id'],
+    [
+      'a column twice',
+      `${header},shop_id,shop_id\nsg,1,2,1,3`,
+      `The column 'shop_id' occurs twice with different values: "1" and "3"`,
+    ],
+    ['a long line', `${header}\nsg,1,2\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes'],
+  ])('says what is wrong with %s', async (_which, text, message) => {
+    const fault = await read(text).catch((error) => error);
+    expect((fault as Fault).problems[0]!.msg).toBe(message);
+  });
+
+  test('says why a row cannot be read', async () => {
+    const fault = await read(`${header},note\nsg,1,2,"a\nsg,1,2,b\n`).catch((error) => error);
+    expect((fault as Fault).problems[0]!.msg).toMatch(/^The row cannot be read: \S/);
+    const latin = await read(`${header}\n`, [0xe9]).catch((error) => error);
+    expect((latin as Fault).problems[0]!.msg).toBe('The file is not UTF-8');
+  });
+
+  test.each(['\n', '\r', '\r\n'])(
+    'accepts lines of 100,000 bytes that end with %j, and no longer ones',
+    async (end) => {
+      const line = (bytes: number) => `sg,1,2,${'x'.repeat(bytes - 7)}`;
+      const file = (bytes: number, last: string) =>
+        [`${header},note`, line(bytes), line(bytes)].join(end) + last;
+      expect(await read(file(99_990, end))).toEqual([one, one]);
+      expect(await problemsOf(file(100_001, end))).toEqual([[[], 'csv_parsing']]);
+      const untilEnd = [`${header},note`, line(10), line(100_001)].join(end);
+      expect(await problemsOf(untilEnd)).toEqual([[[], 'csv_parsing']]);
+    },
+  );
+});

@@ -63,3 +63,9 @@ test('of an empty shop has two empty lists, and null where nothing is told', asy
   expect(file).toEqual(shopOf(untold, []));
   expect(count).toBe(0);
 });
+
+test('files are named after the place of their unit, and the attempt that wrote them', () => {
+  const owner = aJob({ market: 'mkta', kind: 'merchant_items' });
+  const batch = aBatch(owner, 2, [unit], { attempt: 3 });
+  expect(shopFile.name(owner, batch)).toBe(`mkta_merchant_items_3_${batch.id}_3.json`);
+});

@@ -26,3 +26,7 @@ test('the file is named after its marketplace and job', () => {
   expect(jobFile.name(job)).toBe(`mktc_pdp_${job.id}.jsonl.gz`);
   expect(jobFile.gzip).toBe(true);
 });
+
+test('the file has nothing before its first line and after its last', () => {
+  expect([jobFile.head(job), jobFile.tail(job)]).toEqual(['', '']);
+});

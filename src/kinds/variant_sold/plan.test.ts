@@ -48,6 +48,16 @@ test('another country than the first, or than beside, is refused', () => {
   expect(problemsOf([item('1', 'my')], 'sg')).toEqual([[place(0), 'value_error']]);
 });
 
+test.each([
+  ['Field required', [item('1')]],
+  ["One country per request: 'my' is not 'sg'", [item('1', 'sg'), item('2', 'my')]],
+])('the problem says: %s', (msg, items) => {
+  const plans = () => planned(items);
+  expect(plans).toThrow(
+    expect.objectContaining({ code: 'invalid', problems: [expect.objectContaining({ msg })] }),
+  );
+});
+
 test('no more than 100 problems are told', () => {
   expect(problemsOf(new Array(500).fill(item('1')))).toHaveLength(100);
 });

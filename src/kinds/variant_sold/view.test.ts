@@ -53,6 +53,12 @@ describe('retrieve', () => {
       downloadUrl: 'link to f',
     });
     for (const other of others) expect(other).not.toHaveProperty('downloadUrl');
+    const fileOfFailures = await retrieve.show({
+      job,
+      batches: [summary(job, 0, { ...failed, success: 0, file })],
+      ...tools,
+    });
+    expect((fileOfFailures.batches as object[])[0]).not.toHaveProperty('downloadUrl');
   });
 });
 
@@ -78,6 +84,10 @@ describe('download', () => {
     expect(await download.show({ job: whole, counts: counts(4, 0), ...tools })).toMatchObject({
       downloadUrl: 'link to f',
     });
+    const fileOfFailures = aJob({ state: 'failed', totalUnits: 4, file });
+    expect(await download.show({ job: fileOfFailures, counts: counts(0, 4), ...tools })).not.toHaveProperty(
+      'downloadUrl',
+    );
     const gone = aJob({ state: 'failed', totalUnits: 4 });
     expect(await download.show({ job: gone, counts: counts(0, 4), ...tools })).not.toHaveProperty(
       'downloadUrl',
@@ -116,6 +126,9 @@ describe('one item', () => {
     expect(show({ state: 'rejecting', reason: 'Too dear.' }, undefined, null)).toMatchObject({
       status: 'FAILED',
       errorLog: 'The job was rejected. Too dear.',
+    });
+    expect(show({ state: 'rejecting', reason: '' }, undefined, null)).toMatchObject({
+      errorLog: 'The job was rejected.',
     });
   });
 });

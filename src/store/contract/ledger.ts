@@ -242,6 +242,13 @@ export function ledgerContract(open: OpenStores): void {
     const found = audited.find(({ userId }) => userId === user.id);
     expect(found).toEqual({ userId: user.id, balance: 5, sum: 0, entries: 0 });
   });
+
+  test('an audit returns every account once, also of more than it reads at once', async () => {
+    const userIds = new Set<string>();
+    for (let count = 0; count < 201; count += 1) userIds.add(await userWith(1));
+    const audited = (await collect(stores.store.auditAccounts())).map(({ userId }) => userId);
+    expect(audited.filter((userId) => userIds.has(userId)).toSorted()).toEqual([...userIds].toSorted());
+  });
 }
 
 async function expectBalanced(store: Store, userId: string): Promise<void> {

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { Fault, type FaultCode, faultCodes } from '../../src/base/fault.ts';
+import { errorAnswer } from './errors.ts';
+
+const requestId = 'request-7';
+const answerOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) =>
+  errorAnswer(new Fault(code, 'The reason', details), requestId);
+
+describe('errorAnswer()', () => {
+  test('answers what a caller did with a status of 4xx, and a page or unit that failed with 502 or 409', () => {
+    const codes = Object.keys(faultCodes) as FaultCode[];
+    const byStatus = Object.groupBy(codes, (code) => answerOf(code).status);
+    const { 502: unreachable, ...others } = byStatus;
+    expect(others).toEqual({
+      400: ['malformed'],
+      401: ['unauthenticated'],
+      402: ['insufficient_credits'],
+      403: ['forbidden', 'link_invalid'],
+      404: ['not_found'],
+      409: ['conflict', 'terminated', 'rejected'],
+      413: ['too_large'],
+      415: ['unsupported_media'],
+      422: ['invalid'],
+      429: ['rate_limited'],
+      500: ['internal'],
+      503: ['starting', 'disk_full'],
+    });
+    expect(unreachable).toEqual(expect.arrayContaining(['unavailable', 'page_blocked', 'not_queued']));
+  });
+
+  test('shows the message of a fault as its detail', () => {
+    expect(answerOf('conflict')).toEqual({ status: 409, headers: {}, body: { detail: 'The reason' } });
+  });
+
+  test('keeps the message of an internal fault to the log and names the request', () => {
+    expect(answerOf('internal').body).toEqual({ detail: 'Internal error; request id request-7' });
+  });
+
+  test('asks for a Bearer key where none was valid, and only there', () => {
+    expect(answerOf('unauthenticated').headers).toEqual({ 'www-authenticate': 'Bearer' });
+    expect(answerOf('forbidden').headers).toEqual({});
+  });
+
+  test.each([
+    [0, '1'],
+    [999, '1'],
+    [1000, '1'],
+    [1001, '2'],
+  ])('rounds a wait of %i ms up to %s seconds', (retryAfterMs, seconds) => {
+    expect(answerOf('rate_limited', { retryAfterMs }).headers).toEqual({ 'retry-after': seconds });
+  });
+
+  test('keeps the headers of a fault', () => {
+    expect(answerOf('rate_limited', { headers: { ratelimit: 'r=0' } }).headers).toEqual({ ratelimit: 'r=0' });
+  });
+
+  test('shows what credits are short', () => {
+    const { body } = answerOf('insufficient_credits', { quota: { required: 30, current: 25 } });
+    expect(body).toEqual({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
+    expect(answerOf('insufficient_credits').body).toEqual({
+      detail: 'The reason',
+      required: 0,
+      current: 0,
+      shortfall: 0,
+    });
+  });
+
+  test('lists the problems of an invalid request, or the request itself as the one problem', () => {
+    const problem = { loc: ['body', 'urls', 1], msg: 'No URL', type: 'url_parsing' };
+    expect(answerOf('invalid', { problems: [problem] }).body).toEqual({ detail: [problem] });
+    expect(answerOf('invalid').body).toEqual({
+      detail: [{ loc: ['body'], msg: 'The reason', type: 'value_error' }],
+    });
+  });
+});

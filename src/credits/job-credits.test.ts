@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { aJob, anEntry, aTime, aUser } from '../store/contract/samples.ts';
+import type { Job, LedgerEntry } from '../store/documents.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
+import { chargeJob, entryKeys, isChargeVoid, jobRefunds, refundDiscarded, refundJob } from './job-credits.ts';
+
+const now = aTime + 1_000;
+let store: Store;
+let job: Job;
+
+beforeEach(async () => {
+  store = openSqliteStore({ path: ':memory:' });
+  const user = aUser();
+  await store.createUser(user);
+  await store.postLedgerEntry(anEntry(user.id, 100));
+  job = aJob({ userId: user.id, cost: 20 });
+});
+afterEach(() => store.close());
+
+/** The entries of the job in the order of their keys: the charge, the refund of its end, the refund of its submit. */
+async function entries(): Promise<LedgerEntry[]> {
+  const { items } = await store.listLedgerEntries(job.userId, { limit: 10 });
+  return items
+    .filter(({ type }) => type !== 'grant')
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+const entry = (type: 'charge' | 'refund', key: string, amount: number): LedgerEntry => ({
+  key,
+  userId: job.userId,
+  amount,
+  type,
+  jobId: job.id,
+  note: '',
+  createdAt: now,
+});
+const charge = () => entry('charge', `charge:${job.id}`, -20);
+/** Posts a refund as earlier versions did within the submit. */
+const refundUnqueued = async (amount: number) => {
+  if (amount > 0) await store.postLedgerEntry(entry('refund', `refund:${job.id}:unqueued`, amount));
+};
+const balance = async () => (await store.getUser(job.userId))!.balance;
+
+describe('chargeJob()', () => {
+  test('takes the cost from the owner, once', async () => {
+    await chargeJob(store, job, now);
+    await chargeJob(store, job, now);
+    expect(await entries()).toEqual([charge()]);
+    expect(await balance()).toBe(80);
+  });
+
+  test('throws insufficient_credits with the cost and the balance', async () => {
+    await expect(chargeJob(store, { ...job, cost: 101 }, now)).rejects.toMatchObject({
+      code: 'insufficient_credits',
+      message: 'The work costs 101 credits, the account has 100: 1 short.',
+      quota: { required: 101, current: 100 },
+    });
+    expect(await entries()).toEqual([]);
+  });
+
+  test('makes no entry for a job without a cost', async () => {
+    await chargeJob(store, { ...job, cost: 0 }, now);
+    expect(await entries()).toEqual([]);
+  });
+
+  test('fails once the job ended without a charge', async () => {
+    expect(await isChargeVoid(store, job.id)).toBe(false);
+    await refundJob(store, job, 0, now);
+    expect(await isChargeVoid(store, job.id)).toBe(true);
+    await expect(chargeJob(store, job, now)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await balance()).toBe(100);
+  });
+});
+
+describe('refundJob()', () => {
+  test.each([
+    ['more is owed than was refunded in the submit', 5, 15, 10, 95],
+    ['as much is owed', 5, 5, 0, 85],
+    ['less is owed', 5, 3, 0, 85],
+    ['nothing was refunded in the submit', 0, 15, 15, 95],
+    ['nothing is owed', 0, 0, 0, 80],
+  ])('brings the refund to what is owed when %s', async (_when, unqueued, owed, refunded, left) => {
+    await chargeJob(store, job, now);
+    await refundUnqueued(unqueued);
+    expect(await refundJob(store, job, owed, now)).toBe(owed);
+    expect(await refundJob(store, job, owed, now)).toBe(owed);
+    expect(await entries()).toEqual([
+      charge(),
+      ...(refunded > 0 ? [entry('refund', `refund:${job.id}`, refunded)] : []),
+      ...(unqueued > 0 ? [entry('refund', `refund:${job.id}:unqueued`, unqueued)] : []),
+    ]);
+    expect(await balance()).toBe(left);
+  });
+
+  test('refunds nothing of a job that was not charged', async () => {
+    expect(await refundJob(store, job, 20, now)).toBe(0);
+    expect(await entries()).toEqual([]);
+  });
+
+  test('refunds nothing of a job without a cost, and voids no key', async () => {
+    const free = { ...job, cost: 0 };
+    expect(await refundJob(store, free, 20, now)).toBe(0);
+    expect(await isChargeVoid(store, job.id)).toBe(false);
+    expect(await entries()).toEqual([]);
+  });
+});
+
+describe('refundDiscarded()', () => {
+  test('refunds the whole charge, once', async () => {
+    await chargeJob(store, job, now);
+    expect(await refundDiscarded(store, job, now)).toBe(20);
+    expect(await refundDiscarded(store, job, now)).toBe(20);
+    expect(await entries()).toEqual([charge(), entry('refund', `refund:${job.id}`, 20)]);
+    expect(await balance()).toBe(100);
+  });
+
+  test('voids the charge of a job that was not charged', async () => {
+    expect(await refundDiscarded(store, job, now)).toBe(0);
+    expect(await isChargeVoid(store, job.id)).toBe(true);
+    expect(await entries()).toEqual([]);
+  });
+});
+
+describe('jobRefunds()', () => {
+  test('has no entries for a job that was not charged', async () => {
+    const refunds = await jobRefunds(store, job);
+    expect(refunds.charged).toBe(false);
+    expect([refunds.entryOf('not_queued'), refunds.entryOf('page_blocked')]).toEqual([null, null]);
+  });
+
+  test("names the refund of an earlier version's submit for units that were not queued only", async () => {
+    await chargeJob(store, job, now);
+    await refundUnqueued(5);
+    const earlier = await jobRefunds(store, job);
+    expect(earlier.charged).toBe(true);
+    expect(earlier.entryOf('not_queued')).toBe(entryKeys.refundUnqueued(job.id));
+    expect(earlier.entryOf('page_blocked')).toBeNull();
+    await refundJob(store, job, 15, now);
+    const later = await jobRefunds(store, job);
+    expect(later.entryOf('not_queued')).toBe(entryKeys.refundUnqueued(job.id));
+    expect(later.entryOf('page_blocked')).toBe(entryKeys.refund(job.id));
+  });
+
+  test('names the refund of the end for units that were not queued', async () => {
+    await chargeJob(store, job, now);
+    await refundJob(store, job, 15, now);
+    expect((await jobRefunds(store, job)).entryOf('not_queued')).toBe(entryKeys.refund(job.id));
+  });
+});

@@ -1,0 +1,83 @@
+import { afterEach, expect, test } from 'vitest';
+import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import { parseWorkingHours } from '../base/working-hours.ts';
+import { aBatch, aJob, units } from '../store/contract/samples.ts';
+import type { Job, JobState } from '../store/documents.ts';
+import { waitingFor } from './waiting.ts';
+
+const minuteMs = 60_000;
+const closed = parseWorkingHours('13:00-14:00+08:00');
+const open = parseWorkingHours('08:00-18:00+08:00');
+let bench: JobsBench;
+afterEach(() => bench.close());
+
+/** Creates a job of three batches: the first `putOff` are put off, minutes apart, the next `queued` are queued. */
+async function jobWith(
+  putOff: number,
+  queued: number,
+  { workingHours = closed, state = 'processing' as JobState } = {},
+): Promise<Job> {
+  bench = await openJobs({ workingHours });
+  const { store } = bench.context;
+  const job = aJob({ state, totalBatches: 3, totalUnits: 3 });
+  await store.createJob(
+    job,
+    [0, 1, 2].map((seq) => aBatch(job, seq, units(1))),
+  );
+  const references = await store.queueBatches(job.id, putOff, noon);
+  for (const [place, { batchId }] of references.entries()) {
+    const until = noon + (place + 1) * minuteMs;
+    await store.claimBatch(batchId, 0, noon, until);
+    await store.releaseBatch(batchId, 1, until);
+    const reason = `mkta/id: paused ${place}`;
+    await store.keepWait({ batchId, jobId: job.id, since: noon, until, reason, tries: {}, failures: 0 });
+  }
+  if (queued > 0) await store.queueBatches(job.id, queued, noon);
+  return job;
+}
+
+test.each([
+  ['no batch is dispatched', 0, 0],
+  ['some are dispatched', 0, 2],
+  ['some are put off', 2, 0],
+  ['some are dispatched or put off', 1, 1],
+])('names working hours outside of them while %s', async (_which, putOff, queued) => {
+  const job = await jobWith(putOff, queued);
+  expect(await waitingFor(bench.context, job)).toBe('working hours');
+});
+
+test('names nothing outside working hours when all batches were dispatched before', async () => {
+  const job = await jobWith(0, 3);
+  expect(await waitingFor(bench.context, job)).toBeNull();
+});
+
+test('names the first wait to end outside working hours when all batches were dispatched or put off', async () => {
+  const job = await jobWith(2, 1);
+  expect(await waitingFor(bench.context, job)).toBe('mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z');
+});
+
+test('counts batches that are done as dispatched', async () => {
+  const job = await jobWith(0, 1);
+  const counts = (success: number, failed: number) => ({
+    units: { total: 3, success: 0, failed: 0 },
+    batches: { total: 3, success, failed },
+  });
+  expect(await waitingFor(bench.context, job, counts(1, 0))).toBe('working hours');
+  expect(await waitingFor(bench.context, job, counts(1, 1))).toBeNull();
+});
+
+test('names the wait within working hours, whatever is not dispatched', async () => {
+  const job = await jobWith(1, 0, { workingHours: open });
+  expect(await waitingFor(bench.context, job)).toMatch(/^mkta\/id: paused 0, next try /);
+});
+
+test.each<[JobState, string | null]>([
+  ['approved', 'working hours'],
+  ['awaiting_approval', null],
+  ['settling', null],
+  ['terminating', null],
+  ['completed', null],
+])('of a job that is %s returns %s', async (state, reason) => {
+  const job = await jobWith(1, 0, { state });
+  expect(await waitingFor(bench.context, job)).toBe(reason);
+});

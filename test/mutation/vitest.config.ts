@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * The suites that run against each mutant: those beside the code and its callers. Suites that start processes,
+ * engines or browsers would take minutes for every mutant.
+ */
+export default defineConfig({
+  test: {
+    include: ['{src/{credits,jobs,kinds,links,rpc,sweep,worker,store},gateway}/**/*.test.ts'],
+    exclude: ['src/store/mongo/**'],
+    pool: 'threads',
+  },
+});
