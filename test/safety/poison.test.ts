@@ -43,7 +43,7 @@ beforeAll(async () => {
       peaks: () => ({}),
       stop: async () => {},
     },
-    settings: { GLEANER_APPROVAL: 'off' },
+    settings: { GLEANER_APPROVAL: 'off', GLEANER_WORKERS: '0' },
   });
   await deployment.start();
   api = apiOf(deployment);

@@ -59,7 +59,7 @@ beforeAll(async () => {
       peaks: () => ({}),
       stop: async () => {},
     },
-    settings: { NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
+    settings: { GLEANER_WORKERS: '0', NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
   });
   await deployment.start();
   api = apiOf(deployment);
