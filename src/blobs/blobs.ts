@@ -28,6 +28,10 @@ export interface Blobs {
   /** A link of the engine's own that needs nothing else, good for `seconds`; null when the engine
    *  makes none and the gateway serves the file. */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
+  /** Paths of a job's files, in any order. */
+  listJob(jobId: string): Promise<string[]>;
+  /** Removes files; those that are not there do no harm. */
+  remove(paths: readonly string[]): Promise<void>;
   /** Removes every file of a job. */
   removeJob(jobId: string): Promise<void>;
   /** Resolves when the engine answers; rejects with `unavailable`. */

@@ -168,6 +168,22 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     await blobs.removeJob(job);
   });
 
+  test('lists the files of a job and of no other', async () => {
+    expect(await blobs.listJob(job)).toEqual([]);
+    const paths = [`${job}/a`, `${job}/ผลลัพธ์ 結果.json`, `${job}/part_1`];
+    for (const path of [...paths, `${job}x/a`]) await write(path, path);
+    expect((await blobs.listJob(job)).sort()).toEqual(paths.sort());
+  });
+
+  test('removes the files named, and one that is not there does no harm', async () => {
+    for (const name of ['a', 'b', 'c']) await write(`${job}/${name}`, name);
+    await blobs.remove([`${job}/a`, `${job}/none`, `${job}/c`]);
+    expect(await blobs.listJob(job)).toEqual([`${job}/b`]);
+    await blobs.remove([]);
+    await expect(blobs.remove(['../secret'])).rejects.toMatchObject({ code: 'not_found' });
+    await expect(blobs.listJob('..')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   test('a file that is not there is not_found', async () => {
     await expect(blobs.read(`${job}/none`)).rejects.toMatchObject({ code: 'not_found' });
     expect(await blobs.size(`${job}/none`)).toBeNull();

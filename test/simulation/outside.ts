@@ -15,6 +15,8 @@ import type { World } from './world.ts';
 /** Result files that all processes share, in memory. */
 export interface SharedFiles {
   files: ReadonlyMap<string, Buffer>;
+  /** The files without a process in between, for reading. */
+  blobs: Pick<Blobs, 'read'>;
   of(process: Process): Blobs;
 }
 
@@ -22,8 +24,14 @@ export interface SharedFiles {
 export function createSharedFiles(): SharedFiles {
   const files = new Map<string, Buffer>();
   const missing = (path: string) => new Fault('not_found', `There is no file ${path}.`);
+  const read: Blobs['read'] = async (path, range) => {
+    const content = files.get(path);
+    if (content === undefined) throw missing(path);
+    return Readable.from([range ? content.subarray(range.start, range.end + 1) : content]);
+  };
   return {
     files,
+    blobs: { read },
     of: (process) => ({
       engine: 'simulated',
       async write(path, contentType, chunks, items) {
@@ -33,14 +41,17 @@ export function createSharedFiles(): SharedFiles {
         await process.call('blobs', 'write', () => void files.set(path, content));
         return { path, contentType, items: items(), bytes: content.length, sha256: sha256(content) };
       },
-      read: (path, range) =>
-        process.call('blobs', 'read', () => {
-          const content = files.get(path);
-          if (content === undefined) throw missing(path);
-          return Readable.from([range ? content.subarray(range.start, range.end + 1) : content]);
-        }),
+      read: (path, range) => process.call('blobs', 'read', () => read(path, range)),
       size: (path) => process.call('blobs', 'size', () => files.get(path)?.length ?? null),
       presign: async () => null,
+      listJob: (jobId) =>
+        process.call('blobs', 'listJob', () =>
+          [...files.keys()].filter((path) => path.startsWith(`${jobId}/`)),
+        ),
+      remove: (paths) =>
+        process.call('blobs', 'remove', () => {
+          for (const path of paths) files.delete(path);
+        }),
       removeJob: (jobId) =>
         process.call('blobs', 'removeJob', () => {
           for (const path of files.keys()) if (path.startsWith(`${jobId}/`)) files.delete(path);

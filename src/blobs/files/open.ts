@@ -86,6 +86,21 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     presign: async () => null,
 
+    async listJob(jobId) {
+      const folder = join(directory, parseJobId(jobId));
+      try {
+        const entries = await told(jobId, readdir(folder, { withFileTypes: true }));
+        return entries.filter((entry) => entry.isFile()).map(({ name }) => `${jobId}/${name}`);
+      } catch (error) {
+        if (error instanceof Fault && error.code === 'not_found') return [];
+        throw error;
+      }
+    },
+
+    async remove(paths) {
+      for (const path of paths) await told(path, rm(place(path), { force: true }));
+    },
+
     async removeJob(jobId) {
       await told(jobId, rm(join(directory, parseJobId(jobId)), { recursive: true, force: true }));
     },

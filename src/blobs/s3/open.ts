@@ -30,6 +30,8 @@ const connectMs = 3_000;
 /** A connection on which nothing moves for this long is given up. */
 const idleMs = 120_000;
 const pingMs = 5_000;
+/** The most objects that one request removes. */
+const removedAtOnce = 1_000;
 /** The longest that S3 signs for: seven days. */
 const longestLinkSeconds = 604_800;
 
@@ -50,12 +52,32 @@ export function openS3({ url }: S3Options): Blobs {
     return `${jobId}/${fileName}`;
   };
 
-  const remove = async (keys: string[]): Promise<void> => {
-    const { Errors = [] } = await client.send(
-      new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true } }),
-    );
-    const [first] = Errors;
-    if (first) throw new Error(`${first.Key}: ${first.Message ?? first.Code}`);
+  const removeKeys = async (keys: readonly string[]): Promise<void> => {
+    for (let at = 0; at < keys.length; at += removedAtOnce) {
+      const Objects = keys.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
+      const { Errors = [] } = await client.send(
+        new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
+      );
+      const [first] = Errors;
+      if (first) throw new Error(`${first.Key}: ${first.Message ?? first.Code}`);
+    }
+  };
+
+  const listJob = async (jobId: string): Promise<string[]> => {
+    const Prefix = `${parseJobId(jobId)}/`;
+    const keys: string[] = [];
+    try {
+      for (let after: string | undefined, more = true; more; more = after !== undefined) {
+        const { Contents = [], NextContinuationToken } = await client.send(
+          new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: after }),
+        );
+        keys.push(...Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])));
+        after = NextContinuationToken;
+      }
+      return keys;
+    } catch (error) {
+      throw asFault(error, jobId);
+    }
   };
 
   return {
@@ -123,16 +145,21 @@ export function openS3({ url }: S3Options): Blobs {
       }
     },
 
-    async removeJob(jobId) {
-      const Prefix = `${parseJobId(jobId)}/`;
+    listJob,
+
+    async remove(paths) {
+      const keys = paths.map(keyOf);
       try {
-        // What was listed is gone by the next round, so every round begins at the start.
-        for (;;) {
-          const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
-          const keys = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
-          if (keys.length === 0) return;
-          await remove(keys);
-        }
+        await removeKeys(keys);
+      } catch (error) {
+        throw asFault(error, paths[0]!);
+      }
+    },
+
+    async removeJob(jobId) {
+      const keys = await listJob(jobId);
+      try {
+        await removeKeys(keys);
       } catch (error) {
         throw asFault(error, jobId);
       }
