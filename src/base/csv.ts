@@ -3,6 +3,11 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** Returns the text of a field that csvField() wrote. */
+export function readCsvField(field: string): string {
+  return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
+}
+
 /** Text that a spreadsheet takes for a formula, or for the rest of the cell before. */
 const formula = /^[=+\-@\t\r\n]/;
 

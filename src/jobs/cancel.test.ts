@@ -4,6 +4,7 @@ import { newId } from '../base/id.ts';
 import type { Outcome } from '../store/documents.ts';
 import { cancel } from './cancel.ts';
 import { approve } from './decide.ts';
+import { writeRecords } from './part.ts';
 
 const operatorId = newId();
 const credits = 5_000;
@@ -40,7 +41,11 @@ async function endFirstBatch(jobId: string): Promise<void> {
     batch!.id,
     1,
     Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
-    places.map((index) => ({ index, body: Buffer.from('{"a":1}') })),
+    await writeRecords(
+      bench.context,
+      `${jobId}/part`,
+      new Map(places.map((index) => [index, Buffer.from('{"a":1}')])),
+    ),
     null,
     clock.now(),
   );

@@ -1,86 +1,61 @@
-import { pipeline, Readable } from 'node:stream';
-import { createGzip } from 'node:zlib';
-import { Fault } from '../base/fault.ts';
-import type { FilePack, UnitPlace } from '../kinds/kind.ts';
+import type { FilePack } from '../kinds/kind.ts';
 import type { Batch, Job, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
+import { composeRows, toMember } from './part.ts';
+import { readRecords, readRows } from './records.ts';
 
 /** How often a long compilation says that it is alive, so that no sweep begins a second one. */
 const aliveMs = 10_000;
 
 /**
- * Writes a job's merged file: units in the order submitted, streamed a batch at a time, payloads as
- * the bytes they were stored as. Null for kinds without one, and where there is nothing to tell.
+ * Writes a job's merged file: its head, the rows of its batches' parts in the order submitted, its tail. Rows are
+ * copied as they were written. Null for kinds without one, and where there is nothing to tell.
  */
 export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
   const pack = context.offers.of(job).kind.files.job;
   if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
-  return write(context, pack, pack.name(job), job, batchesWithPayloads(context, job));
+  const count = { items: 0 };
+  const path = `${job.id}/${pack.name(job)}`;
+  return context.blobs.write(
+    path,
+    pack.contentType(job),
+    merge(context, pack, job, count),
+    () => count.items,
+  );
 }
 
-/** Writes a batch's own file from its outcomes and payloads; null for kinds without one. */
-export async function compileBatch(
+async function* merge(
   context: JobContext,
+  pack: FilePack,
   job: Job,
-  batch: Batch,
-  payloads: ReadonlyMap<number, Uint8Array>,
-): Promise<StoredFile | null> {
-  const pack = context.offers.of(job).kind.files.batch;
-  if (!pack) return null;
-  return write(context, pack, pack.name(job, batch), job, [{ batch, payloads }]);
-}
-
-interface BatchContents {
-  batch: Batch;
-  payloads: ReadonlyMap<number, Uint8Array>;
-}
-
-async function* batchesWithPayloads(context: JobContext, job: Job): AsyncGenerator<BatchContents> {
+  count: { items: number },
+): AsyncGenerator<string | Uint8Array> {
   const { store, clock } = context;
   let alive = clock.now();
+  yield pack.head(job);
   for await (const batch of store.readBatches(job.id)) {
     if (clock.now() - alive > aliveMs) {
       alive = clock.now();
       await store.moveJob(job.id, [job.state], job.state, alive);
     }
-    yield { batch, payloads: await store.readPayloads(batch) };
-  }
-}
-
-async function write(
-  context: JobContext,
-  pack: FilePack,
-  name: string,
-  job: Job,
-  contents: AsyncIterable<BatchContents> | Iterable<BatchContents>,
-): Promise<StoredFile> {
-  const count = { items: 0 };
-  const chunks = units(pack, job, contents, count);
-  // A failure reaches the reader of the last stream, who is the one to report it.
-  const stream = pack.gzip ? pipeline(Readable.from(chunks), createGzip(), () => {}) : chunks;
-  return context.blobs.write(`${job.id}/${name}`, pack.contentType(job), stream, () => count.items);
-}
-
-async function* units(
-  pack: FilePack,
-  job: Job,
-  contents: AsyncIterable<BatchContents> | Iterable<BatchContents>,
-  count: { items: number },
-): AsyncGenerator<string | Uint8Array> {
-  yield pack.head(job);
-  for await (const { batch, payloads } of contents) {
-    for (const [index, unit] of batch.units.entries()) {
-      const place: UnitPlace = { job, region: batch.region, first: count.items === 0 };
-      const outcome = batch.outcomes[index];
-      const payload = payloads.get(index);
-      // A file without it would say that the unit failed, and it was paid for.
-      if (outcome?.status === 'SUCCESS' && payload === undefined)
-        throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
-      const parts = outcome ? pack.unit(unit, outcome, payload, place) : null;
-      if (parts === null) continue;
-      count.items++;
-      yield* parts;
-    }
+    const { items, chunks } = await rowsOf(context, pack, job, batch);
+    if (items === 0) continue;
+    if (count.items > 0) yield pack.separator;
+    count.items += items;
+    yield* chunks;
   }
   yield pack.tail(job);
+}
+
+interface BatchRows {
+  items: number;
+  chunks: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
+}
+
+async function rowsOf(context: JobContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
+  const composed = batch.parts.find(({ body }) => body !== null);
+  if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
+  // It was ended from outside, or by an earlier version, and has no part with its rows.
+  const rows = composeRows(pack, job, batch, await readRecords(context, batch));
+  return { items: rows.items, chunks: pack.gzip && rows.items > 0 ? [await toMember(rows)] : rows.chunks };
 }

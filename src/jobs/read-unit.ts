@@ -2,7 +2,6 @@ import { Fault } from '../base/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
-import { maxPayloadBytes } from '../store/outcomes.ts';
 import type { JobContext } from './context.ts';
 import { limitRecords } from './limit-records.ts';
 import { type Look, lookAt } from './look.ts';
@@ -17,10 +16,13 @@ const longestBackOffMs = 60_000;
 /** Bytes of a page that is kept for later jobs. */
 const largestCrawl = 1024 * 1024;
 
+/** Maximum bytes of a record. */
+export const maxRecordBytes = 16_000_000;
+
 /** Characters of a failed unit's message at most: messages may quote the marketplace, and outcomes share a document. */
 const maxMessageLength = 1_000;
 
-/** What a unit came to: its outcome, and its record's bytes for kinds that keep them in the store. */
+/** What a unit came to: its outcome, and its record's bytes for kinds without a file per unit. */
 export interface UnitResult {
   outcome: Outcome;
   payload?: Uint8Array;
@@ -134,10 +136,10 @@ async function readOnce(
   const record = await reader.read(unit.input, reading);
   look.record(record);
   const payload = Buffer.from(JSON.stringify(record));
-  if (payload.length > maxPayloadBytes) {
+  if (payload.length > maxRecordBytes) {
     throw new Fault(
       'page_too_large',
-      `the record has ${payload.length} bytes, the maximum is ${maxPayloadBytes}`,
+      `the record has ${payload.length} bytes, the maximum is ${maxRecordBytes}`,
     );
   }
   // A page that hides what it can show is no answer for later jobs: another try may show it.

@@ -1,19 +1,12 @@
-import type { Batch, Job, Outcome } from '../store/documents.ts';
+import type { Batch, Job } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
-import type { Payload } from '../store/store.ts';
+import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit } from './read-unit.ts';
-import { inPlaceMs, type Later, longestWaitMs, waitOf } from './waiting.ts';
+import { inPlaceMs, type Later, longestWaitMs, type ReadUnits, waitOf } from './waiting.ts';
 
 /** How often finished units of a batch under way are written. */
 const flushMs = 2_000;
-
-/** What the units of a batch came to since the last write, and what the others wait for. */
-export interface Finished {
-  outcomes: Record<number, Outcome>;
-  payloads: Payload[];
-  wait: BatchWait | null;
-}
 
 /**
  * Reads the batch's outstanding units, a few at once. What is finished is written every so often, so
@@ -24,31 +17,24 @@ export async function readUnits(
   context: JobContext,
   job: Job,
   batch: Batch,
+  writer: BatchWriter,
   waited: BatchWait | null,
   signal: AbortSignal,
-): Promise<Finished | null> {
+): Promise<ReadUnits | null> {
   const { clock } = context;
   const halt = new AbortController();
   const reading = AbortSignal.any([signal, halt.signal]);
-  let finished: Finished = { outcomes: {}, payloads: [], wait: null };
   let flushed = clock.now();
   let ours = true;
+  let left = 0;
+  let done = 0;
   /** When the waiting for origins began; reset by every unit that could be read, and after an outage of ours. */
   let since = waited && waited.failures === 0 ? waited.since : clock.now();
   const tries = new Map(Object.entries(waited?.tries ?? {}));
 
   const flush = async () => {
-    const part = finished;
-    finished = { outcomes: {}, payloads: [], wait: null };
     flushed = clock.now();
-    try {
-      ours = await record(context, batch, part);
-    } catch (error) {
-      // Written with the next ones.
-      Object.assign(finished.outcomes, part.outcomes);
-      finished.payloads.push(...part.payloads);
-      throw error;
-    }
+    ours = await writer.flush();
   };
   const readNext = async (outstanding: Iterable<number>, later: Map<number, Later>) => {
     for (const index of outstanding) {
@@ -59,17 +45,19 @@ export async function readUnits(
         tries.set(`${index}`, result.tries);
         continue;
       }
-      const { outcome, payload } = result;
-      if (outcome.status === 'SUCCESS') since = clock.now();
-      finished.outcomes[index] = outcome;
-      if (payload) finished.payloads.push({ index, body: payload });
-      if (clock.now() - flushed > flushMs) await flush();
+      if (result.outcome.status === 'SUCCESS') since = clock.now();
+      writer.add(index, result);
+      done += 1;
+      // The end of the batch writes what is left.
+      if (done < left && clock.now() - flushed > flushMs) await flush();
       if (!ours) return;
     }
   };
   for (;;) {
-    const isLeft = (index: number) => !batch.outcomes[index] && !finished.outcomes[index];
-    const outstanding = batch.units.keys().filter(isLeft);
+    const indexes = [...batch.units.keys()].filter((index) => !writer.has(index));
+    const outstanding = indexes.values();
+    left = indexes.length;
+    done = 0;
     const later = new Map<number, Later>();
     const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
     const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
@@ -80,22 +68,10 @@ export async function readUnits(
       await flush();
       throw halt.signal.reason;
     }
-    if (later.size === 0) return finished;
+    if (later.size === 0) return { wait: null };
     const wait = waitOf(batch, later, since);
     const ms = wait.until - clock.now();
-    if (ms > inPlaceMs) return { ...finished, wait };
+    if (ms > inPlaceMs) return { wait };
     await clock.sleep(ms, signal);
   }
-}
-
-/** Writes outcomes of a batch under way; false when the claim was lost. */
-export async function record(
-  { store }: JobContext,
-  batch: Batch,
-  { outcomes, payloads }: Pick<Finished, 'outcomes' | 'payloads'>,
-): Promise<boolean> {
-  if (Object.keys(outcomes).length === 0) return true;
-  if (!(await store.recordOutcomes(batch.id, batch.attempt, outcomes, payloads))) return false;
-  Object.assign(batch.outcomes, outcomes);
-  return true;
 }

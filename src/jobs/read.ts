@@ -6,6 +6,7 @@ import { isAccepted } from '../kinds/states.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
+import { readRecord } from './records.ts';
 import { tagOf } from './tag.ts';
 import { type Patience, type Shown, showPatiently } from './wait.ts';
 import { waitingFor } from './waiting.ts';
@@ -185,7 +186,7 @@ type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
 
 async function unitSnapshot(context: JobContext, batch: Batch, index: number): Promise<UnitSnapshot> {
   const outcome = batch.outcomes[index];
-  const payload = outcome?.status === 'SUCCESS' ? await context.store.readPayload(batch, index) : null;
+  const payload = outcome?.status === 'SUCCESS' ? await readRecord(context, batch, index) : null;
   return {
     unit: batch.units[index]!,
     outcome,

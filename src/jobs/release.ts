@@ -4,7 +4,7 @@ import type { BatchWait } from '../store/politeness.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import type { JobContext } from './context.ts';
 import { publish } from './dispatch.ts';
-import { countsAsStalled } from './suspect.ts';
+import { countsAsStalled } from './stalled.ts';
 
 /**
  * Gives a batch back at once, for the next worker: this one stops. If that fails, the sweep takes the batch once

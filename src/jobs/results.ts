@@ -1,17 +1,18 @@
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { readPlaced, unitsOf } from './placed.ts';
+import { readRecords } from './records.ts';
 import { fileName } from './result-files.ts';
 
 /**
  * What a job has so far, one line of JSON per successful unit in the order submitted. Records go out as the
- * bytes that were stored; units whose results are files carry `file` instead. A batch's payloads are in
+ * bytes that were stored; units whose results are files carry `file` instead. A batch's records are in
  * memory at once, and only once what is before them was taken.
  */
 export async function* results(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
-    const payloads = await store.readPayloads(placed.batch);
+    const records = await readRecords(context, placed.batch);
     for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
       if (outcome?.status !== 'SUCCESS') continue;
       const { key, input } = unit;
@@ -21,7 +22,7 @@ export async function* results(context: JobContext, job: Job): AsyncGenerator<st
         continue;
       }
       yield `${line.slice(0, -1)},"record":`;
-      yield payloads.get(index - placed.first) ?? 'null';
+      yield records.get(index - placed.first) ?? 'null';
       yield '}\n';
     }
   }

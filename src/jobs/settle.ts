@@ -3,6 +3,7 @@ import { aggregate } from '../kinds/states.ts';
 import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
 import { compile } from './compile.ts';
 import type { JobContext } from './context.ts';
+import { removeUnreferenced } from './leftovers.ts';
 
 /** States of a job on its way to its end. */
 const ending = ['settling', 'rejecting', 'terminating'] as const;
@@ -42,6 +43,10 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const { units } = counts;
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
+  await removeUnreferenced(context, job, file).catch((error) => {
+    // Without a result there is hardly anything to remove, and the refund does not wait for the storage.
+    if (units.success > 0) throw error;
+  });
   const end = endOf(job.state, counts, context.offers.of(job).kind.judgedBy);
   const now = clock.now();
   const ended = await store.moveJob(job.id, [job.state], end, now, {

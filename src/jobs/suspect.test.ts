@@ -7,7 +7,7 @@ import type { Batch, BatchReference } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs } from './context.ts';
 import { approve } from './decide.ts';
-import { countsAsStalled } from './suspect.ts';
+import { countsAsStalled } from './stalled.ts';
 import { work } from './work.ts';
 
 let bench: JobsBench;

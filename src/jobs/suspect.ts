@@ -1,11 +1,11 @@
-import { Fault } from '../base/fault.ts';
 import { createGate, type Gate } from '../fetch/gate.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit, type UnitResult } from './read-unit.ts';
-import type { Finished } from './read-units.ts';
-import { type Later, longestWaitMs, waitOf } from './waiting.ts';
+import { countsAsStalled } from './stalled.ts';
+import { type Later, longestWaitMs, type ReadUnits, waitOf } from './waiting.ts';
 
 /** Claims in a row without progress after which a batch's units are read one at a time. */
 const maxSharedClaims = 2;
@@ -28,15 +28,6 @@ function gateOf(context: JobContext): Gate {
 /** Tells whether earlier claims of a batch ended without progress, so that one of its units may be the cause. */
 export function isSuspect({ stalledClaims, solo }: Batch): boolean {
   return stalledClaims > maxSharedClaims || solo !== null;
-}
-
-/** Tells whether a claim that ended with this error counts as one without progress. */
-export function countsAsStalled(error: unknown): boolean {
-  const fault = Fault.from(error);
-  if (fault.code !== 'unavailable') return true;
-  // An engine that is away comes back, and says nothing about the unit; a full disk may be full of its own result.
-  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
 }
 
 /** The outcome of a unit that is given up, or null while it may still be read. */
@@ -66,10 +57,11 @@ export async function readSuspect(
   context: JobContext,
   job: Job,
   batch: Batch,
+  writer: BatchWriter,
   waited: BatchWait | null,
   signal: AbortSignal,
-): Promise<Finished | null> {
-  const { store, clock, log } = context;
+): Promise<ReadUnits | null> {
+  const { clock, log } = context;
   const later = new Map<number, Later>();
   let since = waited && waited.failures === 0 ? waited.since : clock.now();
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch read unit by unit');
@@ -88,13 +80,11 @@ export async function readSuspect(
       later.set(index, result);
       continue;
     }
-    const { outcome, payload } = result;
-    if (outcome.status === 'SUCCESS') since = clock.now();
-    const payloads = payload ? [{ index, body: payload }] : [];
-    if (!(await store.recordOutcomes(batch.id, batch.attempt, { [index]: outcome }, payloads))) return null;
-    batch.outcomes[index] = outcome;
+    if (result.outcome.status === 'SUCCESS') since = clock.now();
+    writer.add(index, result);
+    if (!(await writer.flush())) return null;
   }
-  return { outcomes: {}, payloads: [], wait: later.size === 0 ? null : waitOf(batch, later, since) };
+  return { wait: later.size === 0 ? null : waitOf(batch, later, since) };
 }
 
 /** Reads one unit while no other suspect is under way in this worker. Null when the claim was lost. */

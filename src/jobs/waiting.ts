@@ -12,6 +12,11 @@ export interface Later {
   tries: number;
 }
 
+/** What reading a batch came to: what its remaining units wait for, null when every unit has an outcome. */
+export interface ReadUnits {
+  wait: BatchWait | null;
+}
+
 /** How far a unit may be put off. */
 export interface Patience {
   /** Tries of the unit before this claim of its batch. */

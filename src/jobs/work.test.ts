@@ -5,10 +5,10 @@ import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import type { BatchReference, Job } from '../store/documents.ts';
-import { maxPayloadBytes } from '../store/outcomes.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs } from './context.ts';
 import { approve } from './decide.ts';
+import { maxRecordBytes } from './read-unit.ts';
 import { work } from './work.ts';
 
 let bench: JobsBench;
@@ -103,13 +103,13 @@ describe('a unit', () => {
     expect(bench.noted).toEqual(['page_throttled']);
   });
 
-  test('whose record is over the limit of a payload fails with page_too_large after one request', async () => {
+  test('whose record is over the limit fails with page_too_large after one request', async () => {
     bench.between((fetch, itemId) => async (request) => {
       const page = await fetch(request);
       if (itemId !== item) return page;
       const body = Buffer.from(page.body)
         .toString()
-        .replace(/"name":"/, `"name":"${'x'.repeat(maxPayloadBytes)}`);
+        .replace(/"name":"/, `"name":"${'x'.repeat(maxRecordBytes)}`);
       return { ...page, body: Buffer.from(body) };
     });
     const csv = `region,shop_id,item_id\nsg,77,${item}\nsg,77,30000000001`;

@@ -1,10 +1,10 @@
 import { Fault } from '../base/fault.ts';
-import type { Batch, BatchReference, Job } from '../store/documents.ts';
+import type { Batch, BatchReference } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
-import { compileBatch } from './compile.ts';
+import { createBatchWriter } from './batch-writer.ts';
 import { type JobContext, leaseMs } from './context.ts';
 import { dispatch } from './dispatch.ts';
-import { type Finished, readUnits, record } from './read-units.ts';
+import { readUnits } from './read-units.ts';
 import { backOff, putBack, putOff } from './release.ts';
 import { settle } from './settle.ts';
 import { isSuspect, readSuspect } from './suspect.ts';
@@ -39,12 +39,13 @@ export async function work(
     // A batch that was never claimed before was never put off.
     waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
     const read = isSuspect(batch) ? readSuspect : readUnits;
-    const finished = await read(context, job, batch, waited, both);
-    if (finished === null) return;
-    if (finished.wait) {
-      if (!(await record(context, batch, finished))) return;
-      await putOff(context, batch, message, finished.wait, signal);
-    } else if (!(await finish(context, job, batch, finished))) return;
+    const writer = createBatchWriter(context, job, batch, waited, both);
+    const ended = await read(context, job, batch, writer, waited, both);
+    if (ended === null) return;
+    if (ended.wait) {
+      if (!(await writer.flush())) return;
+      await putOff(context, batch, message, ended.wait, signal);
+    } else if (!(await writer.finish())) return;
     else if (waited) await store.dropWait(batch.id);
   } catch (error) {
     // The claim was lost, and the batch with it.
@@ -61,27 +62,6 @@ export async function work(
     await heartbeat;
   }
   await goOn(context, job.id);
-}
-
-/** Ends a batch whose units all have an outcome; false when the claim was lost. */
-async function finish(
-  context: JobContext,
-  job: Job,
-  batch: Batch,
-  { outcomes, payloads }: Finished,
-): Promise<boolean> {
-  const { store, clock, offers } = context;
-  const { id, attempt } = batch;
-  if (!offers.of(job).kind.files.batch) {
-    return store.finishBatch(id, attempt, outcomes, payloads, null, clock.now());
-  }
-  // Recorded first: if the file cannot be written now, the next attempt writes it and fetches no page.
-  if (!(await record(context, batch, { outcomes, payloads }))) return false;
-  const fresh = new Map(payloads.map(({ index, body }) => [index, body]));
-  const success = Object.values(batch.outcomes).filter(({ status }) => status === 'SUCCESS').length;
-  const earlier = success > fresh.size ? await store.readPayloads(batch) : [];
-  const file = success > 0 ? await compileBatch(context, job, batch, new Map([...earlier, ...fresh])) : null;
-  return store.finishBatch(id, attempt, {}, [], file, clock.now());
 }
 
 /** What follows a batch that is finished or put off: the job's next one, or its end. */

@@ -26,31 +26,34 @@ export interface Plan {
   params: JsonObject;
 }
 
-/** How a job's or a batch's merged file is written: `head`, one `unit` after the other, `tail`. */
+/**
+ * How a job's merged file and the files of its batches are written: `head`, the rows of the units with
+ * `separator` between them, `tail`. The rows of a batch are written once and copied into the merged file.
+ */
 export interface FilePack {
   /** File name inside the job's folder. */
   name(job: Job, batch?: Batch): string;
   contentType(job: Job): string;
+  /** The rows of each batch are one gzip member: `head`, `separator` and `tail` are empty then. */
   gzip: boolean;
+  /** How a record stands in its row. */
+  encoding(job: Job): 'plain' | 'csv';
   /** Written even when no unit succeeded, for files that tell of failures too. */
   whenAllFailed: boolean;
   head(job: Job): string;
-  /** The unit's bytes in the file; null leaves it out. `payload` is there for a successful unit. */
-  unit(
-    unit: Unit,
-    outcome: Outcome,
-    payload: Uint8Array | undefined,
-    place: UnitPlace,
-  ): (string | Uint8Array)[] | null;
+  separator: string;
+  /** The unit's row; null leaves it out. */
+  row(unit: Unit, outcome: Outcome, place: UnitPlace): Row | null;
   tail(job: Job): string;
 }
 
-/** Where a unit stands in a file. */
+/** A unit's row: what stands before and after its record. A failed unit has no record. */
+export type Row = readonly [before: string, after: string];
+
+/** What a unit belongs to. */
 export interface UnitPlace {
   job: Job;
   region: string;
-  /** No unit has been written before it. */
-  first: boolean;
 }
 
 /** How the result of one listing unit is written, streamed as its pages come. */
@@ -141,6 +144,7 @@ export interface Kind {
   readonly recent?: { key(unit: Unit, region: string): string; serves(job: Job): boolean };
   /** Credits per unit where configuration names no other, by market. */
   price(market: string): number;
+  /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** What the answer to a submit needs beside the job. */
   readonly submittedNeeds: readonly ViewNeed[];

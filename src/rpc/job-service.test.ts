@@ -7,6 +7,8 @@ import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { fullName } from '../jobs/offers.ts';
+import { writeRecords } from '../jobs/part.ts';
+import { readRecords } from '../jobs/records.ts';
 import type { Call, Handlers } from './core.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { operatorHandlers } from './operator.ts';
@@ -224,7 +226,7 @@ test('failures are grouped by fault, the most frequent first, with at most five 
     const outcomes = Array.from({ length: batch.total }, (_, at) =>
       at < upTo ? failed('page_blocked') : failed('page_empty'),
     );
-    await store.finishBatch(batch.id, 1, { ...outcomes }, [], null, bench.clock.now());
+    await store.finishBatch(batch.id, 1, { ...outcomes }, null, null, bench.clock.now());
   }
   const { faults } = await call(jobs.listFaults, { jobId });
   expect(
@@ -266,7 +268,7 @@ describe('what a job has so far', () => {
     expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
     const { store } = bench.context;
     for await (const batch of store.readBatches(jobId)) {
-      for (const body of (await store.readPayloads(batch)).values())
+      for (const body of (await readRecords(bench.context, batch)).values())
         expect(text).toContain(`,"record":${Buffer.from(body).toString()}}\n`);
     }
   });
@@ -280,22 +282,23 @@ describe('what a job has so far', () => {
     await store.claimBatch(batch!.id, 0, 0, bench.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;
-    await store.recordOutcomes(batch!.id, 1, { 1: outcome }, [{ index: 1, body }]);
+    const part = await writeRecords(bench.context, `${jobId}/part`, new Map([[1, body]]));
+    await store.recordOutcomes(batch!.id, 1, { 1: outcome }, part);
     const { text } = await textOf(jobs.streamResults, { jobId });
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
   });
 
   test('waits for its reader: what comes later is not read before', async () => {
     const jobId = await ended(160);
-    const { store } = bench.context;
+    const { blobs } = bench.context;
     let read = 0;
     const context = {
       ...bench.context,
-      store: {
-        ...store,
-        readPayloads: (batch: never) => {
+      blobs: {
+        ...blobs,
+        read: (...parameters: Parameters<typeof blobs.read>) => {
           read += 1;
-          return store.readPayloads(batch);
+          return blobs.read(...parameters);
         },
       },
     };

@@ -156,7 +156,7 @@ export interface Unit {
 export type Outcome =
   | {
       status: 'SUCCESS';
-      /** Attempt under which its payload was written. */
+      /** Attempt under which its result was written. */
       attempt: number;
       /** The unit's own result file, for kinds that have one. */
       file?: StoredFile;
@@ -198,8 +198,30 @@ export interface Batch {
   notBefore: number | null;
   /** The batch's own result file, for kinds that have one. */
   file: StoredFile | null;
+  /** Where the records of its successful units are. A batch that a worker finished has one part with all of them. */
+  parts: Part[];
   /** When the last of its units ended; null before, and for batches done before it was kept. */
   endedAt: number | null;
+}
+
+/** A blob with records of a batch. Its name carries the attempt that wrote it, and only this reference makes it count. */
+export interface Part {
+  /** Path inside the blob store. */
+  path: string;
+  /** How a record's bytes stand in it: as they are, as they are in one gzip member, or as a field of a CSV file. */
+  encoding: 'plain' | 'gzip' | 'csv';
+  /** Offset and length of each record in bytes, before compression, by the unit's index. */
+  records: Record<number, [offset: number, length: number]>;
+  /** The batch's rows of the job's merged file; null for a part that holds records and nothing else. */
+  body: PartBody | null;
+}
+
+/** The bytes from `start` to `end`, exclusive, of a part: rows of the merged file that are copied as they are. */
+export interface PartBody {
+  start: number;
+  end: number;
+  /** Number of rows. */
+  items: number;
 }
 
 /** A unit that is read by itself, so that a worker's death can be attributed to it. */
@@ -210,7 +232,9 @@ export interface SoloUnit {
 }
 
 /** A batch without what is large and what only workers need: how progress is shown. */
-export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'stalledClaims' | 'solo'> & { total: number };
+export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalledClaims' | 'solo'> & {
+  total: number;
+};
 
 /** Units of a job by what became of them, and batches likewise. */
 export interface Counts {

@@ -1,37 +1,52 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from './documents.ts';
+import type { Outcome, Part } from './documents.ts';
 import { addOutcomes, countOutcomes, endOutstanding } from './outcomes.ts';
 
 const good: Outcome = { status: 'SUCCESS', attempt: 1 };
 const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
-const body = Buffer.from('{}');
 
-test('only units without an outcome get one, and a payload with a result', () => {
-  const write = {
-    outcomes: { 0: bad, 1: good, 2: bad },
-    payloads: [0, 1, 2, 3].map((index) => ({ index, body })),
-  };
-  expect(addOutcomes('b', 4, { 0: good }, write)).toEqual({
+const partOf = (path: string, ...indexes: number[]): Part => ({
+  path,
+  encoding: 'plain',
+  records: Object.fromEntries(indexes.map((index) => [index, [index, 1]])),
+  body: null,
+});
+
+const earlier = partOf('j/earlier', 0);
+const known = { total: 4, outcomes: { 0: good }, parts: [earlier] };
+
+test('only units without an outcome get one, and a record with a result', () => {
+  const outcomes = { 0: bad, 1: good, 2: bad };
+  expect(addOutcomes('b', known, { outcomes, part: partOf('j/p', 0, 1, 2, 3) })).toEqual({
     fresh: { 1: good, 2: bad },
-    payloads: [{ index: 1, body }],
+    parts: [earlier, partOf('j/p', 1)],
     success: 2,
     failed: 1,
   });
 });
 
-test('an end needs an outcome for every unit', () => {
+test('a part without a new record is not kept', () => {
+  const write = { outcomes: { 0: good, 1: bad }, part: partOf('j/p', 0) };
+  expect(addOutcomes('b', known, write).parts).toEqual([earlier]);
+});
+
+test('the part of a write that ends the batch replaces all others', () => {
+  const part = partOf('j/p', 0, 1);
   const end = { file: null, at: 5 };
-  expect(() => addOutcomes('b', 3, { 0: good }, { outcomes: { 1: bad }, payloads: [], end })).toThrow(
-    /1 units are/,
-  );
-  expect(addOutcomes('b', 2, { 0: good }, { outcomes: { 1: bad }, payloads: [], end })).toMatchObject({
-    failed: 1,
-  });
+  const batch = { total: 2, outcomes: { 0: good, 1: good }, parts: [earlier] };
+  expect(addOutcomes('b', batch, { outcomes: {}, part, end }).parts).toEqual([part]);
+  expect(addOutcomes('b', batch, { outcomes: {}, part: null, end }).parts).toEqual([earlier]);
+});
+
+test('an end needs an outcome for every unit', () => {
+  const write = { outcomes: { 1: bad }, part: null, end: { file: null, at: 5 } };
+  expect(() => addOutcomes('b', { ...known, total: 3 }, write)).toThrow(/1 units are/);
+  expect(addOutcomes('b', { ...known, total: 2 }, write)).toMatchObject({ failed: 1 });
 });
 
 test.each([-1, 2, 1.5])('there is no unit %d in a batch of two', (index) => {
-  const write = { outcomes: { [index]: good }, payloads: [] };
-  expect(() => addOutcomes('b', 2, {}, write)).toThrow(/batch b has no unit/);
+  const write = { outcomes: { [index]: good }, part: null };
+  expect(() => addOutcomes('b', { total: 2, outcomes: {}, parts: [] }, write)).toThrow(/batch b has no unit/);
 });
 
 test('ending a batch leaves outcomes as they are', () => {

@@ -1,9 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import type { Batch, Outcome, StoredFile } from './documents.ts';
-import type { Payload } from './store.ts';
-
-/** Bytes of a payload at most, in every store: MongoDB keeps documents of up to 16 MiB. */
-export const maxPayloadBytes = 16_000_000;
+import type { Outcome, Part, StoredFile } from './documents.ts';
 
 /** Outcomes of a batch by the unit's index. */
 export type Outcomes = Record<number, Outcome>;
@@ -11,26 +7,33 @@ export type Outcomes = Record<number, Outcome>;
 /** A worker's write to a claimed batch. */
 export interface OutcomeWrite {
   outcomes: Outcomes;
-  payloads: readonly Payload[];
+  part: Part | null;
   /** Present when the write ends the batch: when, and with the batch's own file or null. */
   end?: { file: StoredFile | null; at: number };
 }
 
-/** What a write adds to a batch: outcomes of units that had none, payloads of those with a result, counts after it. */
+/** What a write adds to a batch: outcomes of units that had none, the parts and the counts after it. */
 export interface Addition {
   fresh: Outcomes;
-  payloads: Payload[];
+  parts: Part[];
   success: number;
   failed: number;
 }
 
+/** What is known of a batch before a write. */
+export interface KnownBatch {
+  total: number;
+  outcomes: Outcomes;
+  parts: Part[];
+}
+
 /**
- * Works out what a write adds to a batch of `total` units that has `known` outcomes. A unit keeps
- * its first outcome, so that a write that is repeated counts nothing twice. Fault `internal` for a
- * unit that is not in the batch, and for an end that leaves a unit outstanding; `too_large` for a payload of more than
- * `maxPayloadBytes`.
+ * Works out what a write adds to a batch. A unit keeps its first outcome, and its first record until the batch
+ * ends, so that a write that is repeated counts nothing twice. The part of a write that ends the batch replaces
+ * all others. Fault `internal` for a unit that is not in the batch, and for an end that leaves a unit outstanding.
  */
-export function addOutcomes(batchId: string, total: number, known: Outcomes, write: OutcomeWrite): Addition {
+export function addOutcomes(batchId: string, batch: KnownBatch, write: OutcomeWrite): Addition {
+  const { total, outcomes: known } = batch;
   const fresh: Outcomes = {};
   for (const [key, outcome] of Object.entries(write.outcomes)) {
     const index = Number(key);
@@ -45,15 +48,16 @@ export function addOutcomes(batchId: string, total: number, known: Outcomes, wri
       `batch ${batchId} cannot end: ${total - success - failed} units are outstanding`,
     );
   }
-  const payloads = write.payloads.filter(({ index }) => fresh[index]?.status === 'SUCCESS');
-  const large = payloads.find(({ body }) => body.byteLength > maxPayloadBytes);
-  if (large) {
-    throw new Fault(
-      'too_large',
-      `unit ${large.index} of batch ${batchId}: payload of ${large.body.byteLength} bytes, the maximum is ${maxPayloadBytes}`,
-    );
-  }
-  return { fresh, payloads, success, failed };
+  return { fresh, parts: addPart(batch.parts, fresh, write), success, failed };
+}
+
+function addPart(parts: Part[], fresh: Outcomes, { part, end }: OutcomeWrite): Part[] {
+  if (part === null) return parts;
+  if (end) return [part];
+  const records = Object.fromEntries(
+    Object.entries(part.records).filter(([index]) => fresh[Number(index)]?.status === 'SUCCESS'),
+  );
+  return Object.keys(records).length === 0 ? parts : [...parts, { ...part, records }];
 }
 
 /** Counts results and failures over sets of outcomes that share no unit. */
@@ -66,10 +70,4 @@ export function countOutcomes(...sets: Outcomes[]): { success: number; failed: n
 /** The outcomes of a batch of `total` units with `outcome` for each that had none. */
 export function endOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
   return Object.fromEntries(Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]));
-}
-
-/** Attempt under which a unit's payload was written; null where it has none. */
-export function attemptOf(batch: Batch, index: number): number | null {
-  const outcome = batch.outcomes[index];
-  return outcome?.status === 'SUCCESS' ? outcome.attempt : null;
 }

@@ -10,6 +10,7 @@ import type {
   Lane,
   LedgerEntry,
   Outcome,
+  Part,
   Role,
   SoloUnit,
   StoredFile,
@@ -34,6 +35,7 @@ export interface Store
     OriginStore,
     WaitStore,
     CrawlStore,
+    EarlierPayloadStore,
     DriftStore,
     OperationsStore,
     NoticeStore {
@@ -215,12 +217,6 @@ export interface JobStore {
   dropSubmission(userId: string, idempotencyKey: string): Promise<void>;
 }
 
-/** Payload of a unit: JSON bytes that are not re-encoded on their way to a file. */
-export interface Payload {
-  index: number;
-  body: Uint8Array;
-}
-
 /** Batches and what their units came to. Writes that name an attempt match that attempt only. */
 export interface BatchStore {
   /** Moves up to `limit` waiting batches of a job, of one region where it is named, to `queued`, lowest
@@ -242,26 +238,26 @@ export interface BatchStore {
   /** Keeps which unit is about to be read by itself; false when the claim is not this attempt's any more. */
   startSolo(batchId: string, attempt: number, solo: SoloUnit): Promise<boolean>;
   /**
-   * Writes outcomes and payloads of some units; false when the claim is not this attempt's any more.
-   * A unit keeps its first outcome: a write that is repeated counts nothing twice. A new outcome resets the
-   * count of claims without progress.
+   * Writes outcomes of some units and the part with their records; false when the claim is not this attempt's
+   * any more. A unit keeps its first outcome: a write that is repeated counts nothing twice. A new outcome resets
+   * the count of claims without progress.
    */
   recordOutcomes(
     batchId: string,
     attempt: number,
     outcomes: Record<number, Outcome>,
-    payloads: readonly Payload[],
+    part: Part | null,
   ): Promise<boolean>;
   /**
-   * As recordOutcomes, and ends the batch as of `now`: every unit must have an outcome by then. False
-   * when the claim is not this attempt's any more; true, and nothing changes, when this very attempt
+   * As recordOutcomes, and ends the batch as of `now`: every unit must have an outcome by then. A part given
+   * here holds every record of the batch and replaces the earlier ones. False when the claim is not this attempt's any more; true, and nothing changes, when this very attempt
    * ended it.
    */
   finishBatch(
     batchId: string,
     attempt: number,
     outcomes: Record<number, Outcome>,
-    payloads: readonly Payload[],
+    part: Part | null,
     file: StoredFile | null,
     now: number,
   ): Promise<boolean>;
@@ -292,10 +288,6 @@ export interface BatchStore {
   readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
   /** The batch and index of the first unit of the job with this key. */
   findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
-  /** Payloads of the batch's successful units, by index. */
-  readPayloads(batch: Batch): Promise<Map<number, Uint8Array>>;
-  /** Payload of one successful unit. */
-  readPayload(batch: Batch, index: number): Promise<Uint8Array | null>;
   /**
    * Takes up to `limit` outstanding batches that stand still: queued since before `queuedBefore`
    * and allowed by `notBefore`, or claimed with a lease that ended before `now`. Sets them `queued`
@@ -326,6 +318,17 @@ export interface CrawlStore {
   /** Removes pages crawled before `before`, and the oldest of those that are more than `most`; gives
    *  their number. Of pages crawled in the same millisecond all go or all stay. */
   expireCrawls(before: number, most: number): Promise<number>;
+}
+
+/** Records that earlier versions kept in the database, until they are moved to the blob store. */
+export interface EarlierPayloadStore {
+  /** Records of the batch's successful units that are still in the database, by index. */
+  readEarlierPayloads(batch: Batch): Promise<Map<number, Uint8Array>>;
+  /** Up to `limit` ended batches with records in the database. */
+  findEarlierPayloads(limit: number): Promise<Batch[]>;
+  /** Adds a part with the batch's records, once however often it is called, unless it is null; then removes
+   *  them from the database. */
+  moveEarlierPayloads(batchId: string, part: Part | null): Promise<void>;
 }
 
 /** What was seen of listed fields, over all workers together. */

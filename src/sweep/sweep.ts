@@ -3,6 +3,7 @@ import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { finishApproval, reject } from '../jobs/decide.ts';
 import { discardSubmitted, finishDiscard } from '../jobs/discard.ts';
 import { dispatch, publish } from '../jobs/dispatch.ts';
+import { moveEarlierPayloads } from '../jobs/leftovers.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
@@ -91,6 +92,7 @@ export async function sweep(
     if (isWritable || job.state !== 'settling') await finishEnded(context, job);
   });
   await step('drift', () => context.drift.flush());
+  if (isWritable) await step('earlier records', () => moveEarlierPayloads(context));
   await step('leftovers', async () => {
     await store.repairLedger(now - cutShortMs);
     await store.removeOrphans(now - orphanMs);

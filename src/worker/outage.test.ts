@@ -103,28 +103,34 @@ describe('an outage of the result storage', () => {
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
 
-  test('costs no page again whose outcome was recorded: only the file is written', async () => {
+  test('costs no page again whose record was read: only the write is repeated', async () => {
     const control = storage();
     control.state = 'refusing';
     await bench.startWorker();
     const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
     await passMinutes(10);
     expect(bench.asked()).toHaveLength(3);
-    expect((await bench.context.store.countJob(jobId)).units.success).toBe(3);
+    const [wait] = await bench.context.store.listWaits(jobId, bench.clock.now());
+    expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
+    expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
     const job = await completes(jobId);
     expect([job.file?.items, job.refunded]).toEqual([3, 0]);
     expect(bench.asked()).toHaveLength(3);
+    expect(await bench.context.store.listWaits(jobId, bench.clock.now())).toEqual([]);
   });
 
-  test('does not hold up work that writes no files', async () => {
+  test('holds up single tasks too: their records are kept in it', async () => {
     const control = storage();
     control.state = 'away';
     await bench.startWorker();
     const userId = await bench.createUser(100);
     await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
     const [job] = (await bench.context.store.listJobs({ userId }, { limit: 1 })).items;
-    await bench.reaches(job!.id, 'completed');
+    await passMinutes(1);
+    expect(bench.asked()).toHaveLength(0);
+    control.state = 'there';
+    await completes(job!.id);
   });
 });
 

@@ -9,10 +9,9 @@ export interface StorageGate {
   /** The result storage; its writes tell the gate whether it works. */
   readonly blobs: Blobs;
   /**
-   * Resolves when work may begin: the storage works, or the work writes no files. Rejects with `unavailable`
-   * while the storage is away, except for one trial after each back-off.
+   * Resolves when work may begin: the storage works. Rejects with `unavailable` while the storage is away, except for one trial after each back-off.
    */
-  enter(writesFiles: () => Promise<boolean>): Promise<void>;
+  enter(): Promise<void>;
 }
 
 /** How long a storage that answered is taken to be there. */
@@ -77,9 +76,8 @@ export function createStorageGate(storage: Blobs, clock: Clock, log: Log): Stora
       },
     },
 
-    async enter(writesFiles) {
+    async enter() {
       if (failures === 0 && clock.now() - answeredAt < freshMs) return;
-      if (!(await writesFiles())) return;
       if (failures > 0 && clock.now() < closedUntil) {
         throw new Fault('unavailable', 'The result storage does not answer.');
       }

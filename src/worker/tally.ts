@@ -16,9 +16,9 @@ export function countingUnits<S extends BatchStore>(store: S, tally: WorkTally):
   };
   return {
     ...store,
-    recordOutcomes: async (batchId, attempt, outcomes, payloads) =>
-      count(await store.recordOutcomes(batchId, attempt, outcomes, payloads), outcomes),
-    finishBatch: async (batchId, attempt, outcomes, payloads, file, now) =>
-      count(await store.finishBatch(batchId, attempt, outcomes, payloads, file, now), outcomes),
+    recordOutcomes: async (batchId, attempt, outcomes, part) =>
+      count(await store.recordOutcomes(batchId, attempt, outcomes, part), outcomes),
+    finishBatch: async (batchId, attempt, outcomes, part, file, now) =>
+      count(await store.finishBatch(batchId, attempt, outcomes, part, file, now), outcomes),
   };
 }

@@ -27,14 +27,6 @@ const lanes: readonly Lane[] = ['single', 'bulk'];
 /** Batches of a market under way at once in each lane, over all workers together. */
 const batchesAtOnce: Record<Lane, number> = { single: 8, bulk: 8 };
 
-/** Returns whether working on a batch of the job writes to the result storage. */
-async function writesFiles({ store, offers }: JobContext, jobId: string): Promise<boolean> {
-  const job = await store.getJob(jobId);
-  if (job === null) return false;
-  const { batch, unit } = offers.of(job).kind.files;
-  return batch !== undefined || unit !== undefined;
-}
-
 /** Consumes every market's lanes until stopped. */
 export async function startWorker(
   given: JobContext,
@@ -47,7 +39,7 @@ export async function startWorker(
   const context = { ...given, store: countingUnits(given.store, tally), blobs: storage.blobs };
   const counted: Parameters<Queue['consume']>[3] = async (message, extend) => {
     // A rejection puts the message back for a while, before its batch is claimed or a page is fetched.
-    await storage.enter(() => writesFiles(context, message.jobId));
+    await storage.enter();
     tally.batches += 1;
     watch?.taken(message);
     try {

@@ -1,5 +1,6 @@
 import { sha256 } from '../../src/base/id.ts';
 import { audit } from '../../src/jobs/audit.ts';
+import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
 import type { Batch, Job, LedgerEntry, Outcome, StoredFile, Unit } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -99,7 +100,7 @@ function checkUnits(each: WholeJob, say: (problem: string) => void): void {
 
 async function checkFiles(
   store: Store,
-  { files }: SharedFiles,
+  { files, blobs }: SharedFiles,
   each: WholeJob,
   say: (problem: string) => void,
 ): Promise<void> {
@@ -114,8 +115,11 @@ async function checkFiles(
   const payloads = new Map<string, string>();
   for (const batch of batches) {
     if (batch.file) contentOf(batch.file);
-    for (const [index, body] of await store.readPayloads(batch))
-      payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
+    const records = await readRecords({ store, blobs }, batch).catch((error) => {
+      say((error as Error).message);
+      return new Map<number, Uint8Array>();
+    });
+    for (const [index, body] of records) payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
   }
   for (const { outcome, unit, batch, index } of outcomesOf(each)) {
     if (outcome?.status !== 'SUCCESS') continue;

@@ -82,7 +82,15 @@ describe('simulate()', () => {
         };
       },
     ],
-    ['takes payloads for successes and loses them', () => ({ readPayloads: async () => new Map() })],
+    [
+      'records successes and loses the reference to their records',
+      (store) => ({
+        recordOutcomes: (batchId, attempt, outcomes) =>
+          store.recordOutcomes(batchId, attempt, outcomes, null),
+        finishBatch: (batchId, attempt, outcomes, _part, file, now) =>
+          store.finishBatch(batchId, attempt, outcomes, null, file, now),
+      }),
+    ],
     ['forgets idempotency keys', () => ({ takeSubmission: async () => null })],
     [
       'forgets whose claim it is',

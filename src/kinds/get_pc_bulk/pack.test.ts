@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
+import { csvField } from '../../base/csv.ts';
 import { aJob } from '../../store/contract/samples.ts';
 import type { Outcome, Unit } from '../../store/documents.ts';
 import { jobFile } from './pack.ts';
@@ -12,16 +13,16 @@ const failed: Outcome = {
   message: 'There is no item 2, "gone"\nfor good',
 };
 const page = { collected_at: 1, data: { item: { title: 'Lamp, 27" “öä”\r\nsecond line' } } };
-const payload = Buffer.from(JSON.stringify(page));
+const payload = JSON.stringify(page);
 
 function fileOf(format: 'csv' | 'jsonl') {
   const job = aJob({ number: 7, params: { resultFormat: format } });
-  const row = (outcome: Outcome, bytes?: Uint8Array) =>
-    jobFile
-      .unit(unit, outcome, bytes, { job, region: 'sg', first: false })!
-      .map((part) => Buffer.from(part as string).toString())
-      .join('');
-  const text = [jobFile.head(job), row(done, payload), row(failed), jobFile.tail(job)].join('');
+  const row = (outcome: Outcome, record: string) =>
+    jobFile.row(unit, outcome, { job, region: 'sg' })!.join(record);
+  const record = jobFile.encoding(job) === 'csv' ? csvField(payload) : payload;
+  const text = [jobFile.head(job), row(done, record), row(failed, ''), jobFile.tail(job)].join(
+    jobFile.separator,
+  );
   return { name: jobFile.name(job), type: jobFile.contentType(job), text };
 }
 

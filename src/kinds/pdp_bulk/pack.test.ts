@@ -7,19 +7,16 @@ const identity = [
   { name: 'formattedId', from: 'formattedId', numbered: false },
 ];
 const job = aJob({ market: 'mktc', params: { identity } });
-const place = { job, region: '', first: true };
+const place = { job, region: '' };
 const unit = { key: 'p1', input: { formattedId: 'p1', sku: 's1' } };
 
 test('a line holds what identifies the item and its page, byte for byte; null what was not submitted', () => {
-  const payload = Buffer.from('{"price": 1.10, "name":"ラ"}');
-  const line = Buffer.concat(
-    jobFile.unit(unit, aSuccess(), payload, place)!.map((part) => Buffer.from(part as string)),
-  ).toString();
+  const line = jobFile.row(unit, aSuccess(), place)!.join('{"price": 1.10, "name":"ラ"}');
   expect(line).toBe('{"item_id":null,"formattedId":"p1","response":{"price": 1.10, "name":"ラ"}}\n');
 });
 
 test('a failed item has no line', () => {
-  expect(jobFile.unit(unit, aFailure, undefined, place)).toBeNull();
+  expect(jobFile.row(unit, aFailure, place)).toBeNull();
 });
 
 test('the file is named after its marketplace and job', () => {

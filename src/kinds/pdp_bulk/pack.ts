@@ -9,12 +9,14 @@ export const jobFile: FilePack = {
   name: (job) => `${job.market}_pdp_${job.id}.jsonl.gz`,
   contentType: () => 'application/gzip',
   gzip: true,
+  encoding: () => 'plain',
   whenAllFailed: false,
   head: () => '',
-  unit(unit, _outcome, payload, { job }) {
-    if (payload === undefined) return null;
+  separator: '',
+  row(unit, outcome, { job }) {
+    if (outcome.status === 'FAILED') return null;
     const line = JSON.stringify(identify(unit, job.params.identity as unknown as Identity, 0));
-    return [`${line.slice(0, -1)},"response":`, payload, '}\n'];
+    return [`${line.slice(0, -1)},"response":`, '}\n'];
   },
   tail: () => '',
 };

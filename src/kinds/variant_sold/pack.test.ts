@@ -6,15 +6,11 @@ import { batchFile, jobFile } from './pack.ts';
 const job = aJob({ region: 'sg' });
 
 function write(rows: [Outcome, string?][]): unknown[] {
-  const parts = rows.flatMap(([outcome, payload], at) => {
+  const written = rows.map(([outcome, record = ''], at) => {
     const unit = { key: String(at), input: { item_id: String(at), shop_id: '7' } };
-    const bytes = payload === undefined ? undefined : Buffer.from(payload);
-    return jobFile.unit(unit, outcome, bytes, { job, region: 'sg', first: at === 0 })!;
+    return jobFile.row(unit, outcome, { job, region: 'sg' })!.join(record);
   });
-  const text = [jobFile.head(job), ...parts, jobFile.tail(job)]
-    .map((part) => Buffer.from(part as string))
-    .join('');
-  return JSON.parse(text);
+  return JSON.parse(`${jobFile.head(job)}${written.join(jobFile.separator)}${jobFile.tail(job)}`);
 }
 
 test('one array, a record per item in the order submitted, failed ones with their reason', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../documents.ts';
-import { aFailure, aPayload, aSuccess, aTime, keepClaimed } from './samples.ts';
+import { aFailure, aPart, aSuccess, aTime, keepClaimed } from './samples.ts';
 import { collect, type OpenStores, openedFor } from './stores.ts';
 
 /** The count of claims without progress, and the unit that is read by itself. */
@@ -24,15 +24,15 @@ export function attemptContract(open: OpenStores): void {
   test('a new outcome resets the count, a repeated or empty write does not', async () => {
     const batch = await keepClaimed(stores.store, 3);
     await takeOver(batch, 1);
-    await stores.store.recordOutcomes(batch.id, 2, {}, []);
+    await stores.store.recordOutcomes(batch.id, 2, {}, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 2 });
-    await stores.store.recordOutcomes(batch.id, 2, { 1: aSuccess(2) }, [aPayload(1, 'one')]);
+    await stores.store.recordOutcomes(batch.id, 2, { 1: aSuccess(2) }, aPart('j/p1', 1));
     expect(await reread(batch)).toMatchObject({ stalledClaims: 0 });
     expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 1 });
-    await stores.store.recordOutcomes(batch.id, 3, { 1: aFailure }, []);
+    await stores.store.recordOutcomes(batch.id, 3, { 1: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
     // A late worker's outcome is not progress.
-    await stores.store.recordOutcomes(batch.id, 2, { 0: aFailure }, []);
+    await stores.store.recordOutcomes(batch.id, 2, { 0: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
   });
 
@@ -51,13 +51,13 @@ export function attemptContract(open: OpenStores): void {
     const batch = await keepClaimed(stores.store, 3);
     expect(await stores.store.startSolo(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
     expect(await stores.other.startSolo(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, []);
+    await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
     expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 1, solo: { index: 2, starts: 1 } });
     expect(await stores.store.startSolo(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
     expect(await stores.store.startSolo(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
     expect(await reread(batch)).toMatchObject({ solo: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
-    await stores.store.finishBatch(batch.id, 2, all, [], null, aTime);
+    await stores.store.finishBatch(batch.id, 2, all, null, null, aTime);
     expect(await stores.store.startSolo(batch.id, 2, { index: 2, starts: 3 })).toBe(false);
   });
 }

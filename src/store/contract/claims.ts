@@ -104,7 +104,7 @@ export function claimContract(open: OpenStores): void {
 
   test('a batch that is done is not claimed', async () => {
     const batch = await keepClaimed(stores.store, 1);
-    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, [], null, aTime);
+    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, null, null, aTime);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
@@ -119,7 +119,7 @@ export function claimContract(open: OpenStores): void {
 
   test('a batch given back is queued, keeps its outcomes and waits until it may go on', async () => {
     const batch = await keepClaimed(stores.store, 2);
-    await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, []);
+    await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
     expect(await stores.store.releaseBatch(batch.id, 0, aTime + 5)).toBe(false);
     expect(await stores.other.releaseBatch(batch.id, 1, aTime + 5)).toBe(true);
     expect(await stores.store.releaseBatch(batch.id, 1, aTime + 6)).toBe(false);

@@ -11,9 +11,9 @@ export function progressContract(open: OpenStores): void {
     const { job, batches } = await keepJob(stores.store, 4);
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const { id } of batches.slice(0, 3)) await stores.store.claimBatch(id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null, aTime);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null, aTime);
-    await stores.store.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, []);
+    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
+    await stores.store.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, null);
     expect(await stores.store.countJob(job.id)).toEqual({
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
@@ -27,7 +27,7 @@ export function progressContract(open: OpenStores): void {
     const { job: second } = await keepJob(stores.store, 1);
     await stores.store.queueBatches(first.id, 1, aTime);
     await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, [], null, aTime);
+    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
     expect(await stores.store.countJobs([first.id, newId(), second.id])).toEqual(
       new Map([
         [first.id, await stores.store.countJob(first.id)],
@@ -88,7 +88,7 @@ export function progressContract(open: OpenStores): void {
     await stores.store.createJob(job, batches.toReversed());
     const listed = await stores.store.listBatches(job.id);
     expect(listed).toEqual(
-      batches.map(({ units: its, outcomes: _, stalledClaims: __, solo: ___, ...rest }) => ({
+      batches.map(({ units: its, outcomes: _, parts: ____, stalledClaims: __, solo: ___, ...rest }) => ({
         ...rest,
         total: its.length,
       })),
@@ -135,7 +135,7 @@ export function progressContract(open: OpenStores): void {
     await stores.store.queueBatches(single.id, 1, aTime);
     await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
     await stores.store.claimBatch(batches[1]!.id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, [], null, aTime);
+    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
     const after = await stores.store.countBacklog();
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
       { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },

@@ -1,6 +1,6 @@
 import { newId } from '../../base/id.ts';
-import type { ApiKey, Batch, Job, LedgerEntry, Outcome, Unit, User } from '../documents.ts';
-import type { Payload, Store } from '../store.ts';
+import type { ApiKey, Batch, Job, LedgerEntry, Outcome, Part, Unit, User } from '../documents.ts';
+import type { Store } from '../store.ts';
 
 /** When the tests' things were made, unless they say otherwise. */
 export const aTime = 1_750_000_000_000;
@@ -114,6 +114,7 @@ export function aBatch(
     leaseUntil: null,
     notBefore: null,
     file: null,
+    parts: [],
     endedAt: null,
     stalledClaims: 0,
     solo: null,
@@ -159,12 +160,8 @@ export const aFailure: Outcome = {
   message: 'the item is gone: “$x.y” ☃',
 };
 
-/** Payload of a unit. */
-export function aPayload(index: number, text: string): Payload {
-  return { index, body: Buffer.from(text) };
-}
-
-/** Text of a payload, as it was given to aPayload. */
-export function textOf(body: Uint8Array | null | undefined): string | null {
-  return body ? Buffer.from(body).toString() : null;
+/** A part with records of these units. */
+export function aPart(path: string, ...indexes: number[]): Part {
+  const records = Object.fromEntries(indexes.map((index) => [index, [index * 10, 10] as [number, number]]));
+  return { path, encoding: 'plain', records, body: null };
 }

@@ -34,7 +34,7 @@ export function stalledContract(open: OpenStores): void {
       { jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'bulk', attempt: 1 },
     ]);
     const late = { 0: aFailure, 1: aFailure };
-    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, [], null, aTime)).toBe(false);
+    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, null, null, aTime)).toBe(false);
     expect(await stores.store.claimBatch(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
     await stores.store.failBatches(job.id, ['claimed'], aFailure, aTime);
   });

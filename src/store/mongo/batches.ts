@@ -71,12 +71,12 @@ export function batchStore(engine: Engine): BatchStore {
         return kept.matchedCount === 1;
       }),
 
-    recordOutcomes: (batchId, attempt, outcomes, payloads) =>
-      engine.run((collections) => writeOutcomes(collections, batchId, attempt, { outcomes, payloads })),
+    recordOutcomes: (batchId, attempt, outcomes, part) =>
+      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, part })),
 
-    finishBatch: (batchId, attempt, outcomes, payloads, file, now) =>
-      engine.run((collections) =>
-        writeOutcomes(collections, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
+    finishBatch: (batchId, attempt, outcomes, part, file, now) =>
+      engine.run(({ batches }) =>
+        writeOutcomes(batches, batchId, attempt, { outcomes, part, end: { file, at: now } }),
       ),
 
     releaseBatch: (batchId, attempt, notBefore, failed = false) =>

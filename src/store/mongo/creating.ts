@@ -45,7 +45,7 @@ export async function createJob(collections: Collections, job: Job, source: Iter
 
 /**
  * Removes a job in a state with its batches, or goes on with a removal; gives the number of batches,
- * null when there is no such job. It has no payloads: it was never dispatched.
+ * null when there is no such job. It has no records: it was never dispatched.
  */
 export async function removeJob(
   { jobs, batches }: Collections,

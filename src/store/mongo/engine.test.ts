@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
-import { aKey, aSuccess, aTime, aUser, keepClaimed, keepJob } from '../contract/samples.ts';
+import { aKey, aTime, aUser, keepJob } from '../contract/samples.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
 
@@ -27,16 +27,6 @@ describe.skipIf('missing' in mongo)(
       await Promise.all(stores.map((store) => store.close()));
     });
 
-    test('a payload that no document can hold is too large, and nothing is written', async () => {
-      const store = openMongoStore({ uri: mongo.fresh() });
-      const batch = await keepClaimed(store, 1);
-      const payloads = [{ index: 0, body: Buffer.alloc(17_000_000) }];
-      const writing = store.finishBatch(batch.id, 1, { 0: aSuccess() }, payloads, null, aTime);
-      await expect(writing).rejects.toMatchObject({ code: 'too_large' });
-      expect((await store.countJob(batch.jobId)).units.success).toBe(0);
-      await store.close();
-    });
-
     test('jobs and batches of earlier versions lack what came later', async () => {
       const uri = mongo.fresh();
       const store = openMongoStore({ uri });
@@ -49,7 +39,7 @@ describe.skipIf('missing' in mongo)(
       await client
         .db()
         .collection('batches')
-        .updateMany({}, { $unset: { endedAt: '' } });
+        .updateMany({}, { $unset: { endedAt: '', parts: '' } });
       await client.close();
       expect(await store.getJob(job.id)).toStrictEqual(job);
       expect((await store.listBatches(job.id)).map(({ endedAt }) => endedAt)).toEqual([null]);
@@ -79,22 +69,6 @@ describe.skipIf('missing' in mongo)(
       await store.touchApiKey(key.id, aTime);
       expect(await store.listApiKeys(user.id)).toStrictEqual([{ ...key, lastUsedAt: aTime }]);
       expect(await store.suspendUser(user.id, aTime)).toStrictEqual({ ...user, suspendedAt: aTime });
-      await store.close();
-    });
-
-    test('payloads of a try that broke off before its outcomes were written are replaced by the next try', async () => {
-      const uri = mongo.fresh();
-      const store = openMongoStore({ uri });
-      const batch = await keepClaimed(store, 2);
-      const client = new MongoClient(uri);
-      const left = [{ _id: `${batch.id}/1/1` as never, body: Buffer.from('broken off') }];
-      await client.db().collection('payloads').insertMany(left);
-      await client.close();
-      const payloads = [0, 1].map((index) => ({ index, body: Buffer.from(`whole ${index}`) }));
-      await store.finishBatch(batch.id, 1, { 0: aSuccess(), 1: aSuccess() }, payloads, null, aTime);
-      const found = await store.findUnit(batch.jobId, 'unit 0');
-      const read = [...(await store.readPayloads(found!.batch)).values()];
-      expect(read.map((body) => Buffer.from(body).toString())).toEqual(['whole 0', 'whole 1']);
       await store.close();
     });
 

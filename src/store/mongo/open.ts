@@ -3,6 +3,7 @@ import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
+import { earlierPayloadStore } from './earlier/payloads.ts';
 import { openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -36,6 +37,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...originStore(engine),
     ...waitStore(engine),
     ...crawlStore(engine),
+    ...earlierPayloadStore(engine),
     ...driftStore(engine),
     ...operationsStore(engine),
     ...noticeStore(engine),

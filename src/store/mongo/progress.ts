@@ -1,9 +1,7 @@
 import { type CountRow, countNothing, readCounts } from '../counts.ts';
 import type { BatchState, Counts, Lane } from '../documents.ts';
-import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
 import type { Engine } from './engine.ts';
-import { payloadId } from './outcomes.ts';
 import type { Collections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
@@ -20,8 +18,6 @@ export type ProgressStore = Pick<
   | 'listBatches'
   | 'readBatches'
   | 'findUnit'
-  | 'readPayloads'
-  | 'readPayload'
   | 'countBacklog'
 >;
 
@@ -90,27 +86,6 @@ export function progressStore(engine: Engine): ProgressStore {
         if (!document) return null;
         const batch = readBatch(document);
         return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
-      }),
-
-    readPayloads: (batch) =>
-      engine.run(async ({ payloads }) => {
-        const ids = new Map<string, number>();
-        for (const index of batch.units.keys()) {
-          const attempt = attemptOf(batch, index);
-          if (attempt !== null) ids.set(payloadId(batch.id, attempt, index), index);
-        }
-        if (ids.size === 0) return new Map();
-        const documents = await payloads.find({ _id: { $in: [...ids.keys()] } }).toArray();
-        const found = documents.map(({ _id, body }): [number, Uint8Array] => [ids.get(_id)!, body.value()]);
-        return new Map(found.sort(([one], [other]) => one - other));
-      }),
-
-    readPayload: (batch, index) =>
-      engine.run(async ({ payloads }) => {
-        const attempt = attemptOf(batch, index);
-        if (attempt === null) return null;
-        const document = await payloads.findOne({ _id: payloadId(batch.id, attempt, index) });
-        return document?.body.value() ?? null;
       }),
 
     countBacklog: () =>

@@ -61,7 +61,7 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   taker: string;
 };
 
-/** A payload: `<batch id>/<attempt>/<index>`. */
+/** A record that an earlier version kept here: `<batch id>/<attempt>/<index>`. */
 export interface PayloadDocument {
   _id: string;
   body: Binary;

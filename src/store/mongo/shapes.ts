@@ -77,6 +77,7 @@ export function readBatch(document: BatchDocument): Batch {
     ...rest,
     units: JSON.parse(units) as Unit[],
     // Batches of earlier versions have none of these.
+    parts: rest.parts ?? [],
     endedAt: rest.endedAt ?? null,
     stalledClaims: rest.stalledClaims ?? 0,
     solo: rest.solo ?? null,
@@ -88,6 +89,7 @@ export const summaryFields = {
   units: 0,
   keys: 0,
   outcomes: 0,
+  parts: 0,
   stalledClaims: 0,
   solo: 0,
   draft: 0,

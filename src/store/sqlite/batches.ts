@@ -1,14 +1,14 @@
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
 import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection } from './engine.ts';
+import type { Connection, Engine } from './engine.ts';
 import { progressStore, wholeBatch } from './progress.ts';
 import { batches } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, lane, attempt';
 
 /** Batches in SQLite. What only reads is in progress.ts. */
-export function batchStore(engine: Connection): BatchStore {
+export function batchStore({ relaxed: engine, ...durable }: Engine): BatchStore {
   return {
     ...progressStore(engine),
 
@@ -79,13 +79,17 @@ export function batchStore(engine: Connection): BatchStore {
         attempt,
       ) === 1,
 
-    recordOutcomes: async (batchId, attempt, outcomes, payloads) =>
-      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, payloads })),
+    recordOutcomes: async (batchId, attempt, outcomes, part) =>
+      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, part })),
 
-    finishBatch: async (batchId, attempt, outcomes, payloads, file, now) =>
-      engine.write(() =>
-        writeOutcomes(engine, batchId, attempt, { outcomes, payloads, end: { file, at: now } }),
-      ),
+    finishBatch: async (batchId, attempt, outcomes, part, file, now) => {
+      // The parts that this write replaces are removed next: it must not be lost in a power cut.
+      const replaces = engine.get(`SELECT 1 FROM batches WHERE id = ? AND parts <> '[]'`, batchId) !== null;
+      const end = { file, at: now };
+      return (replaces ? durable : engine).write(() =>
+        writeOutcomes(engine, batchId, attempt, { outcomes, part, end }),
+      );
+    },
 
     releaseBatch: async (batchId, attempt, notBefore, failed = false) =>
       engine.run(
@@ -128,8 +132,8 @@ interface Condition {
 
 /** Adds outcomes to a claimed batch, and ends it where the write says so. Part of a transaction. */
 function writeOutcomes(engine: Connection, batchId: string, attempt: number, write: OutcomeWrite): boolean {
-  const batch = engine.get<Condition>(
-    'SELECT total, state, outcomes AS known FROM batches WHERE id = ? AND attempt = ?',
+  const batch = engine.get<Condition & { parts: string }>(
+    'SELECT total, state, outcomes AS known, parts FROM batches WHERE id = ? AND attempt = ?',
     batchId,
     attempt,
   );
@@ -137,13 +141,13 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   if (batch?.state === 'done') return write.end !== undefined;
   if (batch?.state !== 'claimed') return false;
   const known = JSON.parse(batch.known);
-  const { fresh, payloads, success, failed } = addOutcomes(batchId, batch.total, known, write);
-  for (const { index, body } of payloads) {
-    engine.run('INSERT INTO payloads (batch_id, unit, body) VALUES (?, ?, ?)', batchId, index, body);
-  }
+  const { total } = batch;
+  const before = { total, outcomes: known, parts: JSON.parse(batch.parts) };
+  const { fresh, parts, success, failed } = addOutcomes(batchId, before, write);
   engine.run(
-    'UPDATE batches SET outcomes = ?, success = ?, failed = ?, stalled_claims = iif(?, 0, stalled_claims) WHERE id = ?',
+    'UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stalled_claims = iif(?, 0, stalled_claims) WHERE id = ?',
     JSON.stringify({ ...known, ...fresh }),
+    JSON.stringify(parts),
     success,
     failed,
     Object.keys(fresh).length,

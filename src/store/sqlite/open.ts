@@ -3,6 +3,7 @@ import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
+import { earlierPayloadStore } from './earlier/payloads.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -43,10 +44,11 @@ export function storeOn(engine: Engine): Store {
     ...accountStore(engine),
     ...ledgerStore(engine),
     ...jobStore(engine),
-    ...batchStore(relaxed),
+    ...batchStore(engine),
     ...originStore(relaxed),
     ...waitStore(relaxed),
     ...crawlStore(relaxed),
+    ...earlierPayloadStore(engine),
     ...driftStore(relaxed),
     ...operationsStore(relaxed),
     ...noticeStore(engine),

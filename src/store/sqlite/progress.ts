@@ -1,6 +1,5 @@
 import { type CountRow, countNothing, readCounts } from '../counts.ts';
 import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
-import { attemptOf } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
 import type { Connection } from './engine.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
@@ -18,8 +17,6 @@ export type ProgressStore = Pick<
   | 'listBatches'
   | 'readBatches'
   | 'findUnit'
-  | 'readPayloads'
-  | 'readPayload'
   | 'countBacklog'
 >;
 
@@ -90,25 +87,6 @@ export function progressStore(engine: Connection): ProgressStore {
       if (!row) return null;
       const batch = wholeBatch(engine, row);
       return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
-    },
-
-    readPayloads: async (batch) => {
-      const rows = engine.all<{ unit: number; body: Uint8Array }>(
-        'SELECT unit, body FROM payloads WHERE batch_id = ? ORDER BY unit',
-        batch.id,
-      );
-      const known = rows.filter(({ unit }) => attemptOf(batch, unit) !== null);
-      return new Map(known.map(({ unit, body }) => [unit, body]));
-    },
-
-    readPayload: async (batch, index) => {
-      if (attemptOf(batch, index) === null) return null;
-      const row = engine.get<{ body: Uint8Array }>(
-        'SELECT body FROM payloads WHERE batch_id = ? AND unit = ?',
-        batch.id,
-        index,
-      );
-      return row?.body ?? null;
     },
 
     countBacklog: async () =>

@@ -133,6 +133,9 @@ const steps = [
   `ALTER TABLE batches ADD COLUMN stalled_claims INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE batches ADD COLUMN solo TEXT;`,
   `ALTER TABLE processes ADD COLUMN workers INTEGER NOT NULL DEFAULT 0;`,
+  // The table of records goes once it is empty (earlier/payloads.ts).
+  `ALTER TABLE batches ADD COLUMN parts TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE payloads RENAME TO earlier_payloads;`,
 ];
 
 /** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */

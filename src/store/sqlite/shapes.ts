@@ -137,9 +137,10 @@ export const batches = shape<BatchRow>(
     'endedAt',
     'stalledClaims',
     'solo',
+    'parts',
     'outcomes',
   ],
-  ['file', 'solo', 'outcomes'],
+  ['file', 'solo', 'parts', 'outcomes'],
 );
 
 /** Table `batches` without outcomes: how progress is shown. */

@@ -1,0 +1,127 @@
+import { Fault } from '../base/fault.ts';
+import type { Batch, Job, Outcome } from '../store/documents.ts';
+import type { BatchWait } from '../store/politeness.ts';
+import { backOffMs, storageBackOff } from './back-off.ts';
+import type { JobContext } from './context.ts';
+import { partPath, writePart, writeRecords } from './part.ts';
+import type { UnitResult } from './read-unit.ts';
+import { readRecords } from './records.ts';
+import { countsAsStalled } from './stalled.ts';
+
+/**
+ * Collects and writes the results of one attempt at a batch. Records go to the blob store first and count once an
+ * outcome refers to them, so a part that a crash or a late worker leaves behind is never read.
+ */
+export interface BatchWriter {
+  /** Adds the result of a unit; it is written later. */
+  add(index: number, result: UnitResult): void;
+  /** Tells whether a unit has an outcome, written or not. */
+  has(index: number): boolean;
+  /** Writes the results added since the last write; false when the claim was lost. */
+  flush(): Promise<boolean>;
+  /** Writes the part with all records and ends the batch; false when the claim was lost. */
+  finish(): Promise<boolean>;
+}
+
+/**
+ * Creates the writer of a claimed batch. While the blob store is away it keeps the records, and tries again until
+ * `signal` ends the attempt: pages are not fetched again. `waited` is what the batch waited for before.
+ */
+export function createBatchWriter(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  waited: BatchWait | null,
+  signal: AbortSignal,
+): BatchWriter {
+  const { store, clock } = context;
+  const { id, attempt } = batch;
+  const records = new Map<number, Uint8Array>();
+  let pending: Record<number, Outcome> = {};
+  let written = 0;
+  const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, waited, write, signal);
+  /** Removes parts that nobody reads. What stays is removed at the end of the job. */
+  const discard = (paths: readonly string[]) =>
+    paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
+
+  return {
+    add(index, { outcome, payload }) {
+      pending[index] = outcome;
+      if (payload) records.set(index, payload);
+    },
+
+    has: (index) => batch.outcomes[index] !== undefined || pending[index] !== undefined,
+
+    async flush() {
+      const outcomes = pending;
+      pending = {};
+      if (Object.keys(outcomes).length === 0) return true;
+      try {
+        written += 1;
+        const path = partPath(batch, written);
+        const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
+        const part = await persist(() => writeRecords(context, path, its));
+        if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
+          if (part) await discard([part.path]);
+          return false;
+        }
+        Object.assign(batch.outcomes, outcomes);
+        if (part) batch.parts.push(part);
+        return true;
+      } catch (error) {
+        // Written with the next ones.
+        pending = { ...outcomes, ...pending };
+        throw error;
+      }
+    },
+
+    async finish() {
+      const whole = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
+      if (!Object.values(whole.outcomes).some(isRecord))
+        return store.finishBatch(id, attempt, pending, null, null, clock.now());
+      const earlier = Object.entries(batch.outcomes).some(
+        ([index, outcome]) => isRecord(outcome) && !records.has(Number(index)),
+      );
+      if (earlier)
+        for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
+      const { part, file } = await persist(() => writePart(context, job, whole, records));
+      if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) {
+        await discard([part.path]);
+        return false;
+      }
+      await discard(batch.parts.map(({ path }) => path));
+      return true;
+    },
+  };
+}
+
+const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.file === undefined;
+
+/** Repeats a write while the blob store is away, and shows that the batch waits for it. */
+async function untilWritten<T>(
+  { store, clock, log }: JobContext,
+  { id, jobId }: Batch,
+  waited: BatchWait | null,
+  write: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      const result = await write();
+      if (failures > 0) await store.dropWait(id).catch(() => {});
+      return result;
+    } catch (error) {
+      if (signal.aborted || countsAsStalled(error)) throw error;
+      failures += 1;
+      const ms = backOffMs(storageBackOff, failures);
+      log.error(
+        { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
+        'records not written',
+      );
+      const now = clock.now();
+      const wait = { batchId: id, jobId, since: now, until: now + ms, tries: waited?.tries ?? {}, failures };
+      await store.keepWait({ ...wait, reason: 'storage unavailable' }).catch(() => {});
+      await clock.sleep(ms, signal);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Blobs } from '../blobs/blobs.ts';
+import { openFiles } from '../blobs/files/open.ts';
+import { jobFile as csvFile } from '../kinds/get_pc_bulk/pack.ts';
+import type { FilePack } from '../kinds/kind.ts';
+import { jobFile as gzipFile } from '../kinds/pdp_bulk/pack.ts';
+import { batchFile, jobFile } from '../kinds/variant_sold/pack.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
+import type { Batch, Outcome, Unit } from '../store/documents.ts';
+import { compile } from './compile.ts';
+import type { JobContext } from './context.ts';
+import { partPath, writePart, writeRecords } from './part.ts';
+import { readRecord, readRecords } from './records.ts';
+
+let folder: string;
+let blobs: Blobs;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-parts-'));
+  blobs = openFiles({ directory: folder });
+});
+afterEach(async () => {
+  await blobs.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const identity = [{ name: 'item_id', from: 'item_id', numbered: false }];
+const job = aJob({ number: 7, params: { identity, resultFormat: 'csv' } });
+const records = new Map(
+  ['{"a":"é \\"x\\", y"}', '{"a": 1.0,  "b":"ラ\\r\\n"}', '{}'].map((json, index) => [
+    index * 2,
+    Buffer.from(json),
+  ]),
+);
+const unit = (index: number): Unit => ({
+  key: `${index}`,
+  input: { item_id: `${index}`, shop_id: '1', id: `${index}` },
+});
+const outcomes: Record<number, Outcome> = {
+  0: aSuccess(),
+  1: aFailure,
+  2: aSuccess(),
+  3: aFailure,
+  4: aSuccess(),
+};
+
+interface Files {
+  batch?: FilePack;
+  job?: FilePack;
+}
+
+/** A context in which jobs have these files, and a job has these batches. */
+function contextOf(files: Files, ...batches: Batch[]): JobContext {
+  const store = {
+    readBatches: async function* (_jobId: string, seqs?: readonly number[]) {
+      yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
+    },
+    readEarlierPayloads: async () => new Map(),
+  };
+  const offers = { of: () => ({ kind: { files } }) };
+  return { store, blobs, offers, clock: { now: () => 0 } } as unknown as JobContext;
+}
+
+const aDone = (seq: number) =>
+  aBatch(
+    job,
+    seq,
+    [0, 1, 2, 3, 4].map((index) => unit(index)),
+    { attempt: 1, outcomes },
+  );
+
+const textsOf = (found: ReadonlyMap<number, Uint8Array>) =>
+  [...found].map(([index, body]) => [index, Buffer.from(body).toString()]);
+
+const formats: [string, Files][] = [
+  ['a file per batch', { batch: batchFile, job: jobFile }],
+  ['a CSV file', { job: csvFile }],
+  ['a compressed file', { job: gzipFile }],
+  ['no file', {}],
+];
+
+describe.each(formats)('a part of a kind with %s', (_name, files) => {
+  test('gives back every record byte by byte, together and one at a time', async () => {
+    const batch = aDone(0);
+    const { part } = await writePart(contextOf(files), job, batch, records);
+    const whole = { ...batch, parts: [part] };
+    const context = contextOf(files, whole);
+    expect(textsOf(await readRecords(context, whole))).toEqual(textsOf(records));
+    for (const index of [0, 1, 2, 3, 4]) {
+      const record = await readRecord(context, whole, index);
+      expect(record && Buffer.from(record).toString()).toBe(records.get(index)?.toString() ?? null);
+    }
+  });
+
+  test('is copied into the merged file, which is the same without parts', async () => {
+    if (!files.job) return;
+    const batches = [aDone(0), aDone(1), aBatch(job, 2, [unit(9)], { outcomes: { 0: aFailure } })];
+    const composed = [];
+    const partial = [];
+    for (const batch of batches.slice(0, 2)) {
+      const { part } = await writePart(contextOf(files), job, batch, records);
+      composed.push({ ...batch, parts: [part] });
+      const halves = [
+        new Map([[0, records.get(0)!]]),
+        new Map([
+          [4, records.get(4)!],
+          [2, records.get(2)!],
+        ]),
+      ];
+      const parts = [];
+      for (const [at, half] of halves.entries())
+        parts.push((await writeRecords({ blobs }, partPath(batch, at), half))!);
+      partial.push({ ...batch, parts });
+    }
+    const contentOf = async (all: Batch[]) => {
+      const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
+      const bytes = await buffer(await blobs.read(file.path));
+      const gives = files.job!.gzip ? gunzipSync(bytes) : bytes;
+      return { items: file.items, text: gives.toString() };
+    };
+    const merged = await contentOf(composed);
+    expect(merged.items).toBe(files.job.gzip ? 6 : 11);
+    expect(await contentOf(partial)).toEqual(merged);
+  });
+});
+
+test('the part of a kind with a file per batch is that file, complete', async () => {
+  const batch = aDone(0);
+  const { part, file } = await writePart(contextOf({ batch: batchFile, job: jobFile }), job, batch, records);
+  expect(file).toMatchObject({ path: part.path, items: 5, contentType: 'application/json' });
+  const content = await text(await blobs.read(part.path));
+  expect(JSON.parse(content)).toHaveLength(5);
+  expect(content.slice(part.body!.start, part.body!.start + 1)).toBe('{');
+});
+
+test('a record whose batch ended meanwhile is read from the new part', async () => {
+  const batch = aDone(0);
+  const before = await writeRecords({ blobs }, partPath(batch, 1), records);
+  const { part } = await writePart(contextOf({ job: csvFile }), job, batch, records);
+  await blobs.remove([before!.path]);
+  const context = contextOf({ job: csvFile }, { ...batch, parts: [part] });
+  const stale = { ...batch, parts: [before!] };
+  expect(textsOf(await readRecords(context, stale))).toEqual(textsOf(records));
+  expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
+});
+
+test('a record that is nowhere is a fault of the service', async () => {
+  const batch = aDone(0);
+  const context = contextOf({ job: csvFile }, batch);
+  await expect(readRecord(context, batch, 0)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost a record'),
+  });
+  const { part } = await writePart(context, job, batch, records);
+  const shorter = { ...part, body: { ...part.body!, end: part.body!.end + 1 } };
+  await expect(compile(contextOf({ job: csvFile }, { ...batch, parts: [shorter] }), job, 3)).rejects.toThrow(
+    /its content was changed/,
+  );
+});
+
+test('an empty record has a place of no bytes', async () => {
+  const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
+});

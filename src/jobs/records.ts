@@ -1,0 +1,138 @@
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { readCsvField } from '../base/csv.ts';
+import { Fault } from '../base/fault.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { Batch, Part } from '../store/documents.ts';
+import type { JobContext } from './context.ts';
+
+interface RecordContext {
+  store: Pick<JobContext['store'], 'readBatches' | 'readEarlierPayloads'>;
+  blobs: Pick<Blobs, 'read'>;
+}
+
+const decompress = promisify(gunzip);
+
+/** Returns the records of a batch's successful units as the bytes they were stored as, by index. */
+export function readRecords(context: RecordContext, batch: Batch): Promise<Map<number, Uint8Array>> {
+  return upToDate(context, batch, async (current) => {
+    const records = new Map<number, Uint8Array>();
+    for (const part of current.parts) await readPart(context.blobs, part, Object.keys(part.records), records);
+    const missing = recordIndexes(current).filter((index) => !records.has(index));
+    if (missing.length > 0) await readEarlier(context, current, missing, records);
+    return new Map([...records].sort(([one], [other]) => one - other));
+  });
+}
+
+/** Returns the record of one unit; null for a unit without one. */
+export function readRecord(context: RecordContext, batch: Batch, index: number): Promise<Uint8Array | null> {
+  return upToDate(context, batch, async (current) => {
+    if (!recordIndexes(current).includes(index)) return null;
+    const records = new Map<number, Uint8Array>();
+    const part = current.parts.find((each) => index in each.records);
+    if (part) await readPart(context.blobs, part, [`${index}`], records);
+    else await readEarlier(context, current, [index], records);
+    return records.get(index)!;
+  });
+}
+
+/** Units whose result is a record, not a file of its own. */
+function recordIndexes({ units, outcomes }: Batch): number[] {
+  return [...units.keys()].filter((index) => {
+    const outcome = outcomes[index];
+    return outcome?.status === 'SUCCESS' && outcome.file === undefined;
+  });
+}
+
+/**
+ * Reads from a batch, and once more as it is now if a part is not there: when a batch ends, its records move to
+ * another part. Fault `internal` for a record that is nowhere.
+ */
+async function upToDate<T>(
+  { store }: RecordContext,
+  batch: Batch,
+  read: (batch: Batch) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(batch);
+  } catch (error) {
+    if (Fault.from(error).code !== 'not_found') throw error;
+  }
+  const [current = batch] = await Array.fromAsync(store.readBatches(batch.jobId, [batch.seq]));
+  try {
+    return await read(current);
+  } catch (error) {
+    const { code, message } = Fault.from(error);
+    if (code !== 'not_found') throw error;
+    throw new Fault('internal', `batch ${batch.id} has lost a record: ${message}`, { cause: error });
+  }
+}
+
+async function readEarlier(
+  { store }: RecordContext,
+  batch: Batch,
+  indexes: readonly number[],
+  records: Map<number, Uint8Array>,
+): Promise<void> {
+  const earlier = await store.readEarlierPayloads(batch);
+  for (const index of indexes) {
+    const record = earlier.get(index);
+    if (!record) throw new Fault('not_found', `There is no record of unit ${index}.`);
+    records.set(index, record);
+  }
+}
+
+/** Reads the records of some units with one request. */
+async function readPart(
+  blobs: RecordContext['blobs'],
+  part: Part,
+  indexes: readonly string[],
+  records: Map<number, Uint8Array>,
+): Promise<void> {
+  const places = indexes.map((index) => [Number(index), ...part.records[Number(index)]!] as const);
+  const isWhole = part.encoding === 'gzip';
+  const from = isWhole ? 0 : Math.min(...places.map(([, offset]) => offset));
+  const to = Math.max(...places.map(([, offset, length]) => offset + length));
+  const stored = isWhole
+    ? await decompress(await buffer(await blobs.read(part.path)))
+    : await readRange(blobs, part.path, from, to);
+  for (const [index, offset, length] of places) {
+    const bytes = stored.subarray(offset - from, offset - from + length);
+    records.set(index, part.encoding === 'csv' ? Buffer.from(readCsvField(bytes.toString())) : bytes);
+  }
+}
+
+/** Streams the rows of the merged file that a part holds. Fault `internal` when some are missing. */
+export async function* readRows(
+  { blobs }: RecordContext,
+  batch: Batch,
+  part: Part,
+): AsyncGenerator<Uint8Array> {
+  const { start, end } = part.body!;
+  let left = end - start;
+  try {
+    for await (const chunk of await blobs.read(part.path, { start, end: end - 1 })) {
+      left -= chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    if (Fault.from(error).code !== 'not_found') throw error;
+    throw new Fault('internal', `batch ${batch.id} has lost its part ${part.path}`, { cause: error });
+  }
+  if (left !== 0)
+    throw new Fault('internal', `${part.path} ends before byte ${end}: its content was changed`);
+}
+
+async function readRange(
+  blobs: RecordContext['blobs'],
+  path: string,
+  start: number,
+  end: number,
+): Promise<Buffer> {
+  if (end === start) return Buffer.alloc(0);
+  const bytes = await buffer(await blobs.read(path, { start, end: end - 1 }));
+  if (bytes.length !== end - start)
+    throw new Fault('internal', `${path} ends before byte ${end}: its content was changed`);
+  return bytes;
+}

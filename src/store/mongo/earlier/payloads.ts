@@ -1,0 +1,56 @@
+import type { Batch } from '../../documents.ts';
+import type { EarlierPayloadStore } from '../../store.ts';
+import type { Engine } from '../engine.ts';
+import { readBatch } from '../shapes.ts';
+
+/** Ids of a batch's records: all that begin with `<batch id>/`. "0" follows "/". */
+const ofBatch = (batchId: string) => ({ _id: { $gte: `${batchId}/`, $lt: `${batchId}0` } });
+
+const payloadId = (batchId: string, attempt: number, index: number) => `${batchId}/${attempt}/${index}`;
+
+/** Records that earlier versions kept in the collection `payloads`. Records of lost attempts go with the others. */
+export function earlierPayloadStore(engine: Engine): EarlierPayloadStore {
+  return {
+    readEarlierPayloads: (batch: Batch) =>
+      engine.run(async ({ payloads }) => {
+        const ids = new Map<string, number>();
+        for (const index of batch.units.keys()) {
+          const outcome = batch.outcomes[index];
+          if (outcome?.status === 'SUCCESS') ids.set(payloadId(batch.id, outcome.attempt, index), index);
+        }
+        if (ids.size === 0) return new Map();
+        const documents = await payloads.find({ _id: { $in: [...ids.keys()] } }).toArray();
+        const found = documents.map(({ _id, body }): [number, Uint8Array] => [ids.get(_id)!, body.value()]);
+        return new Map(found.sort(([one], [other]) => one - other));
+      }),
+
+    findEarlierPayloads: (limit) =>
+      engine.run(async ({ payloads, batches }) => {
+        const found: Batch[] = [];
+        let after = '';
+        while (found.length < limit) {
+          const next = await payloads.findOne(
+            { _id: { $gt: after } },
+            { projection: { _id: 1 }, sort: { _id: 1 } },
+          );
+          if (next === null) break;
+          const batchId = next._id.slice(0, next._id.indexOf('/'));
+          after = `${batchId}0`;
+          const batch = await batches.findOne({ _id: batchId, state: 'done' });
+          if (batch) found.push(readBatch(batch));
+        }
+        return found;
+      }),
+
+    moveEarlierPayloads: (batchId, part) =>
+      engine.run(async ({ payloads, batches }) => {
+        if (part) {
+          await batches.updateOne(
+            { _id: batchId, 'parts.path': { $ne: part.path } },
+            { $push: { parts: part } },
+          );
+        }
+        await payloads.deleteMany(ofBatch(batchId));
+      }),
+  };
+}
