@@ -10,15 +10,17 @@ const movedAtOnce = 100;
 
 /**
  * Removes the files of a job that neither it nor its batches refer to: parts of lost claims, parts that a batch's
- * last one replaced, unit files of late workers. Every batch must be done.
+ * last one replaced, unit files of late workers. Every batch must be done; `successful` is the number of those with
+ * a result, which have at least a file each.
  */
 export async function removeUnreferenced(
   { store, blobs }: JobContext,
   job: Job,
   merged: StoredFile | null,
+  successful: number,
 ): Promise<void> {
   const paths = await blobs.listJob(job.id);
-  if (paths.length === 0) return;
+  if (paths.length <= successful + (merged ? 1 : 0)) return;
   const referenced = new Set([merged?.path]);
   for await (const batch of store.readBatches(job.id))
     for (const path of pathsOf(batch)) referenced.add(path);

@@ -43,7 +43,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const { units } = counts;
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
-  await removeUnreferenced(context, job, file).catch((error) => {
+  await removeUnreferenced(context, job, file, counts.batches.success).catch((error) => {
     // Without a result there is hardly anything to remove, and the refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
