@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/cli/engines.ts';
+import { measureDisk } from './disk.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
@@ -49,9 +50,16 @@ say(
 );
 say(`  at most ${fixed(submit.extraBytes / 1024 / 1024)} MB more memory (aim 300)`);
 
+const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
+const disk = await measureDisk(50_000);
+const { mergedBytes, resultBytes, databaseBytes } = disk;
+say(
+  `disk of a 50,000-item job: merged file ${megabytes(mergedBytes)}, result files ${megabytes(resultBytes)}, database ${megabytes(databaseBytes)}`,
+);
+say(`  ratio to the merged file ${fixed((resultBytes + databaseBytes) / mergedBytes, 2)} (aim 2.2)`);
+
 const neighbour = await measureNeighbour(50_000);
 const { idle, busy } = neighbour;
-const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
 say(
   `get_pc idle: median ${fixed(idle.median, 1)} ms, p95 ${fixed(idle.p95, 1)} ms; beside a 50,000-item job (${fixed(neighbour.itemsPerSecond)} items/s): ${fixed(busy.median, 1)} ms, ${fixed(busy.p95, 1)} ms (${busy.tasks} tasks)`,
 );

@@ -12,6 +12,8 @@ export interface BenchService {
   readonly pid: number;
   /** Every process of the service. */
   readonly pids: readonly number[];
+  /** Its data folder. */
+  readonly dataDir: string;
   readonly url: string;
   readonly apiKey: string;
   readonly rest: RestClient;
@@ -61,6 +63,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
   return {
     pid: api.pid,
     pids: worker ? [api.pid, worker.pid] : [api.pid],
+    dataDir: join(folder, 'data'),
     url: api.said,
     apiKey,
     rest: restClient(api.said, apiKey),

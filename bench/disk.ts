@@ -1,0 +1,63 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { benchPages, region } from './support/pages.ts';
+import { startBenchProgram } from './support/program.ts';
+import { startService } from './support/service.ts';
+
+/** What a job leaves on the disk of the embedded stack, in bytes. */
+export interface DiskResult {
+  /** The merged file. */
+  mergedBytes: number;
+  /** Growth of the result folder: parts and the merged file. */
+  resultBytes: number;
+  /** Growth of everything else in the data folder: the database with its log. */
+  databaseBytes: number;
+}
+
+const distinct = 4_000;
+const pollMs = 100;
+
+/** Measures what a variant-sold job of `items` items adds to the data folder. */
+export async function measureDisk(items: number): Promise<DiskResult> {
+  const origin = await startBenchProgram<number>('origin.ts', String(distinct));
+  const address = `http://127.0.0.1:${origin.said}`;
+  const service = await startService({
+    origins: { mkta: { [region]: address, concurrency: 32, requests_per_second: 10_000 } },
+  });
+  const { rest, dataDir } = service;
+  const sizes = () => {
+    const results = bytesIn(join(dataDir, 'results'));
+    return { results, others: bytesIn(dataDir) - results };
+  };
+  try {
+    const pages = benchPages(distinct).map(({ item_id, shop_id }) => ({ item_id, shop_id }));
+    const before = sizes();
+    const { job_id } = await rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
+      country: region,
+      items: Array.from({ length: items }, (_, index) => pages[index % distinct]!),
+    });
+    await service.approve(String(job_id));
+    for (;;) {
+      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${job_id}`);
+      if (job.download_url) break;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+    const after = sizes();
+    const merged = join(dataDir, 'results', String(job_id), `full_${job_id}.json`);
+    return {
+      mergedBytes: lstatSync(merged).size,
+      resultBytes: after.results - before.results,
+      databaseBytes: after.others - before.others,
+    };
+  } finally {
+    await service.stop();
+    await origin.stop();
+  }
+}
+
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+}
