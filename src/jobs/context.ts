@@ -9,6 +9,7 @@ import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { DriftWatch } from '../drift/watch.ts';
+import type { GateCaller } from '../fetch/gate.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
@@ -65,8 +66,9 @@ export interface JobLinks {
 
 /** How workers reach the marketplaces: politely, over all workers together. */
 export interface Pages {
-  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others. */
-  visit(market: string, region: string, signal: AbortSignal, urgent: boolean): Visit;
+  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others, and users get
+   *  equal shares. */
+  visit(market: string, region: string, signal: AbortSignal, caller: GateCaller): Visit;
   /** Pages of one batch to have under way at once. */
   concurrency(market: string): number;
 }
