@@ -3,7 +3,7 @@ import { Fault } from '../base/fault.ts';
 import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import { gentleness } from './defaults.ts';
+import { gentleness, requestsAtOnce } from './defaults.ts';
 import type { GateCaller } from './gate.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
@@ -49,7 +49,7 @@ export interface PolitePages {
   /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. Of the origin's
    *  permits in this process urgent requests get theirs first, and users get equal shares. */
   visit(market: string, region: string, signal?: AbortSignal, caller?: GateCaller): Visit;
-  /** Pages of one market and region to have under way at once in this process. */
+  /** Requests that an origin of the market can have under way at once, over all workers together. */
   concurrency(market: string): number;
   /** Gives back what is held of origins. */
   close(): Promise<void>;
@@ -225,7 +225,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       };
       return { fetch: followingRedirects(allowed), ended };
     },
-    concurrency: (market) => gentlenessOf(market).concurrency,
+    concurrency: (market) => requestsAtOnce(gentlenessOf(market)),
     close: everywhere.close,
   };
 }

@@ -41,7 +41,7 @@ export interface JobSettings {
   approval: boolean;
   /** null: always. */
   workingHours: WorkingHours | null;
-  /** Batches of one job under way at once. */
+  /** Batches of one job and region under way at once, at least. */
   jobWindow: number;
   /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
   prices: ReadonlyMap<string, number>;
@@ -69,7 +69,7 @@ export interface Pages {
   /** Begins to read one unit from a market's origin of a region; an urgent one comes before others, and users get
    *  equal shares. */
   visit(market: string, region: string, signal: AbortSignal, caller: GateCaller): Visit;
-  /** Pages of one batch to have under way at once. */
+  /** Requests that an origin of the market can have under way at once, over all workers together. */
   concurrency(market: string): number;
 }
 

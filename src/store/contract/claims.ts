@@ -11,17 +11,15 @@ export function claimContract(open: OpenStores): void {
     const { job, batches } = await keepJob(stores.store, 5, { market: 'mktb', lane: 'single' });
     const references = await stores.store.queueBatches(job.id, 2, aTime);
     expect(references).toEqual(
-      batches
-        .slice(0, 2)
-        .map(({ id, region }) => ({
-          jobId: job.id,
-          batchId: id,
-          market: 'mktb',
-          region,
-          lane: 'single',
-          units: 2,
-          attempt: 0,
-        })),
+      batches.slice(0, 2).map(({ id, region }) => ({
+        jobId: job.id,
+        batchId: id,
+        market: 'mktb',
+        region,
+        lane: 'single',
+        units: 2,
+        attempt: 0,
+      })),
     );
     const listed = await stores.store.listBatches(job.id);
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
