@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/cli/engines.ts';
 import { measureNeighbour } from './neighbour.ts';
+import { measureNoisyUser } from './noisy-user.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
+import { measureSlowOrigin } from './slow-origin.ts';
 import { measureSubmit } from './submit.ts';
 
 /**
@@ -60,6 +62,17 @@ say(
 );
 say(
   `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
+);
+
+const slowConcurrency = 2_000;
+const slowRate = await measureSlowOrigin(slowConcurrency);
+say(
+  `slow origin (1 s, concurrency ${slowConcurrency}): ${fixed(slowRate)} requests/s, ratio ${fixed(slowRate / slowConcurrency, 2)} (aim 0.9)`,
+);
+
+const noisy = await measureNoisyUser(2_000);
+say(
+  `noisy user: a 2,000-item job takes ${fixed(noisy.aloneMs)} ms alone, ${fixed(noisy.besideMs)} ms beside another user's 100 jobs, ratio ${fixed(noisy.besideMs / noisy.aloneMs, 2)} (aim 2)`,
 );
 
 for (const { name, bytes, service, gateway, bare } of await measureRetrieve(rounds, calls)) {
