@@ -64,11 +64,13 @@ say(
   `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
 );
 
-const slowConcurrency = 2_000;
-const slowRate = await measureSlowOrigin(slowConcurrency);
-say(
-  `slow origin (1 s, concurrency ${slowConcurrency}): ${fixed(slowRate)} requests/s, ratio ${fixed(slowRate / slowConcurrency, 2)} (aim 0.9)`,
-);
+// The second has a quarter of the rate, for machines whose processors do not reach the first.
+for (const delayMs of [1_000, 4_000]) {
+  const { requestsPerSecond, limit } = await measureSlowOrigin(2_000, delayMs);
+  say(
+    `slow origin (${delayMs / 1000} s, concurrency 2,000): ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)} (aim 0.9)`,
+  );
+}
 
 const noisy = await measureNoisyUser(2_000);
 say(

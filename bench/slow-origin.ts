@@ -4,14 +4,18 @@ import { startBenchProgram } from './support/program.ts';
 import { startService } from './support/service.ts';
 
 const distinct = 4_000;
-const delayMs = 1_000;
-const tickMs = 1_000;
+
+/** Requests per second that an origin gets, and the most that its response time and concurrency allow. */
+export interface SlowOriginResult {
+  requestsPerSecond: number;
+  limit: number;
+}
 
 /**
- * Measures the requests per second that an origin gets which takes a second for each and allows `concurrency` at
- * once: at best as many. Returns the highest rate over five seconds in a row of a job of 20 times as many items.
+ * Measures the requests per second that an origin gets that takes `delayMs` for each and allows `concurrency` at
+ * once: the highest rate over five response times in a row of a job of 20 times as many items.
  */
-export async function measureSlowOrigin(concurrency: number): Promise<number> {
+export async function measureSlowOrigin(concurrency: number, delayMs: number): Promise<SlowOriginResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
   const address = `http://127.0.0.1:${origin.said}`;
   const service = await startService({
@@ -26,14 +30,14 @@ export async function measureSlowOrigin(concurrency: number): Promise<number> {
     const seen: { at: number; requests: number }[] = [];
     while (!isOver) {
       seen.push({ at: performance.now(), requests: await origin.ask<number>('count') });
-      await new Promise((resolve) => setTimeout(resolve, tickMs));
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
     await ending;
     const rates = seen.slice(5).map(({ at, requests }, index) => {
       const before = seen[index]!;
       return ((requests - before.requests) / (at - before.at)) * 1000;
     });
-    return Math.max(...rates);
+    return { requestsPerSecond: Math.max(...rates), limit: (concurrency / delayMs) * 1000 };
   } finally {
     await service.stop();
     await origin.stop();

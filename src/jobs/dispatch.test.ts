@@ -157,3 +157,29 @@ test('what could not be queued is refunded once, also when another process ends 
   expect(await bench.balance(user)).toBe(100);
   expect(await bench.problems()).toEqual([]);
 });
+
+test.each([
+  [8, 16, 16],
+  [2_000, 16, 80],
+  [2_000, 90, 90],
+])(
+  'with a concurrency of %d and a setting of %d, %d batches of a job are in flight',
+  async (concurrency, jobWindow, expected) => {
+    bench = await openJobs({ jobWindow });
+    const { context } = bench;
+    context.pages = { ...context.pages, concurrency: () => concurrency };
+    const job = aJob({
+      market: 'mkta',
+      kind: 'variant_sold',
+      state: 'processing',
+      totalBatches: 100,
+      totalUnits: 100,
+    });
+    await context.store.createJob(
+      job,
+      Array.from({ length: 100 }, (_, seq) => aBatch(job, seq, units(1))),
+    );
+    await dispatch(context, job);
+    expect((await context.store.countInFlight(job.id, noon)).batches).toBe(expected);
+  },
+);
