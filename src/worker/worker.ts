@@ -31,10 +31,10 @@ export interface HandWatch {
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
 /** Messages of a market and lane in hand at once, over all workers: those that are worked on and those that wait here. */
-const messagesInHand = 10_000;
+const messagesInHand = 20_000;
 
 /** Batches of one user that wait in a worker, by market and lane. Further ones are deferred. */
-const maxWaitingPerUser = 256;
+const maxWaitingPerUser = 2_000;
 
 /** How long such a batch is deferred. */
 const deferMs = 10_000;
