@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/cli/engines.ts';
 import { measureDisk } from './disk.ts';
 import { measureNeighbour } from './neighbour.ts';
+import { measureNoisyUser } from './noisy-user.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
+import { measureSlowOrigin } from './slow-origin.ts';
 import { measureSubmit } from './submit.ts';
 
 /**
@@ -68,6 +70,19 @@ say(
 );
 say(
   `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
+);
+
+// The second has a quarter of the rate, for machines whose processors do not reach the first.
+for (const delayMs of [1_000, 4_000]) {
+  const { requestsPerSecond, limit } = await measureSlowOrigin(2_000, delayMs);
+  say(
+    `slow origin (${delayMs / 1000} s, concurrency 2,000): ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)} (aim 0.9)`,
+  );
+}
+
+const noisy = await measureNoisyUser(2_000);
+say(
+  `noisy user: a 2,000-item job takes ${fixed(noisy.aloneMs)} ms alone, ${fixed(noisy.besideMs)} ms beside another user's 100 jobs, ratio ${fixed(noisy.besideMs / noisy.aloneMs, 2)} (aim 2)`,
 );
 
 for (const { name, bytes, service, gateway, bare } of await measureRetrieve(rounds, calls)) {

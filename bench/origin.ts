@@ -1,11 +1,15 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { benchPages } from './support/pages.ts';
 
-// Serves the product pages of so many items, made beforehand, so that serving costs as little as it can.
+// Serves the product pages of a number of items, generated beforehand so that serving is cheap: `origin.ts <items> [delay in ms]`.
+// Replies to every message with the number of requests so far.
 const pages = new Map(benchPages(Number(process.argv[2])).map(({ item_id, body }) => [item_id, body]));
 
-const server = createServer((request, response) => {
+const delayMs = Number(process.argv[3] ?? 0);
+let requests = 0;
+
+const serve = (request: IncomingMessage, response: ServerResponse) => {
   const itemId = /[?&]item_id=(\d+)/.exec(request.url!)?.[1];
   const body = pages.get(itemId ?? '');
   response.writeHead(body === undefined ? 404 : 200, {
@@ -13,7 +17,15 @@ const server = createServer((request, response) => {
     'content-length': body?.length ?? 0,
   });
   response.end(body);
+};
+const server = createServer((request, response) => {
+  requests += 1;
+  if (delayMs === 0) serve(request, response);
+  else setTimeout(() => serve(request, response), delayMs);
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () =>
+  process.send!((server.address() as AddressInfo).port),
+);
+process.on('message', () => process.send!(requests));
 process.once('disconnect', () => process.exit(0));

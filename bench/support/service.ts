@@ -17,6 +17,8 @@ export interface BenchService {
   readonly url: string;
   readonly apiKey: string;
   readonly rest: RestClient;
+  /** Creates a further user who can pay. */
+  addUser(): Promise<RestClient>;
   approve(jobId: string): Promise<void>;
   /** Stops it and removes its data. */
   stop(): Promise<void>;
@@ -67,6 +69,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     url: api.said,
     apiKey,
     rest: restClient(api.said, apiKey),
+    addUser: async () => restClient(api.said, await makeUser(api.said)),
     approve: async (jobId) => {
       await operatorOf(api.said).call(OperatorService.method.approveJob, { jobId });
     },

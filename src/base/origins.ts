@@ -6,7 +6,7 @@ const proxy = z.url({ protocol: /^(?:https?|socks5)$/, error: 'expected http://,
 
 const settings = {
   fetch: z.enum(['http', 'browser']).optional(),
-  concurrency: z.int().min(1).max(256).optional(),
+  concurrency: z.int().min(1).max(10_000).optional(),
   requests_per_second: z.number().positive().max(10_000).optional(),
   hosts: z.array(z.string().min(1)).optional(),
   allow_private: z.boolean().optional(),

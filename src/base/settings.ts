@@ -66,7 +66,8 @@ export const settings = {
   },
   GLEANER_JOB_WINDOW: {
     usual: '16',
-    about: 'Batches of one job under way at once.',
+    about:
+      'Batches of one job and region under way at once; more where the `concurrency` of the origin needs them.',
   },
   GLEANER_LINK_SECRETS: {
     usual: null,

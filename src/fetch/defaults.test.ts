@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { fetchSortOf, gentleness } from './defaults.ts';
+import { fetchSortOf, gentleness, requestsAtOnce } from './defaults.ts';
 
 const settings = (given: object) => parseOrigins(JSON.stringify({ mkta: given })).get('mkta');
 
@@ -23,4 +23,12 @@ test('an origin whose pages are opened in a browser is asked more gently, unless
     concurrency: 9,
     requestsPerSecond: 30,
   });
+});
+
+test.each([
+  ['the concurrency', { concurrency: 2_000, requests_per_second: 5_000 }, 2_000],
+  ['what the rate limit lets add up in 20 s', { concurrency: 2_000, requests_per_second: 3 }, 60],
+  ['at least one', { concurrency: 5, requests_per_second: 0.01 }, 1],
+])('requestsAtOnce() returns %s', (_name, given, expected) => {
+  expect(requestsAtOnce(gentleness('mkta', settings(given)))).toBe(expected);
 });

@@ -33,6 +33,17 @@ export function fetchSortOf(settings: MarketOrigins | undefined): FetchSort {
   return settings?.fetch ?? 'http';
 }
 
+/** Longest response time that is taken into account, in seconds: that of a response's timeout. */
+const maxResponseSeconds = 20;
+
+/**
+ * Returns the number of requests to an origin that can be under way at once: its concurrency, or less where its rate
+ * limit keeps even its slowest responses from adding up to that.
+ */
+export function requestsAtOnce({ concurrency, requestsPerSecond }: Gentleness): number {
+  return Math.min(concurrency, Math.ceil(requestsPerSecond * maxResponseSeconds));
+}
+
 /** How gently an origin of a market is asked: as the origins file says, else the market's default. */
 export function gentleness(market: string, settings: MarketOrigins | undefined): Gentleness {
   const usual = { ...ordinary, ...byMarket[market] };

@@ -61,7 +61,7 @@ test('lets urgent callers in before those that wait, and forgets those that gave
   const order: string[] = [];
   const controller = new AbortController();
   const enter = async (name: string, urgent: boolean, signal?: AbortSignal) => {
-    const next = await gate.enter(signal, urgent);
+    const next = await gate.enter(signal, { urgent });
     order.push(name);
     next();
   };
@@ -74,4 +74,19 @@ test('lets urgent callers in before those that wait, and forgets those that gave
   leave();
   await Promise.all([ordinary, urgent]);
   expect(order).toEqual(['urgent', 'ordinary']);
+});
+
+test('lets users in by turns, and the jobs of a user', async () => {
+  const gate = createGate(0);
+  const order: string[] = [];
+  const enter = async (userId: string, jobId: string) => {
+    const leave = await gate.enter(undefined, { owner: { userId, jobId } });
+    order.push(jobId);
+    leave();
+  };
+  const callers = ['a1', 'a1', 'a1', 'a2', 'b1', 'b1'];
+  const entering = callers.map((jobId) => enter(jobId[0]!, jobId));
+  gate.resize(1);
+  await Promise.all(entering);
+  expect(order).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'a1']);
 });

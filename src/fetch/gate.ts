@@ -1,8 +1,19 @@
-/** Lets so many callers in at once, in the order they came. */
+import { createFairLine, type FairLine, type Owner } from '../base/fair-line.ts';
+
+/** Who wants to be let in. */
+export interface GateCaller {
+  /** Comes before all that are not. */
+  urgent?: boolean;
+  /** Callers of different users, and of different jobs of a user, are let in by turns. Absent: one user for all. */
+  owner?: Owner;
+}
+
+/** Limits the callers that are in at once. Users, and the jobs of a user, have equal shares; callers of a job come in
+ *  in the order they came. */
 export interface Gate {
   /** Resolves, once there is room, with the function that makes room again. Rejects with the
-   *  signal's reason when aborted before. Urgent callers come before all others. */
-  enter(signal?: AbortSignal, urgent?: boolean): Promise<() => void>;
+   *  signal's reason when aborted before. */
+  enter(signal?: AbortSignal, caller?: GateCaller): Promise<() => void>;
   /** Has room for so many from now on. Who is in stays in. */
   resize(room: number): void;
   /** Turns away who waits, with this reason. */
@@ -13,6 +24,8 @@ export interface Gate {
   readonly waiting: number;
 }
 
+const nobody: Owner = { userId: '', jobId: '' };
+
 /** A caller that waits. */
 interface Visitor {
   comeIn(): void;
@@ -22,17 +35,15 @@ interface Visitor {
 /** Makes a gate with this much room. */
 export function createGate(room: number): Gate {
   let inside = 0;
-  const waiting = new Set<Visitor>();
-  const urgently = new Set<Visitor>();
+  const waiting = createFairLine<Visitor>();
+  const urgently = createFairLine<Visitor>();
 
   const letIn = () => {
-    for (const line of [urgently, waiting]) {
-      for (const visitor of line) {
-        if (inside >= room) return;
-        inside += 1;
-        line.delete(visitor);
-        visitor.comeIn();
-      }
+    while (inside < room) {
+      const visitor = urgently.take() ?? waiting.take();
+      if (visitor === undefined) return;
+      inside += 1;
+      visitor.comeIn();
     }
   };
 
@@ -53,7 +64,7 @@ export function createGate(room: number): Gate {
     get waiting() {
       return urgently.size + waiting.size;
     },
-    enter: (signal, urgent = false) =>
+    enter: (signal, { urgent = false, owner = nobody } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         if (inside < room) {
@@ -68,12 +79,12 @@ export function createGate(room: number): Gate {
           },
           goAway: (reason: unknown) => {
             signal?.removeEventListener('abort', giveUp);
-            line.delete(visitor);
+            line.remove(visitor, owner);
             reject(reason);
           },
         };
-        const line = urgent ? urgently : waiting;
-        line.add(visitor);
+        const line: FairLine<Visitor> = urgent ? urgently : waiting;
+        line.add(visitor, owner);
         signal?.addEventListener('abort', giveUp, { once: true });
       }),
     resize: (wanted) => {
@@ -81,7 +92,7 @@ export function createGate(room: number): Gate {
       letIn();
     },
     refuse: (reason) => {
-      for (const { goAway } of [...urgently, ...waiting]) goAway(reason);
+      for (const { goAway } of [...urgently.entries(), ...waiting.entries()]) goAway(reason);
     },
   };
 }

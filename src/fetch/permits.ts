@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { OriginPause, OriginStore } from '../store/politeness.ts';
-import { createGate } from './gate.ts';
+import { createGate, type GateCaller } from './gate.ts';
 
 /** Permits of one origin that this process holds, of those that all workers share. */
 export interface Permits {
-  /** Resolves with a permit's release, in the order of asking. Rejects with the signal's reason when
-   *  aborted before, and with what the store says when it cannot be asked. Urgent requests come first. */
-  enter(signal?: AbortSignal, urgent?: boolean): Promise<() => void>;
+  /** Resolves with a permit's release: urgent requests come first, users have equal shares (src/fetch/gate.ts).
+   *  Rejects with the signal's reason when aborted before, and with what the store says when it cannot be asked. */
+  enter(signal?: AbortSignal, caller?: GateCaller): Promise<() => void>;
   /** Requests that have a permit or wait for one. */
   readonly busy: number;
   /** Gives back what is held and not in use. */
@@ -112,10 +112,10 @@ export function createPermits(options: PermitOptions): Permits {
     get busy() {
       return demand();
     },
-    enter: (signal, urgent) => {
+    enter: (signal, caller) => {
       if (closed) return Promise.reject(ended());
       endOverdue();
-      const entering = gate.enter(signal, urgent);
+      const entering = gate.enter(signal, caller);
       peak = Math.max(peak, demand());
       if (!keeping) void keep();
       else if (demand() > asked && asked < limit) wake();

@@ -3,7 +3,8 @@ import { Fault } from '../base/fault.ts';
 import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import { gentleness } from './defaults.ts';
+import { gentleness, requestsAtOnce } from './defaults.ts';
+import type { GateCaller } from './gate.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
@@ -45,10 +46,10 @@ export interface Visit {
 
 /** Pages, asked for politely. */
 export interface PolitePages {
-  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. The
-   *  requests of an urgent one get the origin's permits before those of others in this process. */
-  visit(market: string, region: string, signal?: AbortSignal, urgent?: boolean): Visit;
-  /** Pages of one market and region to have under way at once in this process. */
+  /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. Of the origin's
+   *  permits in this process urgent requests get theirs first, and users get equal shares. */
+  visit(market: string, region: string, signal?: AbortSignal, caller?: GateCaller): Visit;
+  /** Requests that an origin of the market can have under way at once, over all workers together. */
   concurrency(market: string): number;
   /** Gives back what is held of origins. */
   close(): Promise<void>;
@@ -106,7 +107,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     market: string,
     region: string,
     signal?: AbortSignal,
-    urgent = false,
+    caller: GateCaller = {},
     share: PageShare | undefined = options.memory?.share(),
   ): Visit => {
     const fetchOnce = fetcher.for(market, region, signal, share);
@@ -136,7 +137,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       const patience = answers > 0 ? patienceMs.midway : patienceMs.atFirst;
       const page = pageOf(request);
       await circuit.pass(patience, signal);
-      const leave = await permits.enter(signal, urgent);
+      const leave = await permits.enter(signal, caller);
       try {
         let probe = await circuit.admit(page, patience, signal);
         while (!probe) {
@@ -207,9 +208,9 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   };
 
   return {
-    visit: (market, region, signal, urgent) => {
+    visit: (market, region, signal, caller) => {
       const share = options.memory?.share();
-      const { fetch, ended } = bareVisit(market, region, signal, urgent, share);
+      const { fetch, ended } = bareVisit(market, region, signal, caller, share);
       if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
       const allowed: FetchPage = async (request) => {
         // Before a robots.txt asks for room of its own: visits that hold pages meanwhile would wait for each other.
@@ -224,7 +225,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       };
       return { fetch: followingRedirects(allowed), ended };
     },
-    concurrency: (market) => gentlenessOf(market).concurrency,
+    concurrency: (market) => requestsAtOnce(gentlenessOf(market)),
     close: everywhere.close,
   };
 }

@@ -9,6 +9,7 @@ import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { DriftWatch } from '../drift/watch.ts';
+import type { GateCaller } from '../fetch/gate.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
@@ -40,7 +41,7 @@ export interface JobSettings {
   approval: boolean;
   /** null: always. */
   workingHours: WorkingHours | null;
-  /** Batches of one job under way at once. */
+  /** Batches of one job and region under way at once, at least. */
   jobWindow: number;
   /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
   prices: ReadonlyMap<string, number>;
@@ -65,9 +66,10 @@ export interface JobLinks {
 
 /** How workers reach the marketplaces: politely, over all workers together. */
 export interface Pages {
-  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others. */
-  visit(market: string, region: string, signal: AbortSignal, urgent: boolean): Visit;
-  /** Pages of one batch to have under way at once. */
+  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others, and users get
+   *  equal shares. */
+  visit(market: string, region: string, signal: AbortSignal, caller: GateCaller): Visit;
+  /** Requests that an origin of the market can have under way at once, over all workers together. */
   concurrency(market: string): number;
 }
 

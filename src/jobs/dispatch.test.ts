@@ -68,7 +68,7 @@ describe('batches that are put off', () => {
   async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
     bench = await openJobs({ jobWindow });
     const { store } = bench.context;
-    const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing' } as const;
+    const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing', region: '' } as const;
     const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
     const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
     await store.createJob(job, batches);
@@ -86,7 +86,7 @@ describe('batches that are put off', () => {
   });
 
   test('are no more of a region than a window holds, while other regions go on', async () => {
-    expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th', 'id'], 2, 2)).toEqual([3, 6]);
+    expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th', 'id', 'id'], 2, 2)).toEqual([3, 5, 6]);
     await bench.close();
     expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th'], 2, 2)).toEqual([3, 5]);
     await bench.close();
@@ -122,8 +122,8 @@ describe('batches that are put off', () => {
     const { id } = (await context.store.getJobByNumber(taskId))!;
     await bench.startWorker();
     await bench.comesTrue('the other region is read', async () => {
-      const { batches, putOff } = await context.store.countInFlight(id, clock.now());
-      expect(batches).toBeLessThanOrEqual(2);
+      const { byRegion, putOff } = await context.store.countInFlight(id, clock.now());
+      for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
       return (await context.store.countJob(id)).units.success === 20;
     });
@@ -157,3 +157,29 @@ test('what could not be queued is refunded once, also when another process ends 
   expect(await bench.balance(user)).toBe(100);
   expect(await bench.problems()).toEqual([]);
 });
+
+test.each([
+  [8, 16, 16],
+  [2_000, 16, 80],
+  [2_000, 90, 90],
+])(
+  'with a concurrency of %d and a setting of %d, %d batches of a job are in flight',
+  async (concurrency, jobWindow, expected) => {
+    bench = await openJobs({ jobWindow });
+    const { context } = bench;
+    context.pages = { ...context.pages, concurrency: () => concurrency };
+    const job = aJob({
+      market: 'mkta',
+      kind: 'variant_sold',
+      state: 'processing',
+      totalBatches: 100,
+      totalUnits: 100,
+    });
+    await context.store.createJob(
+      job,
+      Array.from({ length: 100 }, (_, seq) => aBatch(job, seq, units(1))),
+    );
+    await dispatch(context, job);
+    expect((await context.store.countInFlight(job.id, noon)).batches).toBe(expected);
+  },
+);

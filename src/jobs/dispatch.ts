@@ -23,30 +23,45 @@ export function isOpen(context: JobContext, job: Job): boolean {
   );
 }
 
+/** Windows hold this many times the requests that an origin can have under way, so that none waits for a dispatch. */
+const requestsPerPermit = 2;
+
+/** Returns the number of batches of a job that are in flight at once in one region. */
+function windowOf({ settings, pages, offers }: JobContext, job: Job): number {
+  const requests = requestsPerPermit * pages.concurrency(job.market);
+  return Math.max(settings.jobWindow, Math.ceil(requests / offers.of(job).kind.batchSize));
+}
+
 /**
- * Queues waiting batches of an approved or running job, as many as its window has room for: a large
- * job never fills the queue ahead of others. Batches that are put off leave the window meanwhile; of a
- * region of which a window's worth is put off there are no more.
+ * Queues waiting batches of an approved or running job, as many as the windows of its regions have room for: a large
+ * job never fills the queue ahead of others, and a slow region does not hold up the others. Batches that are put off
+ * leave the window meanwhile; of a region of which a window's worth is put off there are no more.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
-  const { store, clock, settings } = context;
+  const { store, clock } = context;
   if (job.state === 'approved') {
     await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
   }
   if (!isOpen(context, job)) return 'closed';
-  const { batches, putOff } = await store.countInFlight(job.id, clock.now());
-  const room = settings.jobWindow - batches;
-  // A few at a time: a write to the store for every batch that ends would cost more than it brings.
-  if (room < Math.max(1, settings.jobWindow >> 2)) return 'dispatched';
-  // Stores named by callers have no region in common: one of them says nothing of the next.
-  const heldUp = (region: string) => region !== '' && (putOff.get(region) ?? 0) >= settings.jobWindow;
-  if (![...putOff.keys()].some(heldUp)) {
-    return publish(context, await store.queueBatches(job.id, room, clock.now()));
-  }
+  const window = windowOf(context, job);
+  const { byRegion, putOff } = await store.countInFlight(job.id, clock.now());
+  const roomOf = (region: string) => {
+    // Stores named by callers have no region in common: one of them says nothing of the next.
+    if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
+    const room = window - (byRegion.get(region) ?? 0);
+    // A few at a time: a write to the store for every batch that ends would cost more than it brings.
+    return room < Math.max(1, window >> 2) ? 0 : room;
+  };
   const queued: BatchReference[] = [];
-  for (const region of context.offers.of(job).market.regions) {
-    if (heldUp(region) || queued.length === room) continue;
-    queued.push(...(await store.queueBatches(job.id, room - queued.length, clock.now(), region)));
+  const { regions } = context.offers.of(job).market;
+  if (job.region !== '' || regions.length <= 1) {
+    const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
+    if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now())));
+  } else {
+    for (const region of [...regions, '']) {
+      const room = roomOf(region);
+      if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now(), region)));
+    }
   }
   return publish(context, queued);
 }

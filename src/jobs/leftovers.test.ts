@@ -66,8 +66,9 @@ describe('records of an earlier version', () => {
 
   test('of a batch under way become part of its file, and are not fetched again', async () => {
     const batch = await batchOf(running);
-    const { market, lane, attempt } = batch;
-    await work(bench.context, { jobId: running, batchId: batch.id, market, lane, attempt }, () => {}, never);
+    const { id: batchId, market, region, lane, attempt } = batch;
+    const message = { jobId: running, batchId, market, region, lane, units: batch.units.length, attempt };
+    await work(bench.context, message, () => {}, never);
     expect(bench.asked()).toHaveLength(2);
     const job = await bench.reaches(running, 'completed');
     expect(JSON.parse(await text(await bench.context.blobs.read(job.file!.path)))).toHaveLength(3);

@@ -58,9 +58,10 @@ export async function readUnit(
 ): Promise<UnitResult | Later> {
   const { clock, log, pages, random } = context;
   const look = lookAt(context, job, batch, index);
+  const caller = { urgent: batch.lane === 'single', owner: { userId: job.userId, jobId: job.id } };
   for (let attempt = patience?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const visit = pages.visit(batch.market, batch.region, signal, batch.lane === 'single');
+    const visit = pages.visit(batch.market, batch.region, signal, caller);
     let fault: Fault;
     try {
       const result = await readOnce(context, job, batch, index, visit.fetch, look);

@@ -61,9 +61,6 @@ export interface Market {
   /** Region codes; empty for a market that is not region based. */
   readonly regions: readonly string[];
   readonly readers: Partial<Record<PageName, Reader>>;
-  /** Batches under way at once in each lane over all workers, and those of one user in one worker. Absent: 8,
-   *  shared by all users, for markets whose requests all go to the same few origins. */
-  readonly slots?: { total: number; perUser: number };
   /** What its site may send and take for one unit, where that is not the default. */
   readonly limits?: Partial<MarketLimits>;
   /** Reads a URL as submitted into a reader's input and region (decisions, "mkta URLs"). Throws a

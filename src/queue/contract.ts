@@ -21,7 +21,9 @@ export function sampleMessage(sequence: number, change: Partial<BatchReference> 
     jobId: 'job-1',
     batchId: `batch-${sequence}`,
     market: 'mkta',
+    region: 'id',
     lane: 'bulk',
+    units: 50,
     attempt: 0,
     ...change,
   };

@@ -248,7 +248,10 @@ export interface BatchReference {
   jobId: string;
   batchId: string;
   market: string;
+  region: string;
   lane: Lane;
+  /** Number of the batch's units. */
+  units: number;
   attempt: number;
 }
 

@@ -301,6 +301,8 @@ export interface BatchStore {
 /** Batches of a job between the queue and a worker. */
 export interface InFlight {
   batches: number;
+  /** The same by region: those with any in flight or put off. */
+  byRegion: ReadonlyMap<string, number>;
   /** Given back as `queued`, and not to be published yet: how many of a region. Regions without any are
    *  not listed. */
   putOff: ReadonlyMap<string, number>;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { plainIds } from '../../test/origins/mkta/ids.ts';
 import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';
@@ -86,4 +87,73 @@ test('units whose write came too late are not counted', async () => {
   await bench.comesTrue('nothing is in hand', () => worker.tally.batches === 0);
   expect(worker.tally.unitsDone).toBe(0);
   await worker.stop();
+});
+
+test('a region that does not answer holds up neither the other regions of its job nor other jobs', async () => {
+  const isSlow = (item: string) => slow.has(item);
+  const ids = plainIds(1_260).map(String);
+  const slow = new Set(ids.slice(0, 1_200));
+  const answer = Promise.withResolvers<void>();
+  bench.between((fetch, item) => async (request) => {
+    if (isSlow(item)) await answer.promise;
+    return fetch(request);
+  });
+  await bench.startWorker();
+  const userId = await bench.createUser(100_000);
+  const submit = async (items: readonly string[], regionOf: (item: string) => string) => {
+    const rows = items.map((item) => `${regionOf(item)},7,${item}\n`).join('');
+    const file = Buffer.from(`region,shop_id,item_id\n${rows}`).toString('base64');
+    const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', { file, rescrape: true });
+    return (await bench.context.store.getJobByNumber(taskId))!.id;
+  };
+  const mixed = await submit(ids.slice(0, 1_240), (item) => (isSlow(item) ? 'sg' : 'id'));
+  const other = await submit(ids.slice(1_240), () => 'th');
+  await bench.reaches(other, 'completed');
+  const successes = async () => (await bench.context.store.countJob(mixed)).units.success;
+  await bench.comesTrue('the other region is read', async () => (await successes()) === 40);
+  answer.resolve();
+  await bench.reaches(mixed, 'completed');
+});
+
+test("a user's many jobs do not keep another user's job from being read", async () => {
+  const answer = Promise.withResolvers<void>();
+  const isNoisy = new Set(plainIds(50).map(String));
+  bench.between((fetch, item) => async (request) => {
+    if (isNoisy.has(item)) await answer.promise;
+    return fetch(request);
+  });
+  await bench.startWorker();
+  const [noisy, quiet] = [await bench.createUser(100_000), await bench.createUser(100_000)];
+  const submit = async (userId: string, itemIds: readonly string[]) => {
+    const items = itemIds.map((itemId) => ({ itemId, shopId: '77' }));
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
+    await approve(bench.context, jobId, newId());
+    return jobId as string;
+  };
+  const jobs: string[] = [];
+  for (let number = 0; number < 30; number += 1) jobs.push(await submit(noisy, [...isNoisy]));
+  const job = await submit(quiet, plainIds(450).slice(50).map(String));
+  await bench.reaches(job, 'completed');
+  answer.resolve();
+  for (const each of jobs) await bench.reaches(each, 'completed');
+});
+
+test('batches that wait in a worker that stops are worked on by another', async () => {
+  const answer = Promise.withResolvers<void>();
+  bench.between((fetch) => async (request) => {
+    await answer.promise;
+    return fetch(request);
+  });
+  const first = await bench.startWorker();
+  const userId = await bench.createUser(10_000);
+  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(700));
+  await approve(bench.context, jobId, newId());
+  await bench.comesTrue('eight batches are begun', () => bench.asked().length === 64);
+  const stopping = first.stop();
+  answer.resolve();
+  await stopping;
+  await bench.startWorker();
+  await bench.clock.pass(1_000);
+  const job = await bench.reaches(jobId, 'completed');
+  expect(job.counts?.units).toEqual({ total: 700, success: 700, failed: 0 });
 });

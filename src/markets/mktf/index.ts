@@ -7,8 +7,6 @@ export const mktf: Market = {
   name: 'mktf',
   regions: [],
   readers: { search },
-  // One user's slow stores leave as many slots to the others.
-  slots: { total: 16, perUser: 8 },
   // Stores are named by callers. A page of 250 products is about 1 MB, a catalogue of 25,000 about 100 MB.
   limits: { pageBytes: 6 * 1024 ** 2, unitBytes: 128 * 1024 ** 2 },
   parseUrl: (page, url) => {

@@ -8,6 +8,11 @@ test('a message reads back as it was written', () => {
   expect(decode(encode(sampleMessage(1)), 'bulk', 'mkta')).toEqual(sampleMessage(1));
 });
 
+test('a message of a version without region and number of units is read', () => {
+  const { region: _, units: __, ...earlier } = sampleMessage(1);
+  expect(decode(bytes(earlier), 'bulk', 'mkta')).toEqual({ ...earlier, region: '', units: 50 });
+});
+
 test.each([
   ['no JSON', Buffer.from('{')],
   ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],

@@ -6,13 +6,16 @@ const reference = z.object({
   jobId: id,
   batchId: id,
   market: id,
+  // Messages of earlier versions have neither region nor number of units.
+  region: z.string().max(200).default(''),
   lane: z.enum(['single', 'bulk']),
+  units: z.int().min(1).default(50),
   attempt: z.int().min(0),
 }) satisfies z.ZodType<BatchReference>;
 
 /** A message as it is stored by the engine: JSON in UTF-8. */
-export function encode({ jobId, batchId, market, lane, attempt }: BatchReference): Uint8Array {
-  return Buffer.from(JSON.stringify({ jobId, batchId, market, lane, attempt }));
+export function encode({ jobId, batchId, market, region, lane, units, attempt }: BatchReference): Uint8Array {
+  return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt }));
 }
 
 /** Reads what `encode` made; null for anything else, and for a message of another lane or market. */

@@ -19,7 +19,7 @@ export function progressContract(open: OpenStores): void {
       batches: { total: 4, success: 1, failed: 1 },
     });
     expect(await stores.store.hasPending(job.id)).toBe(true);
-    expect(await stores.store.countInFlight(job.id, aTime)).toEqual({ batches: 1, putOff: new Map() });
+    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({ batches: 1, putOff: new Map() });
   });
 
   test('counts of several jobs come at once; jobs without batches are left out', async () => {
@@ -54,30 +54,44 @@ export function progressContract(open: OpenStores): void {
     }
     await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 90);
     const count = (now: number) => stores.store.countInFlight(job.id, now);
+    const regionsInFlight = (sg: number, id: number, th: number) => new Map(Object.entries({ sg, id, th }));
     const all = new Map([
       ['sg', 2],
       ['id', 1],
     ]);
-    expect(await count(aTime)).toEqual({ batches: 2, putOff: all });
-    expect(await count(aTime + 9)).toEqual({ batches: 2, putOff: all });
-    expect(await count(aTime + 10)).toEqual({ batches: 4, putOff: new Map([['sg', 1]]) });
+    expect(await count(aTime)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), putOff: all });
+    expect(await count(aTime + 9)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), putOff: all });
+    expect(await count(aTime + 10)).toEqual({
+      batches: 4,
+      byRegion: regionsInFlight(1, 2, 1),
+      putOff: new Map([['sg', 1]]),
+    });
     // Whoever claims one sooner has it.
     await stores.store.claimBatch(batches[1]!.id, 1, aTime, aTime + 90);
     expect(await count(aTime)).toEqual({
       batches: 3,
+      byRegion: regionsInFlight(1, 1, 1),
       putOff: new Map([
         ['sg', 1],
         ['id', 1],
       ]),
     });
-    expect(await count(aTime + 20)).toEqual({ batches: 5, putOff: new Map() });
+    expect(await count(aTime + 20)).toEqual({
+      batches: 5,
+      byRegion: regionsInFlight(2, 2, 1),
+      putOff: new Map(),
+    });
   });
 
   test('a job without batches counts nothing', async () => {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
     expect(await stores.store.hasPending(newId())).toBe(false);
-    expect(await stores.store.countInFlight(newId(), aTime)).toEqual({ batches: 0, putOff: new Map() });
+    expect(await stores.store.countInFlight(newId(), aTime)).toEqual({
+      batches: 0,
+      byRegion: new Map(),
+      putOff: new Map(),
+    });
     expect(await stores.store.listBatches(newId())).toEqual([]);
     expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
   });

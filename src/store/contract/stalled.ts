@@ -11,7 +11,17 @@ export function stalledContract(open: OpenStores): void {
     const { job, batches } = await keepJob(stores.store, 3, { lane: 'single' });
     await stores.store.queueBatches(job.id, 1, now - 100);
     await stores.store.queueBatches(job.id, 1, now - 50);
-    const expected = [{ jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'single', attempt: 0 }];
+    const expected = [
+      {
+        jobId: job.id,
+        batchId: batches[0]!.id,
+        market: 'mkta',
+        region: batches[0]!.region,
+        lane: 'single',
+        units: 2,
+        attempt: 0,
+      },
+    ];
     expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual(expected);
     expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual([]);
     const listed = await stores.store.listBatches(job.id);
@@ -31,7 +41,15 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
     const taken = await stores.store.takeStalled(now + 11, 0, 10);
     expect(taken).toEqual([
-      { jobId: job.id, batchId: batches[0]!.id, market: 'mkta', lane: 'bulk', attempt: 1 },
+      {
+        jobId: job.id,
+        batchId: batches[0]!.id,
+        market: 'mkta',
+        region: batches[0]!.region,
+        lane: 'bulk',
+        units: 2,
+        attempt: 1,
+      },
     ]);
     const late = { 0: aFailure, 1: aFailure };
     expect(await stores.store.finishBatch(batches[0]!.id, 1, late, null, null, aTime)).toBe(false);

@@ -140,11 +140,21 @@ async function takeBatches(
     const mine = await batches
       .find(
         { ...among, taker, state: 'queued' },
-        { projection: { jobId: 1, market: 1, lane: 1, attempt: 1 } },
+        { projection: { jobId: 1, market: 1, region: 1, lane: 1, total: 1, attempt: 1 } },
       )
       .sort({ seq: 1 })
       .toArray();
-    taken.push(...mine.map(({ _id, ...rest }) => ({ batchId: _id, ...rest })));
+    taken.push(
+      ...mine.map(({ _id, jobId, market, region, lane, total, attempt }) => ({
+        jobId,
+        batchId: _id,
+        market,
+        region,
+        lane,
+        units: total,
+        attempt,
+      })),
+    );
   }
   return taken;
 }

@@ -23,6 +23,13 @@ export type ProgressStore = Pick<
 
 const inFlight: BatchState[] = ['queued', 'claimed'];
 
+const countRegions = (found: readonly { region: string }[]): Map<string, number> =>
+  new Map(
+    Map.groupBy(found, ({ region }) => region)
+      .entries()
+      .map(([region, its]) => [region, its.length]),
+  );
+
 /** Reads of batches in MongoDB. */
 export function progressStore(engine: Engine): ProgressStore {
   return {
@@ -32,10 +39,14 @@ export function progressStore(engine: Engine): ProgressStore {
           .find({ jobId, state: { $in: inFlight } }, { projection: { region: 1, state: 1, notBefore: 1 } })
           .toArray();
         const off = found.filter(({ state, notBefore }) => state === 'queued' && (notBefore ?? now) > now);
-        const byRegion = Map.groupBy(off, ({ region }) => region);
+        const all = countRegions(found);
+        const putOff = countRegions(off);
         return {
           batches: found.length - off.length,
-          putOff: new Map(byRegion.entries().map(([region, its]) => [region, its.length])),
+          byRegion: new Map(
+            all.entries().map(([region, count]) => [region, count - (putOff.get(region) ?? 0)]),
+          ),
+          putOff,
         };
       }),
 

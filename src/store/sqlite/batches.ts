@@ -5,7 +5,7 @@ import type { Connection, Engine } from './engine.ts';
 import { progressStore, wholeBatch } from './progress.ts';
 import { batches } from './shapes.ts';
 
-const reference = 'seq, job_id AS jobId, id AS batchId, market, lane, attempt';
+const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
 /** Batches in SQLite. What only reads is in progress.ts. */
 export function batchStore({ relaxed: engine, ...durable }: Engine): BatchStore {

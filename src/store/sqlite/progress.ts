@@ -35,6 +35,7 @@ export function progressStore(engine: Connection): ProgressStore {
       );
       return {
         batches: rows.reduce((sum, { batches, off }) => sum + batches - off, 0),
+        byRegion: new Map(rows.map(({ region, batches, off }) => [region, batches - off])),
         putOff: new Map(rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off])),
       };
     },

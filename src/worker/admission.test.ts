@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { settled } from '../../test/support/clock.ts';
+import { type Admission, createAdmission } from './admission.ts';
+
+const never = new AbortController().signal;
+
+/** Batches of one admission: those admitted by name, and the functions that end them. */
+function open(concurrency: number, maxWaitingPerUser = 1_000) {
+  const admission: Admission = createAdmission({ concurrency, maxWaitingPerUser });
+  const admitted: string[] = [];
+  const leaves = new Map<string, () => void>();
+  /** Adds `count` batches of a job, named by user and number: "a1" is job 1 of user a. */
+  const add = async (jobId: string, count: number, { region = 'sg', requests = 8 } = {}) => {
+    const userId = jobId[0]!;
+    for (let number = 0; number < count; number += 1) {
+      const name = `${jobId}.${number}`;
+      void admission.wait({ userId, jobId, region, requests }, never).then((leave) => {
+        if (leave === null) return;
+        admitted.push(name);
+        leaves.set(name, leave);
+      });
+    }
+    await settled();
+  };
+  const countOf = (prefix: string) => [...leaves.keys()].filter((name) => name.startsWith(prefix)).length;
+  /** Ends the oldest batch of these. */
+  const end = async (prefix: string) => {
+    const name = [...leaves.keys()].find((each) => each.startsWith(prefix))!;
+    leaves.get(name)!();
+    leaves.delete(name);
+    await settled();
+  };
+  return { admission, admitted, add, countOf, end };
+}
+
+describe('createAdmission()', () => {
+  test('gives one user half of the room and always leaves some for another', async () => {
+    const { admission, add, countOf } = open(8);
+    for (let job = 0; job < 100; job += 1) await add(`a${job}`, 1);
+    expect(countOf('a')).toBe(8);
+    await add('b1', 9);
+    expect(countOf('b')).toBe(4);
+    await add('c1', 9);
+    expect(countOf('c')).toBe(2);
+    expect(admission.waiting).toBe(92 + 5 + 7);
+  });
+
+  test('gives users equal shares as batches end', async () => {
+    const { add, countOf, end } = open(8);
+    await add('a1', 200);
+    await add('b1', 200);
+    const done = { a: 0, b: 0 };
+    // Batches take equally long: the user with more of them ends more.
+    for (let turn = 0; turn < 100; turn += 1) {
+      const user = turn % 12 < (12 * countOf('a')) / (countOf('a') + countOf('b')) ? 'a' : 'b';
+      await end(user);
+      done[user] += 1;
+    }
+    expect(Math.abs(countOf('a') - countOf('b'))).toBeLessThanOrEqual(1);
+    expect(done.b).toBeGreaterThan(40);
+  });
+
+  test('admits the jobs of a user in turn', async () => {
+    const { admitted, add, end } = open(8);
+    await add('a1', 20);
+    await add('a2', 20);
+    expect(admitted).toEqual(Array.from({ length: 8 }, (_, number) => `a1.${number}`));
+    for (let turn = 0; turn < 4; turn += 1) await end('a1');
+    expect(admitted.slice(8)).toEqual(['a1.8', 'a2.0', 'a1.9', 'a2.1']);
+  });
+
+  test('keeps a region that is full apart from the others', async () => {
+    const { add, countOf } = open(8);
+    await add('a1', 50, { region: 'sg' });
+    await add('a2', 3, { region: 'id' });
+    expect(countOf('a1')).toBe(8);
+    expect(countOf('a2')).toBe(3);
+  });
+
+  test.each([
+    ['full batches', 2_000, 50, 60],
+    ['batches of one unit', 2_000, 1, 3_000],
+    ['batches of one unit at a small origin', 2, 1, 8],
+  ])('admits %s as the origin has permits', async (_name, concurrency, requests, expected) => {
+    const { add, countOf } = open(concurrency, 10_000);
+    await add('a1', 3_200, { requests });
+    expect(countOf('a')).toBe(expected);
+  });
+
+  test('turns away what a user has beyond the limit of those that wait, and nobody else', async () => {
+    const { admission, add, countOf } = open(8, 5);
+    await add('a1', 8);
+    await add('a2', 9);
+    expect(admission.waiting).toBe(5);
+    await add('b1', 5);
+    expect(countOf('b')).toBe(4);
+    expect(admission.waiting).toBe(6);
+  });
+
+  test('forgets those that gave up', async () => {
+    const { admission, add, countOf, end } = open(8);
+    await add('a1', 8);
+    const stop = new AbortController();
+    const gone = admission.wait({ userId: 'a', jobId: 'a2', region: 'sg', requests: 8 }, stop.signal);
+    stop.abort('stopped');
+    await expect(gone).rejects.toBe('stopped');
+    expect(admission.waiting).toBe(0);
+    await end('a1');
+    await add('a3', 1);
+    expect(countOf('a3')).toBe(1);
+  });
+});

@@ -1,0 +1,39 @@
+import type { Clock } from '../base/clock.ts';
+
+/** Keeps messages in hand that are not worked on yet. */
+export interface MessageHold {
+  /** Runs something that waits, and calls `extend` every few seconds until it has ended. */
+  during<T>(extend: () => void, run: () => Promise<T>): Promise<T>;
+}
+
+/** Time between two extensions: the queue redelivers messages that are not extended for 18 s. */
+const extendMs = 5_000;
+
+/** Creates a hold. One timer serves all messages, and none runs while nothing waits. */
+export function createMessageHold(clock: Clock, signal: AbortSignal): MessageHold {
+  const held = new Set<() => void>();
+  let isRunning = false;
+
+  const keepExtending = async () => {
+    isRunning = true;
+    while (held.size > 0 && !signal.aborted) {
+      await clock.sleep(extendMs, signal).catch(() => {});
+      for (const extend of held) extend();
+    }
+    isRunning = false;
+  };
+
+  return {
+    async during(extend, run) {
+      // Two messages may bring the same function.
+      const own = () => extend();
+      held.add(own);
+      if (!isRunning) void keepExtending();
+      try {
+        return await run();
+      } finally {
+        held.delete(own);
+      }
+    },
+  };
+}
