@@ -59,7 +59,7 @@ export const download: View = {
   },
 };
 
-/** ItemDownloadResponse: one item, its record from the database. */
+/** ItemDownloadResponse: one item with its record. */
 export const item: View = {
   needs: [{ unit: 'itemId' }],
   show({ job, unit: found }) {
