@@ -116,6 +116,7 @@ export function outcomeContract(open: OpenStores): void {
       await stores.other.finishBatch(batch.id, 2, { 0: aSuccess(2) }, [aPayload(0, 'right')], null, aTime),
     ).toBe(true);
     expect(await stores.store.finishBatch(batch.id, 1, late, [aPayload(0, 'late')], null, aTime)).toBe(false);
+    expect(await stores.store.recordOutcomes(batch.id, 2, { 0: aSuccess(2) }, [])).toBe(false);
     expect(await texts(batch)).toEqual([[0, 'right']]);
   });
 
