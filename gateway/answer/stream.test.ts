@@ -63,21 +63,6 @@ test('sends what a stream without an encoding has so far while it pauses', async
   expect((await reader.read()).done).toBe(true);
 });
 
-test('sends a stream that cannot be ended early', async () => {
-  answers.GetData = () => {
-    const pieces = ['a', 'b'].map((text) => ({ contentType: 'text/csv', data: Buffer.from(text) }));
-    return {
-      [Symbol.asyncIterator]: () => ({
-        next: async () => {
-          const value = pieces.shift();
-          return value === undefined ? { done: true as const, value } : { done: false as const, value };
-        },
-      }),
-    };
-  };
-  expect(await (await gateway.ask('/v1/shop/data/x')).text()).toBe('ab');
-});
-
 test('a fault before the first piece is an error like any other', async () => {
   // biome-ignore lint/correctness/useYield: it fails before
   answers.GetData = async function* () {
