@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { chargeJob } from '../credits/job-credits.ts';
 import type { Outcome } from '../store/documents.ts';
 import { cancel } from './cancel.ts';
 import type { JobContext } from './context.ts';
@@ -50,10 +51,10 @@ async function endFirstBatch(jobId: string): Promise<void> {
 
 describe('a job that waits for approval ends as rejected', () => {
   test.each([
-    [{ operatorId: null, reason: '' }, 'Cancelled by its owner.'],
-    [{ operatorId, reason: '' }, 'Cancelled by an operator.'],
-    [{ operatorId, reason: 'Too dear.' }, 'Too dear.'],
-  ])('by %j: %s', async (by, reason) => {
+    ['Cancelled by its owner.', { operatorId: null, reason: '' }],
+    ['Cancelled by an operator.', { operatorId, reason: '' }],
+    ['Too dear.', { operatorId, reason: 'Too dear.' }],
+  ])('with the reason: %s', async (reason, by) => {
     const jobId = await submitted(2);
     const { operatorId: decidedBy } = by;
     expect(await cancel(bench.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
@@ -108,6 +109,21 @@ describe('of a job that runs', () => {
     await approve(bench.context, jobId, operatorId);
     await endFirstBatch(jobId);
     expect(await cancel(bench.context, jobId, owner)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('of which nothing was dispatched everything is given back, and an earlier reason kept', async () => {
+    const jobId = await submitted(2);
+    const { store, clock } = bench.context;
+    const job = (await store.getJob(jobId))!;
+    await chargeJob(store, job, clock.now());
+    await store.moveJob(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
+    expect(await cancel(bench.context, jobId, owner)).toMatchObject({
+      state: 'terminated',
+      reason: 'Urgent.',
+      refunded: 20,
+    });
+    expect(await bench.balance(userId)).toBe(credits);
     expect(await bench.problems()).toEqual([]);
   });
 
