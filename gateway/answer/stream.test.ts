@@ -48,6 +48,21 @@ test('a stream without a content type is of bytes', async () => {
   expect(response.headers.has('vary')).toBe(false);
 });
 
+test('sends what a stream without an encoding has so far while it pauses', async () => {
+  const held = Promise.withResolvers<void>();
+  answers.GetData = async function* () {
+    yield { contentType: 'text/csv', data: Buffer.from('a\n') };
+    await held.promise;
+    yield { data: Buffer.from('b\n') };
+  };
+  const response = await gateway.ask('/v1/shop/data/x', { headers: { 'accept-encoding': 'identity' } });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader.read()).value).toBe('a\n');
+  held.resolve();
+  expect((await reader.read()).value).toBe('b\n');
+  expect((await reader.read()).done).toBe(true);
+});
+
 test('a fault before the first piece is an error like any other', async () => {
   // biome-ignore lint/correctness/useYield: it fails before
   answers.GetData = async function* () {

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endpointsOf } from '../endpoint.ts';
 import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { shopService } from '../fixture/shop.ts';
+import { parse } from '../paths/parse.ts';
+import { requestReader } from './request-reader.ts';
 
 const answers: Record<string, Answer> = {};
 const core = recordedCaller(answers);
@@ -109,6 +113,10 @@ test('lists at most 100 problems', async () => {
   const answer = await problems(await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })));
   expect(answer).toMatchObject({ status: 422 });
   expect(answer.problems).toHaveLength(100);
+  const lines = [...Array(60).fill({ ...line, item_id: true }), ...Array(60).fill({ ...line, item_id: 'x' })];
+  const mixed = await problems(await gateway.ask('/shop/orders', json({ lines })));
+  expect(mixed.problems).toHaveLength(100);
+  expect(mixed.problems.filter((problem) => problem.endsWith(' string_type'))).toHaveLength(60);
 });
 
 test.each([
@@ -206,4 +214,60 @@ test('reads fields of the path, repeated ones of the query, and a path of severa
     { states: ['a', 'b'], limit: 6 },
     { name: 'a/b/c' },
   ]);
+});
+
+test('reads a body that is one field beside the path and the query', async () => {
+  answers.NoteOrder = () => ({});
+  const note = { ...json({ text: 'fragile' }), method: 'PUT' };
+  const response = await gateway.ask('/shop/orders/5/note?quiet=true', note);
+  expect(response.status).toBe(200);
+  expect(core.calls[0]?.message).toMatchObject({ number: 5, note: { text: 'fragile' }, quiet: true });
+  const wrong = { ...json('"fragile"'), method: 'PUT' };
+  expect(await problems(await gateway.ask('/shop/orders/5/note', wrong))).toMatchObject({
+    problems: ['body model_attributes_type'],
+  });
+});
+
+test('ignores query parameters named like fields of the body', async () => {
+  answers.PlaceOrder = () => ({});
+  await gateway.ask('/shop/orders?gift=true&country=xx', json({ lines: [line] }));
+  expect(core.calls[0]?.message).toMatchObject({ gift: false });
+  expect(core.calls[0]?.message.country).toBeUndefined();
+});
+
+describe('requestReader()', () => {
+  const endpoint = (name: string) => endpointsOf([shopService]).find(({ method }) => method.name === name)!;
+  const at = (path: string) => ({ body: '', forms: [{ path, template: parse(path) }] });
+  const parts = { segments: [], query: new URLSearchParams(), problems: [] };
+
+  test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
+    const declared = { ...endpoint('PlaceOrder'), ...at(`/v1/x/{${variable}}`) };
+    expect(() => requestReader(declared)).toThrow(`${variable} can't stand in a path`);
+  });
+
+  test('reads a path variable into the field of its name', () => {
+    const declared = { ...endpoint('ListOrders'), ...at('/v1/x/{gift}') };
+    const { variables } = declared.forms[0]!.template;
+    const message = requestReader(declared)({ ...parts, segments: ['v1', 'x', 'true'] }, variables);
+    expect(message).toMatchObject({ gift: true, limit: 20 });
+  });
+
+  test.each(['*', 'limit'])('sets the defaults of the body %s when there is none', (body) => {
+    const read = requestReader({ ...endpoint('ListOrders'), body });
+    expect(read(parts, [])).toMatchObject({ limit: 20 });
+  });
+
+  test('lists problems of headers, and says what a body should have been', () => {
+    const read = requestReader(endpoint('PlaceOrder'));
+    const problem = { loc: ['header', 'prefer'], type: 'value_error', msg: 'wrong' };
+    expect(() => read({ ...parts, json: '[]', problems: [problem] }, [])).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        problems: [
+          problem,
+          { loc: ['body'], type: 'model_attributes_type', msg: 'Input should be an object' },
+        ],
+      }),
+    );
+  });
 });

@@ -3,6 +3,7 @@ import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/
 import { newId } from '../base/id.ts';
 import type { Job, LedgerEntry } from '../store/documents.ts';
 import { audit } from './audit.ts';
+import { cancel } from './cancel.ts';
 import { approve } from './decide.ts';
 
 let bench: JobsBench;
@@ -35,6 +36,20 @@ test('says how much it looked at, over more entries than one page', async () => 
   expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, problems: [] });
 });
 
+test('finds nothing wrong with jobs that wait, were rejected or were discarded, and an empty account', async () => {
+  const owner = { operatorId: null, reason: '' };
+  const userId = await bench.createUser(100);
+  await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  const uncharged = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  await cancel(bench.context, uncharged.jobId, owner);
+  const charged = await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
+  await cancel(bench.context, charged.jobId, owner);
+  await post({ userId, jobId: 'discarded', type: 'charge', amount: -5 });
+  await post({ userId, jobId: 'discarded', amount: 5 });
+  await bench.createUser(0);
+  expect(await audit(bench.context.store)).toMatchObject({ accounts: 3, jobs: 4, problems: [] });
+});
+
 test.each<[string, () => Promise<unknown>, RegExp]>([
   ['a second refund', () => post({ amount: 5 }), /says 10 refunded, the ledger 15/],
   ['a refund beyond the charge', () => post({ amount: 500 }), /refunded 510 of 100 charged/],
@@ -53,6 +68,22 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
         counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
       }),
     /kept as 10 done \+ 0 failed, the batches say 9 \+ 1/,
+  ],
+  [
+    'a job that keeps another number of failed units',
+    () =>
+      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+        counts: { ...job.counts!, units: { total: 10, success: 9, failed: 0 } },
+      }),
+    /kept as 9 done \+ 0 failed, the batches say 9 \+ 1/,
+  ],
+  [
+    'a job that keeps another number of done units',
+    () =>
+      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+        counts: { ...job.counts!, units: { total: 10, success: 8, failed: 1 } },
+      }),
+    /kept as 8 done \+ 1 failed, the batches say 9 \+ 1/,
   ],
   [
     'a job that gave back what it earned',
@@ -109,4 +140,15 @@ test('finds a balance that is not the sum of its ledger, and a job that lost uni
     `job ${job.id}: 9 units, submitted 10`,
     `job ${job.id}: 9 done + 1 failed of 9`,
   ]);
+});
+
+test('finds a balance below 0', async () => {
+  const { store } = bench.context;
+  const spoiled = {
+    ...store,
+    async *auditAccounts() {
+      for await (const account of store.auditAccounts()) yield { ...account, balance: -1, sum: -1 };
+    },
+  };
+  expect((await audit(spoiled)).problems).toEqual([`account ${job.userId}: balance -1 is below 0`]);
 });

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { chargeJob } from '../credits/job-credits.ts';
 import type { Outcome } from '../store/documents.ts';
 import { cancel } from './cancel.ts';
+import type { JobContext } from './context.ts';
 import { approve } from './decide.ts';
 import { writeRecords } from './part.ts';
 
@@ -53,10 +56,10 @@ async function endFirstBatch(jobId: string): Promise<void> {
 
 describe('a job that waits for approval ends as rejected', () => {
   test.each([
-    [{ operatorId: null, reason: '' }, 'Cancelled by its owner.'],
-    [{ operatorId, reason: '' }, 'Cancelled by an operator.'],
-    [{ operatorId, reason: 'Too dear.' }, 'Too dear.'],
-  ])('by %j: %s', async (by, reason) => {
+    ['Cancelled by its owner.', { operatorId: null, reason: '' }],
+    ['Cancelled by an operator.', { operatorId, reason: '' }],
+    ['Too dear.', { operatorId, reason: 'Too dear.' }],
+  ])('with the reason: %s', async (reason, by) => {
     const jobId = await submitted(2);
     const { operatorId: decidedBy } = by;
     expect(await cancel(bench.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
@@ -114,6 +117,21 @@ describe('of a job that runs', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
+  test('of which nothing was dispatched everything is given back, and an earlier reason kept', async () => {
+    const jobId = await submitted(2);
+    const { store, clock } = bench.context;
+    const job = (await store.getJob(jobId))!;
+    await chargeJob(store, job, clock.now());
+    await store.moveJob(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
+    expect(await cancel(bench.context, jobId, owner)).toMatchObject({
+      state: 'terminated',
+      reason: 'Urgent.',
+      refunded: 20,
+    });
+    expect(await bench.balance(userId)).toBe(credits);
+    expect(await bench.problems()).toEqual([]);
+  });
+
   test('a single page is given back', async () => {
     const { taskId } = await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '61', shopId: '7' });
     const job = (await bench.context.store.getJobByNumber(taskId))!;
@@ -135,9 +153,61 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
     await store.moveJob(jobId, ['awaiting_approval'], state, clock.now(), {
       finishedAt: state === 'completed' ? clock.now() : null,
     });
+    const messages = {
+      submitted: `There is no job '${jobId}'.`,
+      approving: 'The job is being started: try again in a moment.',
+      completed: 'The job has ended: it is completed.',
+    } as Partial<Record<string, string>>;
     await expect(cancel(bench.context, jobId, owner)).rejects.toMatchObject({
       code: state === 'submitted' ? 'not_found' : 'conflict',
+      message: messages[state] ?? 'The job is ending.',
     });
     expect((await store.getJob(jobId))?.state).toBe(state);
   },
 );
+
+test('an unknown job is not found', async () => {
+  await expect(cancel(bench.context, newId(), owner)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+describe('a job that changes while it is cancelled', () => {
+  /** The context of a process that sees the job as it was for some reads; each try reads it twice. */
+  const behind = async (jobId: string, reads: number): Promise<JobContext> => {
+    const { store } = bench.context;
+    const before = await store.getJob(jobId);
+    let left = reads;
+    const getJob: typeof store.getJob = async (id) => {
+      left -= 1;
+      return left >= 0 ? before : store.getJob(id);
+    };
+    return { ...bench.context, store: { ...store, getJob } };
+  };
+
+  test('is stopped when it was approved between two tries', async () => {
+    const jobId = await submitted(2);
+    const context = await behind(jobId, 2);
+    await approve(bench.context, jobId, operatorId);
+    expect(await cancel(context, jobId, owner)).toMatchObject({ state: 'terminated' });
+    expect(await bench.balance(userId)).toBe(credits);
+  });
+
+  test('is a conflict after three tries, and is not stopped', async () => {
+    const jobId = await submitted(2);
+    const context = await behind(jobId, 5);
+    await approve(bench.context, jobId, operatorId);
+    await expect(cancel(context, jobId, owner)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'The job changes at this moment: try again.',
+    });
+    expect((await bench.context.store.getJob(jobId))?.state).toBe('processing');
+  });
+
+  test('is not cancelled when the store fails, and the fault is the store’s', async () => {
+    const jobId = await submitted(2);
+    const moveJob = async () => {
+      throw new Fault('unavailable', 'The store does not answer.');
+    };
+    const context = { ...bench.context, store: { ...bench.context.store, moveJob } };
+    await expect(cancel(context, jobId, owner)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

@@ -6,7 +6,7 @@ import { parseWorkingHours } from '../base/working-hours.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch, isOpen, publish, tryDispatch } from './dispatch.ts';
 import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
@@ -133,6 +133,84 @@ describe('batches that are put off', () => {
     expect(read.toSorted()).toEqual(rows.map(({ item }) => item).toSorted());
     expect(await bench.problems()).toEqual([]);
   });
+});
+
+/** A running job of batches in one region, some of them queued. */
+async function running(batchCount: number, queued: number, jobWindow: number) {
+  bench = await openJobs({ jobWindow });
+  const { store } = bench.context;
+  const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing' } as const;
+  const job = aJob({ ...fields, totalBatches: batchCount, totalUnits: batchCount });
+  const batches = Array.from({ length: batchCount }, (_, seq) =>
+    aBatch(job, seq, units(1), { region: 'sg' }),
+  );
+  await store.createJob(job, batches);
+  return { job, references: await store.queueBatches(job.id, queued, noon) };
+}
+
+describe('dispatch()', () => {
+  test.each([
+    [7, 7],
+    [6, 8],
+    [0, 8],
+  ])('fills a window of 8 once a quarter of it is free: %i under way become %i', async (before, after) => {
+    const { job } = await running(12, before, 8);
+    expect(await dispatch(bench.context, job)).toBe('dispatched');
+    expect((await bench.context.store.countInFlight(job.id, noon)).batches).toBe(after);
+  });
+
+  test('starts an approved job, and keeps the start of a running one', async () => {
+    const { job } = await running(2, 0, 1);
+    const { store } = bench.context;
+    await dispatch(bench.context, job);
+    expect(await store.getJob(job.id)).toEqual(job);
+    const approved = await store.moveJob(job.id, ['processing'], 'approved', noon);
+    await dispatch(bench.context, approved!);
+    expect(await store.getJob(job.id)).toMatchObject({ state: 'processing', startedAt: noon });
+  });
+});
+
+describe('publish()', () => {
+  test.each([
+    [0, 'dispatched'],
+    [1, 'partial'],
+    [3, 'unqueued'],
+  ] as const)('with %i of 3 refused is %s, and those wait 5 seconds', async (refused, result) => {
+    const { job, references } = await running(3, 3, 4);
+    const { store, queue } = bench.context;
+    const wrong = new Set(references.slice(0, refused).map(({ batchId }) => batchId));
+    bench.context.queue = {
+      ...queue,
+      publish: async ({ batchId }) => {
+        if (wrong.has(batchId)) throw new Fault('unavailable', 'refused');
+        return true;
+      },
+    };
+    expect(await publish(bench.context, references)).toBe(result);
+    for (const { id, state, notBefore } of await Array.fromAsync(store.readBatches(job.id))) {
+      const waits = { state: 'waiting', notBefore: noon + 5_000 };
+      expect({ state, notBefore }).toEqual(wrong.has(id) ? waits : { state: 'queued', notBefore: null });
+    }
+  });
+});
+
+test('tryDispatch() leaves an error of the store to the sweep', async () => {
+  const { job } = await running(1, 0, 1);
+  const countInFlight = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
+  const store = { ...bench.context.store, countInFlight };
+  expect(await tryDispatch({ ...bench.context, store }, job)).toBe('deferred');
+  expect(await tryDispatch(bench.context, job)).toBe('dispatched');
+});
+
+test('isOpen() is about kinds that wait for working hours', async () => {
+  bench = await openJobs({ workingHours });
+  const open = (kind: string) => isOpen(bench.context, aJob({ market: 'mkta', kind }));
+  expect([open('variant_sold'), open('get_pc')]).toEqual([false, true]);
+  await bench.clock.pass(hourMs);
+  expect([open('variant_sold'), open('get_pc')]).toEqual([true, true]);
+  bench.context.settings.workingHours = null;
+  await bench.clock.pass(2 * hourMs);
+  expect(open('variant_sold')).toBe(true);
 });
 
 test('what could not be queued is refunded once, also when another process ends the job meanwhile', async () => {

@@ -54,6 +54,14 @@ test('counts grow with each batch, whatever the order in which they end, and the
   ]);
 });
 
+test('a batch that ended at the start of its job leaves the start', async () => {
+  expect(await progress([done(noon - 100), {}])).toEqual([
+    { at: noon - 100, success: 0, failed: 0 },
+    { at: noon - 100, success: 2, failed: 0 },
+    { at: noon, success: 2, failed: 0 },
+  ]);
+});
+
 test('a job that waits has nothing yet; one that ended stands still', async () => {
   expect(await progress([{}], { state: 'awaiting_approval', startedAt: null })).toEqual([
     { at: noon - 500, success: 0, failed: 0 },

@@ -64,6 +64,18 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
+  test('a writer that another one overtakes leaves the job in the state it was moved to', async () => {
+    const job = aJob({ totalBatches: 120, totalUnits: 240 });
+    const batches = someBatches(job, 120);
+    const move = () => stores.other.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
+    const first = stores.other.createJob(job, batches).then(move);
+    await stores.store.createJob(job, batches);
+    const moved = { ...job, state: 'processing', stateSince: aTime + 1 };
+    expect(await first).toEqual(moved);
+    expect(await stores.store.getJob(job.id)).toEqual(moved);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
   test('a job whose writing broke off cannot be seen until a second call made it whole', async () => {
     const job = aJob({ totalBatches: 150, totalUnits: 300, number: 4_100_001 });
     const batches = someBatches(job, 150);

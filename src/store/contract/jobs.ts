@@ -18,6 +18,7 @@ export function jobContract(open: OpenStores): void {
   test('jobs are listed newest first, page after page, by every filter', async () => {
     const userId = newId();
     const all: Job[] = [];
+    await keep({ kind: 'odd', market: 'mktb' });
     for (let turn = 0; turn < 8; turn += 1) {
       all.push(
         await keep({

@@ -107,6 +107,7 @@ export function outcomeContract(open: OpenStores): void {
       await stores.other.finishBatch(batch.id, 2, { 0: aSuccess(2) }, aPart('j/right', 0), null, aTime),
     ).toBe(true);
     expect(await stores.store.finishBatch(batch.id, 1, late, aPart('j/late', 0), null, aTime)).toBe(false);
+    expect(await stores.store.recordOutcomes(batch.id, 2, { 0: aSuccess(2) }, null)).toBe(false);
     expect(await partsOf(batch)).toEqual([aPart('j/right', 0)]);
   });
 

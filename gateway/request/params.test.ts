@@ -1,0 +1,105 @@
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, test } from 'vitest';
+import { shopMessage } from '../fixture/shop.ts';
+import { startReading } from '../json/reading.ts';
+import type { Part } from './form.ts';
+import { formReader, queryReader } from './params.ts';
+
+/** Reads a query into a message of shop.proto. */
+function fromQuery(name: string, query: string) {
+  const schema = shopMessage(name);
+  const message = create(schema);
+  const reading = startReading();
+  queryReader(schema.fields)(new URLSearchParams(query), message, reading);
+  return { message, problems: reading.problems, path: reading.path };
+}
+
+/** Reads parts of a form into some fields of a message of shop.proto. */
+function fromForm(name: string, fieldNames: string[], parts: Record<string, Part[]>) {
+  const schema = shopMessage(name);
+  const message = create(schema);
+  const reading = startReading();
+  const fields = schema.fields.filter((field) => fieldNames.includes(field.name));
+  formReader(fields)(new Map(Object.entries(parts)), message, reading);
+  return { message, problems: reading.problems, path: reading.path };
+}
+
+describe('queryReader()', () => {
+  test('refuses a query without the required fields', () => {
+    const { problems, path } = fromQuery('Line', '');
+    expect(problems).toEqual([
+      { loc: ['query', 'item_id'], type: 'missing', msg: 'Field required' },
+      { loc: ['query', 'shop_id'], type: 'missing', msg: 'Field required' },
+    ]);
+    expect(path).toEqual([]);
+  });
+
+  test('refuses an empty text for a required field only', () => {
+    expect(fromQuery('Line', 'item_id=&shop_id=1').problems).toMatchObject([
+      { loc: ['query', 'item_id'], type: 'string_too_short' },
+    ]);
+    expect(fromQuery('GetOrderRequest', 'number=').problems).toMatchObject([
+      { loc: ['query', 'number'], type: 'int_parsing' },
+    ]);
+    const optional = fromQuery('PlaceOrderRequest', 'country=');
+    expect([optional.problems, optional.message]).toMatchObject([[], { country: '' }]);
+    expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
+  });
+
+  test('names the elements of a list that it refuses, and sets none of them', () => {
+    const wrong = fromQuery('ListOrdersResponse', 'numbers=1&numbers=x&numbers=3&numbers=y');
+    expect(wrong.problems).toMatchObject([
+      { loc: ['query', 'numbers', 1], type: 'int_parsing' },
+      { loc: ['query', 'numbers', 3], type: 'int_parsing' },
+    ]);
+    expect(wrong.message).toMatchObject({ numbers: [] });
+    expect(wrong.path).toEqual([]);
+    expect(fromQuery('ListOrdersResponse', 'numbers=1&numbers=2').message).toMatchObject({
+      numbers: [1n, 2n],
+    });
+  });
+
+  test('ignores fields that have no text form', () => {
+    const { message, problems } = fromQuery('PlaceOrderRequest', 'labels=a&card=b&inner=c&gift=yes');
+    expect([message, problems]).toMatchObject([{ labels: {}, gift: true, pages: 7 }, []]);
+  });
+});
+
+describe('formReader()', () => {
+  test('accepts a form without an optional file, and reads the last of several', () => {
+    const none = fromForm('PlaceOrderRequest', ['card'], {});
+    expect([none.problems, none.path]).toEqual([[], []]);
+    const card = ['a', 'b'].map((text) => ({ kind: 'file' as const, bytes: Buffer.from(text) }));
+    expect(fromForm('PlaceOrderRequest', ['card'], { card }).message).toMatchObject({
+      card: Buffer.from('b'),
+    });
+  });
+
+  test('says what a part should have been', () => {
+    const parts: Record<string, Part[]> = {
+      file: [{ kind: 'text', text: 'a' }],
+      result_format: [
+        { kind: 'text', text: 'csv' },
+        { kind: 'file', bytes: Buffer.from('b') },
+      ],
+    };
+    const { problems, path } = fromForm('UploadOrderRequest', ['file', 'result_format'], parts);
+    expect(problems).toEqual([
+      {
+        loc: ['body', 'file'],
+        type: 'value_error',
+        msg: expect.stringContaining('a part of the form with a filename'),
+      },
+      {
+        loc: ['body', 'result_format'],
+        type: 'string_type',
+        msg: 'Input should be a text field of the form, not a file',
+      },
+    ]);
+    expect(path).toEqual([]);
+  });
+
+  test('throws for a field that no part can carry', () => {
+    expect(() => fromForm('PlaceOrderRequest', ['labels'], {})).toThrow(/labels.* has no text form/);
+  });
+});
