@@ -87,19 +87,19 @@ async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void
 }
 
 describe('a unit that kills its worker', () => {
-  test('fails alone after four deaths, and its neighbours succeed', async () => {
+  test('fails alone after seven deaths, and its neighbours succeed', async () => {
     const job = await approved(20);
-    expect(await liveOn(job.batch, killing(poison))).toBe(4);
+    expect(await liveOn(job.batch, killing(poison))).toBe(7);
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
     const ended = await bench.reaches(job.jobId, 'completed');
     expect(ended).toMatchObject({ refunded: ended.unitPrice });
     expect(await bench.problems()).toEqual([]);
   });
 
-  test('costs two more deaths for each further one, up to three; then the rest is given up', async () => {
+  test('costs three more deaths for each further one, up to three; then the rest is given up', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => `3000000000${at}`);
     const job = await approved(10);
-    expect(await liveOn(job.batch, killing(...ids))).toBe(8);
+    expect(await liveOn(job.batch, killing(...ids))).toBe(13);
     expect(await job.failures()).toEqual(ids.map((id) => [id, 'work_abandoned']));
     expect(await bench.problems()).toEqual([]);
   });
@@ -134,17 +134,17 @@ describe('a batch', () => {
     };
   };
 
-  test('whose results cannot be written is given up after four claims', async () => {
+  test('whose results cannot be written is given up after seven claims', async () => {
     const job = await approved(1);
     const mend = failingWrites(
       () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
     );
-    await workAll(4);
-    expect(await job.batch()).toMatchObject({ attempt: 4, solo: { index: 0, starts: 2 }, outcomes: {} });
+    await workAll(7);
+    expect(await job.batch()).toMatchObject({ attempt: 7, solo: { index: 0, starts: 3 }, outcomes: {} });
     mend();
     await workAll(1);
     expect(await job.failures()).toEqual([['30000000000', 'work_abandoned']]);
-    expect(bench.asked()).toHaveLength(4);
+    expect(bench.asked()).toHaveLength(7);
     const ended = await bench.reaches(job.jobId, 'failed');
     expect(ended.refunded).toBe(ended.cost);
     expect(await bench.problems()).toEqual([]);

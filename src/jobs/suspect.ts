@@ -8,13 +8,13 @@ import { countsAsStalled } from './stalled.ts';
 import { type Later, longestWaitMs, type ReadUnits, waitOf } from './waiting.ts';
 
 /** Claims in a row without progress after which a batch's units are read one at a time. */
-const maxSharedClaims = 2;
+const maxSharedClaims = 4;
 /** Starts of a unit by itself that may end without an outcome; it is abandoned instead of started again. */
-const maxSoloStarts = 2;
+const maxSoloStarts = 3;
 /** Abandoned units of a batch after which its other units are abandoned too. */
 const maxAbandoned = 3;
 /** Claims in a row without progress after which all of a batch's unread units are abandoned. */
-const maxStalledClaims = 10;
+const maxStalledClaims = 14;
 
 /** One suspect unit at a time in each worker: with two under way, a death could be the fault of either. */
 const gates = new WeakMap<JobContext, Gate>();

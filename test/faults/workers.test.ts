@@ -123,7 +123,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     });
 
     test('a page that ends each worker that reads it fails alone, and the API answers throughout', {
-      timeout: 180_000,
+      timeout: 320_000,
     }, async () => {
       const user = await api.createUser(10_000);
       const ids = plainIds(119).map(String);
@@ -145,7 +145,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
           if (status !== 200) refusals.push(status);
         }
       })();
-      const { download } = await watchJob(api, user, jobId, 150_000).finally(() => {
+      const { download } = await watchJob(api, user, jobId, 280_000).finally(() => {
         over = true;
       });
       await calls;
