@@ -76,7 +76,7 @@ export interface FaultDetails {
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
-  /** The part of the service that does not answer. Clients are told its name only; the message is for the log. */
+  /** The component that does not answer. Clients receive its name only; the message is for the log. */
   component?: Component;
   /** Another try would meet the same limit, whatever the code's rule. */
   final?: boolean;
@@ -86,7 +86,7 @@ export interface FaultDetails {
 /** A part of the service that can be away. */
 export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
 
-/** What clients are told while a part of the service is away. */
+/** The message for clients while a component is unavailable. */
 export const unavailableMessage = (component: Component) =>
   component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
 
