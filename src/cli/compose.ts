@@ -21,7 +21,7 @@ import { openStack, type Stack, type StackOptions } from './stack.ts';
 
 /** How often a process compares its clock with the store's. */
 const followMs = 30_000;
-/** Longest wait for the store's time before the start goes on without. */
+/** Longest wait for the store's time before the process starts on its host's clock, in milliseconds. */
 const maxFirstReadingMs = 3_000;
 
 /** What every role of the program is made of. */

@@ -3,7 +3,7 @@ import type { BatchWait } from '../store/politeness.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit } from './read-unit.ts';
-import { inPlaceMs, type Later, longestWaitMs, type ReadUnits, waitOf } from './waiting.ts';
+import { inPlaceMs, type Later, longestWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
 
 /** How often finished units of a batch under way are written. */
 const flushMs = 2_000;
@@ -29,7 +29,7 @@ export async function readUnits(
   let left = 0;
   let done = 0;
   /** When the waiting for origins began; reset by every unit that could be read, and after an outage of ours. */
-  let since = waited && waited.failures === 0 ? waited.since : clock.now();
+  let since = waitingSince(waited, clock.now());
   const tries = new Map(Object.entries(waited?.tries ?? {}));
 
   const flush = async () => {

@@ -5,7 +5,7 @@ import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit, type UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
-import { type Later, longestWaitMs, type ReadUnits, waitOf } from './waiting.ts';
+import { type Later, longestWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
 
 /** Claims in a row without progress after which a batch's units are read one at a time. */
 const maxSharedClaims = 4;
@@ -63,7 +63,7 @@ export async function readSuspect(
 ): Promise<ReadUnits | null> {
   const { clock, log } = context;
   const later = new Map<number, Later>();
-  let since = waited && waited.failures === 0 ? waited.since : clock.now();
+  let since = waitingSince(waited, clock.now());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch read unit by unit');
   for (const index of batch.units.keys()) {
     if (batch.outcomes[index]) continue;

@@ -34,6 +34,11 @@ export const inPlaceMs = 10_000;
  */
 export const longestWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
 
+/** Returns when a batch began to wait for its origins: now if it has not waited, or last waited for an engine. */
+export function waitingSince(waited: BatchWait | null, now: number): number {
+  return waited !== null && waited.failures === 0 ? waited.since : now;
+}
+
 /** The wait of a batch whose units cannot be read now: all of them until the last may be tried. */
 export function waitOf(
   batch: { id: string; jobId: string },

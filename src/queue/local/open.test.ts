@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { standingClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { standingClock } from '../contract/standing-clock.ts';
 import { steered } from '../contract/steered.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
 import { openLocalQueue } from './open.ts';
@@ -8,13 +8,13 @@ import { openLocalQueue } from './open.ts';
 const log = createLog('silent', 'test');
 
 queueContract(async () => {
-  const clock = standingClock();
+  const clock = standingClock(0);
   const queue = openLocalQueue({ clock, log });
   return { queue, other: queue, ackWaitMs: 30_000, pass: clock.pass, remove: () => queue.close() };
 });
 
 test('a message that breaks its handler five times is given up', async () => {
-  const clock = standingClock();
+  const clock = standingClock(0);
   const queue = openLocalQueue({ clock, log });
   const handler = steered();
   await queue.consume('bulk', 'mkta', 1, handler.handle);

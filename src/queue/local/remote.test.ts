@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import { standingClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { createPeer, type Peer, type Wire } from '../../base/peer.ts';
-import { standingClock } from '../contract/standing-clock.ts';
 import { steered } from '../contract/steered.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
 import type { Queue } from '../queue.ts';
@@ -37,7 +37,7 @@ const log = createLog('silent', 'test');
 
 describe('a queue in another process', () => {
   queueContract(async () => {
-    const clock = standingClock();
+    const clock = standingClock(0);
     const local = openLocalQueue({ clock, log });
     const [one, two] = [connect(local), connect(local)];
     return {
@@ -54,7 +54,7 @@ describe('a queue in another process', () => {
   });
 
   test('messages of a process that dies are delivered to another', async () => {
-    const clock = standingClock();
+    const clock = standingClock(0);
     const local = openLocalQueue({ clock, log });
     const [dying, living] = [connect(local), connect(local)];
     const lost = steered();
