@@ -1,27 +1,31 @@
 import { afterEach, expect, test } from 'vitest';
-import { type NoticesBench, type NoticesOptions, openNotices } from '../../test/support/notices.ts';
+import {
+  type NotificationFixture,
+  type NotificationOptions,
+  openNotifications,
+} from '../../test/support/notifications.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/decide.ts';
 
 const hour = 3_600_000;
 const operatorId = newId();
-let bench: NoticesBench;
-afterEach(() => bench.close());
-const open = async (options: NoticesOptions = {}) => {
-  bench = await openNotices(options);
+let fixture: NotificationFixture;
+afterEach(() => fixture.close());
+const open = async (options: NotificationOptions = {}) => {
+  fixture = await openNotifications(options);
 };
 
-test('a user is told once of a job that has ended, with what came of it, signed', async () => {
+test('sends the user one signed message when a job ends', async () => {
   await open();
-  const { userId, webhook } = await bench.createUser();
-  const jobId = await bench.endedJob(userId);
-  await bench.tell();
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(1);
-  const [message] = bench.receiver.received;
+  const { userId, webhook } = await fixture.createUser();
+  const jobId = await fixture.endedJob(userId);
+  await fixture.poll();
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(1);
+  const [message] = fixture.receiver.received;
   expect(message!.headers['content-type']).toBe('application/json');
-  const job = (await bench.context.store.getJob(jobId))!;
-  expect(bench.verified(message!, webhook.secret)).toEqual({
+  const job = (await fixture.context.store.getJob(jobId))!;
+  expect(fixture.verified(message!, webhook.secret)).toEqual({
     type: 'job.ended',
     timestamp: new Date(job.finishedAt!).toISOString(),
     data: {
@@ -42,7 +46,7 @@ test('a user is told once of a job that has ended, with what came of it, signed'
       retrieve_path: `/v1/variant_sold/${jobId}`,
     },
   });
-  expect(await bench.deliveries()).toMatchObject([
+  expect(await fixture.deliveries()).toMatchObject([
     {
       id: message!.headers['webhook-id'],
       key: `job.ended:${jobId}:webhook`,
@@ -59,28 +63,28 @@ test('a user is told once of a job that has ended, with what came of it, signed'
   expect(job.noticeDue).toBeNull();
 });
 
-test('a user without a webhook, or with one that is off, is told nothing, and nothing is left due', async () => {
+test('sends nothing to a user without an enabled webhook', async () => {
   await open();
-  const { userId, webhook } = await bench.createUser();
-  await bench.context.store.putWebhook({ ...webhook, enabled: false, revision: 2 });
-  const other = await bench.jobs.createUser(100);
-  await bench.endedJob(userId);
-  await bench.endedJob(other);
-  await bench.tell();
-  expect(await bench.deliveries()).toEqual([]);
-  expect(await bench.context.store.findNoticeDue(bench.jobs.clock.now(), 10)).toEqual([]);
+  const { userId, webhook } = await fixture.createUser();
+  await fixture.context.store.putWebhook({ ...webhook, enabled: false, revision: 2 });
+  const other = await fixture.jobs.createUser(100);
+  await fixture.endedJob(userId);
+  await fixture.endedJob(other);
+  await fixture.poll();
+  expect(await fixture.deliveries()).toEqual([]);
+  expect(await fixture.context.store.findNoticeDue(fixture.jobs.clock.now(), 10)).toEqual([]);
 });
 
-test('operators are told of a job that waits, and again two hours before its time is over; its user of its end', async () => {
+test('notifies operators of a waiting job, reminds them two hours before its deadline and notifies the user of the rejection', async () => {
   await open({ operators: true, approval: true });
-  const { userId, webhook } = await bench.createUser(50);
-  const jobId = await bench.submittedJob(userId);
-  const { secret } = bench.context.settings.operatorWebhook!;
-  await bench.tell();
-  const [first] = bench.receiver.received;
+  const { userId, webhook } = await fixture.createUser(50);
+  const jobId = await fixture.submittedJob(userId);
+  const { secret } = fixture.context.settings.operatorWebhook!;
+  await fixture.poll();
+  const [first] = fixture.receiver.received;
   expect(first!.path).toBe('/hook/operators');
-  const decideBy = new Date(bench.jobs.clock.now() + 24 * hour).toISOString();
-  expect(bench.verified(first!, secret)).toMatchObject({
+  const decideBy = new Date(fixture.jobs.clock.now() + 24 * hour).toISOString();
+  expect(fixture.verified(first!, secret)).toMatchObject({
     type: 'job.awaiting_approval',
     data: {
       job_id: jobId,
@@ -94,21 +98,21 @@ test('operators are told of a job that waits, and again two hours before its tim
       console_url: `https://gleaner.test/console/jobs/${jobId}`,
     },
   });
-  await bench.jobs.clock.pass(22 * hour - 1);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(1);
-  await bench.jobs.clock.pass(1);
-  await bench.tell();
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  expect(bench.verified(bench.receiver.received[1]!, secret)).toMatchObject({
+  await fixture.jobs.clock.pass(22 * hour - 1);
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(1);
+  await fixture.jobs.clock.pass(1);
+  await fixture.poll();
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(2);
+  expect(fixture.verified(fixture.receiver.received[1]!, secret)).toMatchObject({
     type: 'job.approval_expiring',
     data: { job_id: jobId, decide_by: decideBy },
   });
-  await reject(bench.jobs.context, jobId, null, 'It was not approved within 24 hours.');
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(3);
-  expect(bench.verified(bench.receiver.received[2]!, webhook.secret)).toMatchObject({
+  await reject(fixture.jobs.context, jobId, null, 'It was not approved within 24 hours.');
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(3);
+  expect(fixture.verified(fixture.receiver.received[2]!, webhook.secret)).toMatchObject({
     type: 'job.rejected',
     data: {
       job_id: jobId,
@@ -120,39 +124,39 @@ test('operators are told of a job that waits, and again two hours before its tim
   });
 });
 
-test('operators are not reminded of a job that was decided, and are told once of one whose approval failed', async () => {
+test('sends no reminder for a decided job and only one for a job whose approval failed', async () => {
   await open({ operators: true, approval: true });
-  const poor = await bench.jobs.createUser(20);
-  const decided = await bench.submittedJob(await bench.jobs.createUser(100));
-  const waiting = await bench.submittedJob(poor);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  await approve(bench.jobs.context, decided, operatorId);
+  const poor = await fixture.jobs.createUser(20);
+  const decided = await fixture.submittedJob(await fixture.jobs.createUser(100));
+  const waiting = await fixture.submittedJob(poor);
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(2);
+  await approve(fixture.jobs.context, decided, operatorId);
   const spent = { userId: poor, amount: -15, type: 'grant', jobId: null, note: '', createdAt: 0 } as const;
-  await bench.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
-  await expect(approve(bench.jobs.context, waiting, operatorId)).rejects.toMatchObject({
+  await fixture.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
+  await expect(approve(fixture.jobs.context, waiting, operatorId)).rejects.toMatchObject({
     code: 'insufficient_credits',
   });
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(2);
-  await bench.jobs.clock.pass(22 * hour);
-  await bench.tell();
-  expect(bench.receiver.received).toHaveLength(3);
-  expect(JSON.parse(bench.receiver.received[2]!.body)).toMatchObject({
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(2);
+  await fixture.jobs.clock.pass(22 * hour);
+  await fixture.poll();
+  expect(fixture.receiver.received).toHaveLength(3);
+  expect(JSON.parse(fixture.receiver.received[2]!.body)).toMatchObject({
     type: 'job.approval_expiring',
     data: { job_id: waiting, balance: 5 },
   });
 });
 
-test('what is due while an approval is under way is told once it is known what came of it', async () => {
+test('delays messages while an approval is in progress', async () => {
   await open({ operators: true, approval: true });
-  const jobId = await bench.submittedJob(await bench.jobs.createUser(100));
-  const { store } = bench.context;
-  await store.moveJob(jobId, ['awaiting_approval'], 'approving', bench.jobs.clock.now());
-  await bench.tell();
-  expect(await bench.deliveries()).toEqual([]);
-  await store.moveJob(jobId, ['approving'], 'awaiting_approval', bench.jobs.clock.now());
-  await bench.jobs.clock.pass(5_000);
-  await bench.tell();
-  expect(await bench.deliveries()).toHaveLength(1);
+  const jobId = await fixture.submittedJob(await fixture.jobs.createUser(100));
+  const { store } = fixture.context;
+  await store.moveJob(jobId, ['awaiting_approval'], 'approving', fixture.jobs.clock.now());
+  await fixture.poll();
+  expect(await fixture.deliveries()).toEqual([]);
+  await store.moveJob(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
+  await fixture.jobs.clock.pass(5_000);
+  await fixture.poll();
+  expect(await fixture.deliveries()).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../base/fault.ts';
 import type { Job, NoticeReason } from '../store/documents.ts';
 import type { NotifyContext } from './context.ts';
@@ -6,28 +6,28 @@ import { waitingEmail } from './email.ts';
 import { endNotice, waitingNotice } from './message.ts';
 import { queueForOperators, queueForUser } from './queue.ts';
 
-/** How long before the end of its wait operators are told of a job again. */
+/** Time before the approval deadline at which operators are reminded. */
 const reminderMs = 2 * 3_600_000;
-/** When it is looked again at a job whose approval is under way. */
+/** Delay before a job whose approval is in progress is checked again. */
 const decidingMs = 5_000;
-/** When a message that could not be made is tried again. */
-const mendMs = 60_000;
-/** Jobs that are read at once. */
-const atOnce = 100;
+/** Delay before a failed announcement is retried. */
+const retryMs = 60_000;
+/** Jobs read per query. */
+const pageSize = 100;
 
-/** A message that is due at a time; null: none is. */
+/** The next message of a job and the time it is due; null if there is none. */
 type Due = { reason: NoticeReason; at: number } | null;
 
 /**
- * Makes the messages that are due, and goes on from each only after its deliveries are kept: they have stable
- * keys, so a crash between the two neither loses nor doubles one, and any number of processes may do it. Fault
- * `unavailable` when the store does not answer.
+ * Creates the deliveries of all messages that are due. A job advances to its next message only after its deliveries
+ * are stored under stable keys, so a crash neither loses nor duplicates a message and several processes may announce
+ * concurrently. Throws Fault `unavailable` while the store is unreachable.
  */
 export async function announce(context: NotifyContext, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = context;
   let due: Job[];
   do {
-    due = await store.findNoticeDue(clock.now(), atOnce);
+    due = await store.findNoticeDue(clock.now(), pageSize);
     for (const job of due) {
       if (signal.aborted) return;
       const reason = job.noticeDue!;
@@ -36,17 +36,17 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
         next = await announceJob(context, job, reason);
       } catch (error) {
         if (Fault.from(error).code === 'unavailable') throw error;
-        log.error({ jobId: job.id, notice: reason, err: error }, 'message could not be made');
-        next = { reason, at: clock.now() + mendMs };
+        log.error({ jobId: job.id, notice: reason, err: error }, 'announcement failed');
+        next = { reason, at: clock.now() + retryMs };
       }
       await store.advanceNotice(job.id, reason, next);
     }
-    // An embedded store answers at once: without this nobody else would have a turn before the last page.
-    await nextTurn();
-  } while (due.length === atOnce);
+    // The embedded store resolves without I/O, so this loop would otherwise block the event loop until the last page.
+    await yieldToEventLoop();
+  } while (due.length === pageSize);
 }
 
-/** Keeps the deliveries of what is due; gives what is due next. */
+/** Stores the deliveries of a due message and returns the job's next one. */
 async function announceJob(context: NotifyContext, job: Job, reason: NoticeReason): Promise<Due> {
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
@@ -55,15 +55,15 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
     );
     return null;
   }
-  // It may yet be refused for want of credits: the job waits again then.
+  // An approval can still fail for lack of credits; the job then waits for approval again.
   if (job.state === 'approving') return { reason, at: clock.now() + decidingMs };
   if (job.state !== 'awaiting_approval') return null;
-  await tellOperators(context, job, reason);
+  await notifyOperators(context, job, reason);
   if (reason === 'approval_expiring' || job.decideBy === null) return null;
   return { reason: 'approval_expiring', at: Math.max(job.decideBy - reminderMs, clock.now()) };
 }
 
-async function tellOperators(
+async function notifyOperators(
   context: NotifyContext,
   job: Job,
   reason: 'awaiting_approval' | 'approval_expiring',

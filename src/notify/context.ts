@@ -7,7 +7,7 @@ import type { Job } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from './mailer.ts';
 
-/** What making a message takes. */
+/** Dependencies for creating messages. */
 export interface NoticeContext {
   store: Store;
   clock: Clock;
@@ -15,16 +15,16 @@ export interface NoticeContext {
   settings: NoticeSettings;
 }
 
-/** What telling people takes. */
+/** Dependencies of the notifier. */
 export interface NotifyContext extends NoticeContext {
   log: Log;
-  /** At least 0, below 1: tries are spread by it. */
+  /** Returns a number in [0, 1) that jitters retries. */
   random(): number;
-  /** What links to this service start with. */
+  /** Returns the base URL of links to this service, without a trailing slash. */
   publicUrl(): string;
-  /** REST path that shows a job to its owner. */
+  /** Returns the REST path of the job's retrieve endpoint. */
   retrievePath(job: Job): string;
   poster: Poster;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   mailer: Mailer | null;
 }

@@ -2,7 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
 import { variantSoldRequest } from '../../test/support/jobs.ts';
 import { mortal } from '../../test/support/mortal.ts';
-import { type NoticesBench, openNotices } from '../../test/support/notices.ts';
+import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { submit } from '../jobs/submit.ts';
@@ -11,79 +11,82 @@ import type { BatchReference } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { createNotifier } from './notifier.ts';
 
-let bench: NoticesBench;
-afterEach(() => bench.close());
+let fixture: NotificationFixture;
+afterEach(() => fixture.close());
 
 test.each([
   ['approved', 'before'],
   ['approved', 'after'],
   ['rejected', 'before'],
   ['rejected', 'after'],
-] as const)('no death loses or doubles a message: a job that is %s, %s any call', async (decision, when) => {
-  bench = await openNotices({ operators: true, approval: true });
-  const messages: BatchReference[] = [];
-  const alive = {
-    ...bench.jobs.context,
-    queue: {
-      ...bench.jobs.context.queue,
-      publish: async (message: BatchReference) => messages.push(message) > 0,
-    },
-  };
-  const operatorId = newId();
-  const method = alive.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
-  const jobOf = async (userId: string) =>
-    (await bench.context.store.listJobs({ userId }, { limit: 1 })).items[0] ?? null;
+] as const)(
+  'a crash neither loses nor duplicates a message: a job that is %s, %s any call',
+  async (decision, when) => {
+    fixture = await openNotifications({ operators: true, approval: true });
+    const messages: BatchReference[] = [];
+    const alive = {
+      ...fixture.jobs.context,
+      queue: {
+        ...fixture.jobs.context.queue,
+        publish: async (message: BatchReference) => messages.push(message) > 0,
+      },
+    };
+    const operatorId = newId();
+    const method = alive.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const jobOf = async (userId: string) =>
+      (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items[0] ?? null;
 
-  /** Everything that people and processes do, as far as it is not done yet. */
-  const goThrough = async (context: typeof alive, userId: string) => {
-    const notifier = createNotifier({ ...bench.context, store: context.store });
-    if ((await jobOf(userId)) === null) {
-      const request = fromJson(method.method.input, variantSoldRequest(2));
-      await submit(context, method, request, { userId, idempotencyKey: undefined });
-    }
-    await bench.tell(notifier);
-    const job = (await jobOf(userId))!;
-    if (job.state === 'awaiting_approval') {
-      if (decision === 'approved') await approve(context, job.id, operatorId);
-      else await reject(context, job.id, operatorId, 'Not today.');
-    }
-    for (let message = messages.shift(); message; message = messages.shift()) {
-      await work(context, message, () => {}, new AbortController().signal);
-    }
-    await bench.tell(notifier);
-  };
+    /** Performs the remaining steps of users, operators and processes. */
+    const proceed = async (context: typeof alive, userId: string) => {
+      const notifier = createNotifier({ ...fixture.context, store: context.store });
+      if ((await jobOf(userId)) === null) {
+        const request = fromJson(method.method.input, variantSoldRequest(2));
+        await submit(context, method, request, { userId, idempotencyKey: undefined });
+      }
+      await fixture.poll(notifier);
+      const job = (await jobOf(userId))!;
+      if (job.state === 'awaiting_approval') {
+        if (decision === 'approved') await approve(context, job.id, operatorId);
+        else await reject(context, job.id, operatorId, 'Not today.');
+      }
+      for (let message = messages.shift(); message; message = messages.shift()) {
+        await work(context, message, () => {}, new AbortController().signal);
+      }
+      await fixture.poll(notifier);
+    };
 
-  const survives = async (last: number): Promise<boolean> => {
-    const { userId } = await bench.createUser(100);
-    const victim = mortal(alive, last, when);
-    const from = bench.receiver.received.length;
-    await Promise.race([goThrough(victim.context as typeof alive, userId).catch(() => {}), victim.death]);
-    if (!victim.dead()) return false;
-    messages.length = 0;
-    for (let round = 0; round < 3; round++) {
-      // Longer than any lease, so that what the dead process had is anyone's.
-      await bench.jobs.clock.pass(121_000);
-      await sweep(alive);
-      await goThrough(alive, userId);
-    }
-    const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
-    const job = (await jobOf(userId))!;
-    expect(job.state, where).toBe(decision === 'approved' ? 'completed' : 'rejected');
-    const sent = bench.receiver.received.slice(from).map(({ headers, body }) => ({
-      id: headers['webhook-id'],
-      type: JSON.parse(body).type as string,
-    }));
-    const distinct = new Map(sent.map(({ id, type }) => [id, type]));
-    const end = decision === 'approved' ? 'job.ended' : 'job.rejected';
-    expect([...distinct.values()].toSorted(), where).toEqual(['job.awaiting_approval', end]);
-    // It came again only where it was sent and nobody knows that any more.
-    expect(sent.length - distinct.size, where).toBeLessThanOrEqual(1);
-    return true;
-  };
-  let last = 1;
-  while (await survives(last)) last += 1;
-  expect(last).toBeGreaterThan(25);
-  const all = await bench.deliveries();
-  expect(all.every(({ state }) => state === 'delivered')).toBe(true);
-  expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
-});
+    const survives = async (last: number): Promise<boolean> => {
+      const { userId } = await fixture.createUser(100);
+      const victim = mortal(alive, last, when);
+      const from = fixture.receiver.received.length;
+      await Promise.race([proceed(victim.context as typeof alive, userId).catch(() => {}), victim.death]);
+      if (!victim.dead()) return false;
+      messages.length = 0;
+      for (let round = 0; round < 3; round++) {
+        // Longer than any lease, so that other processes take over.
+        await fixture.jobs.clock.pass(121_000);
+        await sweep(alive);
+        await proceed(alive, userId);
+      }
+      const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+      const job = (await jobOf(userId))!;
+      expect(job.state, where).toBe(decision === 'approved' ? 'completed' : 'rejected');
+      const sent = fixture.receiver.received.slice(from).map(({ headers, body }) => ({
+        id: headers['webhook-id'],
+        type: JSON.parse(body).type as string,
+      }));
+      const distinct = new Map(sent.map(({ id, type }) => [id, type]));
+      const end = decision === 'approved' ? 'job.ended' : 'job.rejected';
+      expect([...distinct.values()].toSorted(), where).toEqual(['job.awaiting_approval', end]);
+      // At most the message in progress at the crash is sent twice.
+      expect(sent.length - distinct.size, where).toBeLessThanOrEqual(1);
+      return true;
+    };
+    let last = 1;
+    while (await survives(last)) last += 1;
+    expect(last).toBeGreaterThan(25);
+    const all = await fixture.deliveries();
+    expect(all.every(({ state }) => state === 'delivered')).toBe(true);
+    expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
+  },
+);

@@ -1,100 +1,108 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Messages to one receiver at once; one alone while it fails. */
-const atOnce = 4;
-/** Messages to one receiver that wait here for their turn, and how long they may, in milliseconds. */
-const mostWaiting = 500;
-const patienceMs = 5_000;
-/** Messages to all receivers that run or wait here. */
-export const mostHeld = 1_000;
-/** What a message is taken to need before one has been sent, in milliseconds. */
-const unknownMs = 50;
-const shortestWaitMs = 1_000;
-const longestWaitMs = 10 * 60_000;
+/** Concurrent deliveries to one receiver; 1 while it is failing. */
+const maxConcurrency = 4;
+/** Maximum deliveries queued for one receiver. */
+const maxQueued = 500;
+/** Maximum expected time in a receiver's queue. A delivery that would wait longer is postponed. */
+const maxQueueMs = 5_000;
+/** Maximum deliveries in progress or queued for all receivers of this process. */
+export const maxHeld = 1_000;
+/** Assumed duration of the first delivery to a receiver. */
+const initialDurationMs = 50;
+const minPostponeMs = 1_000;
+const maxPostponeMs = 10 * 60_000;
 
-/** A message to be sent. */
-export interface Task {
-  /** Sends it; resolves with whether the receiver took it, and never rejects. */
+/** A delivery attempt to schedule. */
+export interface DeliveryTask {
+  /** Sends the message. Resolves with true if the receiver accepted it; never rejects. */
   run(): Promise<boolean>;
-  /** Gives it back, to be sent so many milliseconds later; never rejects. */
-  putOff(ms: number): Promise<void>;
+  /** Returns the message to the store, due again after `ms` milliseconds; never rejects. */
+  postpone(ms: number): Promise<void>;
 }
 
 interface Lane {
   running: number;
-  waiting: Task[];
+  queued: DeliveryTask[];
   failing: boolean;
-  /** What the last message needed. */
-  tookMs: number;
-  /** When the last of those that were put off is to come back. */
-  line: number;
+  /** Duration of the last delivery. */
+  durationMs: number;
+  /** Time at which the last postponed delivery is due again. */
+  postponedUntil: number;
 }
 
-/** Receivers that messages go to, each at its own pace, so that one that hangs holds no other up. */
+/** Delivery queues, one per receiver, so that a slow receiver does not delay the others. */
 export interface Lanes {
-  /** Sends a message when it is its turn; puts it off where that would take long. */
-  add(receiver: string, task: Task): Promise<void>;
-  /** Messages that run or wait. */
+  /** Runs a delivery when its receiver has capacity, or postpones it if the wait would be long. */
+  add(receiver: string, task: DeliveryTask): Promise<void>;
+  /** Returns the number of deliveries in progress or queued. */
   held(): number;
-  /** Resolves when there are none. */
+  /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
-  /** Gives back what waits. */
+  /** Postpones all queued deliveries by 0 ms. */
   clear(): Promise<void>;
 }
 
-const roomOf = ({ failing }: Lane) => (failing ? 1 : atOnce);
+const createLane = (): Lane => ({
+  running: 0,
+  queued: [],
+  failing: false,
+  durationMs: initialDurationMs,
+  postponedUntil: 0,
+});
 
-/** Makes the lanes of one process. */
+const concurrencyOf = ({ failing }: Lane) => (failing ? 1 : maxConcurrency);
+
+/** Creates the delivery queues of a process. */
 export function createLanes(clock: Clock): Lanes {
   const lanes = new Map<string, Lane>();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
 
-  const putOff = async (lane: Lane, task: Task) => {
-    // Each is told to come back when those before it are through, so that a long line is not asked again and again.
+  const postpone = async (lane: Lane, task: DeliveryTask) => {
+    // Each delivery comes back after the ones before it, so a long queue is not read from the store repeatedly.
     const now = clock.now();
-    const turn = Math.max(lane.line, now) + lane.tookMs / roomOf(lane);
-    lane.line = Math.min(turn, now + longestWaitMs);
-    await task.putOff(Math.max(lane.line - now, shortestWaitMs));
+    const due = Math.max(lane.postponedUntil, now) + lane.durationMs / concurrencyOf(lane);
+    lane.postponedUntil = Math.min(due, now + maxPostponeMs);
+    await task.postpone(Math.max(lane.postponedUntil - now, minPostponeMs));
   };
 
-  const run = async (receiver: string, lane: Lane, task: Task) => {
-    const begun = clock.now();
-    const well = await task.run();
+  const run = async (receiver: string, lane: Lane, task: DeliveryTask) => {
+    const startedAt = clock.now();
+    const accepted = await task.run();
     const now = clock.now();
     lane.running -= 1;
-    lane.tookMs = now - begun;
-    if (well && lane.failing) lane.line = now;
-    lane.failing = !well;
-    if (!well) await Promise.all(lane.waiting.splice(0).map((each) => putOff(lane, each)));
-    while (lane.waiting.length > 0 && lane.running < roomOf(lane))
-      start(receiver, lane, lane.waiting.shift()!);
-    if (lane.running === 0 && !lane.failing && lane.line <= now) lanes.delete(receiver);
+    lane.durationMs = now - startedAt;
+    if (accepted && lane.failing) lane.postponedUntil = now;
+    lane.failing = !accepted;
+    if (!accepted) await Promise.all(lane.queued.splice(0).map((each) => postpone(lane, each)));
+    while (lane.queued.length > 0 && lane.running < concurrencyOf(lane))
+      start(receiver, lane, lane.queued.shift()!);
+    if (lane.running === 0 && !lane.failing && lane.postponedUntil <= now) lanes.delete(receiver);
   };
 
-  const start = (receiver: string, lane: Lane, task: Task) => {
+  const start = (receiver: string, lane: Lane, task: DeliveryTask) => {
     lane.running += 1;
-    const running = run(receiver, lane, task).finally(() => underWay.delete(running));
-    underWay.add(running);
+    const running = run(receiver, lane, task).finally(() => inProgress.delete(running));
+    inProgress.add(running);
   };
 
   return {
     async add(receiver, task) {
-      const fresh: Lane = { running: 0, waiting: [], failing: false, tookMs: unknownMs, line: 0 };
-      const lane = lanes.get(receiver) ?? fresh;
+      const lane = lanes.get(receiver) ?? createLane();
       lanes.set(receiver, lane);
-      if (lane.running < roomOf(lane)) return start(receiver, lane, task);
-      const turnMs = ((lane.waiting.length + 1) * lane.tookMs) / atOnce;
-      if (lane.failing || turnMs > patienceMs || lane.waiting.length === mostWaiting)
-        return putOff(lane, task);
-      lane.waiting.push(task);
+      if (lane.running < concurrencyOf(lane)) return start(receiver, lane, task);
+      const expectedMs = ((lane.queued.length + 1) * lane.durationMs) / maxConcurrency;
+      if (lane.failing || expectedMs > maxQueueMs || lane.queued.length === maxQueued)
+        return postpone(lane, task);
+      lane.queued.push(task);
     },
-    held: () => underWay.size + lanes.values().reduce((sum, { waiting }) => sum + waiting.length, 0),
+    held: () => inProgress.size + lanes.values().reduce((sum, { queued }) => sum + queued.length, 0),
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inProgress.size > 0) await Promise.all(inProgress);
     },
     async clear() {
-      const waiting = [...lanes.values()].flatMap((lane) => lane.waiting.splice(0));
-      await Promise.all(waiting.map((task) => task.putOff(0)));
+      const queued = [...lanes.values()].flatMap((lane) => lane.queued.splice(0));
+      await Promise.all(queued.map((task) => task.postpone(0)));
     },
   };
 }

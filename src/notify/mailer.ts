@@ -4,25 +4,25 @@ import type { Email } from './email.ts';
 
 /** An e-mail to one address. */
 export interface Mail extends Email {
-  /** Names it, the same at every try, so that what comes twice can be known for it. */
+  /** Part of the Message-ID, equal for all attempts so that receivers recognize duplicates. */
   id: string;
   from: string;
   to: string;
-  /** When it was written, milliseconds since the epoch. */
+  /** Time of the Date header, in milliseconds since the epoch. */
   at: number;
 }
 
-/** Hands e-mails to a mail server. */
+/** Sends e-mails through an SMTP server. */
 export interface Mailer {
-  /** Resolves once the server has taken it; rejects with a MailFault, or with the signal's reason. */
+  /** Resolves once the server has accepted the e-mail. Rejects with a MailFault, or with the signal's reason. */
   send(mail: Mail, signal: AbortSignal): Promise<void>;
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** Why a mail server did not take an e-mail. */
+/** Thrown when the mail server did not accept an e-mail. */
 export class MailFault extends Error {
-  /** Whether trying again is of no use: the server refused this address or this e-mail for good. */
+  /** True if retrying is pointless because the server permanently refused the address or the message. */
   readonly final: boolean;
 
   constructor(message: string, final: boolean, cause: unknown) {
@@ -31,23 +31,23 @@ export class MailFault extends Error {
   }
 }
 
-/** Connections to the server at once, of one process. */
-const connections = 2;
+/** Concurrent SMTP connections of a process. */
+const maxConnections = 2;
 
-/** How long a mail server may take, in milliseconds. */
-export interface MailTimes {
-  /** For each of its answers. */
+/** Timeouts of a mailer, in milliseconds. */
+export interface MailTimeouts {
+  /** For each reply of the server. */
   stepMs: number;
-  /** For a message. */
+  /** For a whole message. */
   totalMs: number;
 }
 
-/** Makes the mailer. */
-export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimes): Mailer {
+/** Creates a mailer with pooled connections. */
+export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimeouts): Mailer {
   const { host, port, tls, login } = smtp;
   const transport = nodemailer.createTransport({
     pool: true,
-    maxConnections: connections,
+    maxConnections,
     host,
     port,
     secure: tls === 'always',
@@ -58,7 +58,7 @@ export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimes)
     greetingTimeout: stepMs,
     socketTimeout: stepMs,
     dnsTimeout: stepMs,
-    // What a message holds is text of ours: nothing is to be read from files or addresses in it.
+    // Messages are plain text; nodemailer must not load attachments from paths or URLs in them.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -70,7 +70,7 @@ export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimes)
         await transport.sendMail({
           messageId: `<${id}@${domain}>`,
           date: new Date(at),
-          // Vacation notices and the like are not to answer it.
+          // Suppresses automatic replies such as vacation notices (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },
           from,
           to,
@@ -89,7 +89,7 @@ export function createMailer(smtp: SmtpSettings, { stepMs, totalMs }: MailTimes)
 
 function mailFault(thrown: unknown): MailFault {
   const { code, responseCode, message } = thrown as Error & { code?: string; responseCode?: number };
-  // A login or a connection that was refused may be mended in the configuration; a refused address is not.
+  // A refused login or connection can be fixed in the configuration; a refused address or message cannot.
   const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
   return new MailFault(message.slice(0, 500), final, thrown);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Counts, Delivery, Job, NoticeReason, User } from '../store/documents.ts';
 
-/** Types of messages. */
+/** Message types, as sent in webhooks. */
 export type NoticeType =
   | 'job.ended'
   | 'job.rejected'
@@ -9,15 +9,15 @@ export type NoticeType =
   | 'job.approval_expiring'
   | 'test';
 
-/** A message as webhooks carry it. */
+/** Body of a webhook message. */
 export interface Notice {
   type: NoticeType;
-  /** When what it tells of happened, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   timestamp: string;
   data: JsonObject;
 }
 
-/** Type of the message that is due for a reason. */
+/** Returns the message type for the reason a notice is due. */
 export function typeOf(reason: NoticeReason): NoticeType {
   if (reason === 'awaiting_approval' || reason === 'approval_expiring') return `job.${reason}`;
   return reason === 'rejected' ? 'job.rejected' : 'job.ended';
@@ -25,7 +25,7 @@ export function typeOf(reason: NoticeReason): NoticeType {
 
 const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** What a user is told of a job that has ended or was rejected. */
+/** Creates the message to a user whose job ended or was rejected. */
 export function endNotice(job: Job, { units }: Counts, retrievePath: string): Notice {
   const rejected = job.state === 'rejected';
   return {
@@ -51,16 +51,16 @@ export function endNotice(job: Job, { units }: Counts, retrievePath: string): No
   };
 }
 
-/** What operators are told of a job that waits for them. */
+/** Contents of a message about a job awaiting approval. */
 export interface Waiting {
   job: Job;
   user: User | null;
-  /** Page of the console that decides on it. */
+  /** URL of the job's page in the console. */
   link: string;
   now: number;
 }
 
-/** What operators are told of a job that waits for approval, first or near the end of its time. */
+/** Creates the message to operators about a job awaiting approval, at first or as a reminder. */
 export function waitingNotice(
   type: 'job.awaiting_approval' | 'job.approval_expiring',
   { job, user, link, now }: Waiting,
@@ -86,19 +86,22 @@ export function waitingNotice(
   };
 }
 
-/** What a test says. */
+/** Creates a test message. */
 export function testNotice(now: number): Notice {
   return {
     type: 'test',
     timestamp: new Date(now).toISOString(),
-    data: { message: 'Messages of this service arrive here.' },
+    data: { message: 'Notifications of this service will be sent to this address.' },
   };
 }
 
-/** Which message of which channel it is, and where it goes. */
+/** Channel and recipient of a delivery. */
 export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'>;
 
-/** A delivery to be tried at once. `about`: what makes it happen once: a job's id, or an id of its own. */
+/**
+ * Creates a delivery that is due immediately. `about` makes its key unique: a job id, or a fresh id for a message that
+ * may be sent repeatedly.
+ */
 export function newDelivery(
   id: string,
   { userId, channel, target }: Address,

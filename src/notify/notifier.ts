@@ -1,42 +1,42 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../base/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
 import type { NotifyContext } from './context.ts';
-import { createLanes, mostHeld } from './lanes.ts';
+import { createLanes, maxHeld } from './lanes.ts';
 import { attempt, receiverOf } from './send.ts';
 
-/** How often it is looked for messages. */
-const roundMs = 1_000;
-/** How long a process has a delivery for itself: longer than any try takes. */
+/** Interval between polls for due messages. */
+const pollMs = 1_000;
+/** Lease on a delivery: longer than any attempt takes. */
 const leaseMs = 120_000;
-/** Deliveries taken at once. */
-const takenAtOnce = 100;
-/** How long deliveries are kept. */
-export const keptMs = 30 * 24 * 3_600_000;
-const forgetEveryMs = 3_600_000;
-/** How long a message that is under way may go on when the process stops. */
+/** Deliveries claimed per query. */
+const claimSize = 100;
+/** Retention of deliveries. */
+export const retentionMs = 30 * 24 * 3_600_000;
+const pruneIntervalMs = 3_600_000;
+/** Time that deliveries in progress have to finish when the process stops. */
 const graceMs = 1_500;
 
-/** Tells people: makes the messages that are due, and sends them. */
+/** Creates and sends the messages that are due. */
 export interface Notifier {
-  /** One look around: makes what is due and begins to send it. A fault of the store is logged. */
-  round(): Promise<void>;
-  /** Resolves when nothing is under way. */
+  /** Creates the deliveries that are due and starts sending them. Logs store errors. */
+  poll(): Promise<void>;
+  /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
-  /** Looks around until the signal is aborted, then gives back what is under way. */
+  /** Polls until the signal is aborted, then postpones unfinished deliveries. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the notifier of a process; any number of them may share a store. */
+/** Creates the notifier of a process. Several processes may share a store. */
 export function createNotifier(context: NotifyContext): Notifier {
   const { store, clock, log } = context;
   const lanes = createLanes(clock);
   const stopping = new AbortController();
-  let forgottenAt = 0;
-  let away = false;
+  let prunedAt = 0;
+  let storeUnavailable = false;
 
-  /** Tries a delivery; false where its receiver did not take it, or nobody knows. */
+  /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
   const send = async (delivery: Delivery): Promise<boolean> => {
     const { id, take, type, jobId, channel } = delivery;
     try {
@@ -44,66 +44,67 @@ export function createNotifier(context: NotifyContext): Notifier {
       await store.endAttempt(id, take, end);
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered') log.info(line, 'message delivered');
-      else log.warn({ ...line, error: end.error }, 'message not delivered');
+      else log.warn({ ...line, error: end.error }, 'delivery failed');
       return end.state === 'delivered';
     } catch (error) {
-      if (stopping.signal.aborted) await putOff(delivery, 0);
-      // The store is away: its lease ends, and whoever sees it then tries again.
-      else log.warn({ deliveryId: id, err: error }, 'message was not tried to its end');
+      if (stopping.signal.aborted) await postpone(delivery, 0);
+      // The store is unavailable. When the lease expires, any process retries the delivery.
+      else log.warn({ deliveryId: id, err: error }, 'delivery interrupted');
       return false;
     }
   };
 
-  const putOff = async ({ id, take }: Delivery, ms: number) => {
-    // Where that fails, the end of its lease does the same.
+  const postpone = async ({ id, take }: Delivery, ms: number) => {
+    // If this fails, the lease expires and the delivery is retried all the same.
     await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
   };
 
   const sendDue = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const limit = Math.min(takenAtOnce, mostHeld - lanes.held());
+      const limit = Math.min(claimSize, maxHeld - lanes.held());
       const now = clock.now();
       const taken = await store.takeDeliveries(now, now + leaseMs, limit);
       for (const delivery of taken) {
         await lanes.add(receiverOf(delivery), {
           run: () => send(delivery),
-          putOff: (ms) => putOff(delivery, ms),
+          postpone: (ms) => postpone(delivery, ms),
         });
       }
       if (taken.length < limit || limit === 0) return;
-      await nextTurn();
+      await yieldToEventLoop();
     }
   };
 
-  const lookAround = async (signal: AbortSignal) => {
+  const poll = async (signal: AbortSignal) => {
     try {
       await announce(context, signal);
       await sendDue(signal);
-      if (clock.now() - forgottenAt >= forgetEveryMs) {
-        await store.forgetDeliveries(clock.now() - keptMs);
-        forgottenAt = clock.now();
+      if (clock.now() - prunedAt >= pruneIntervalMs) {
+        await store.deleteDeliveriesBefore(clock.now() - retentionMs);
+        prunedAt = clock.now();
       }
-      away = false;
+      storeUnavailable = false;
     } catch (error) {
       const fault = Fault.from(error);
-      if (fault.code !== 'unavailable') log.error({ err: error }, 'messages could not be looked for');
-      else if (!away) log.warn({ error: fault.message }, 'messages wait for the store');
-      away = fault.code === 'unavailable';
+      if (fault.code !== 'unavailable') log.error({ err: error }, 'notification poll failed');
+      else if (!storeUnavailable)
+        log.warn({ error: fault.message }, 'notifications paused: store unavailable');
+      storeUnavailable = fault.code === 'unavailable';
     }
   };
 
   return {
-    round: () => lookAround(stopping.signal),
+    poll: () => poll(stopping.signal),
     idle: () => lanes.idle(),
     async run(signal) {
       while (!signal.aborted) {
-        await lookAround(signal);
-        await clock.sleep(roundMs, signal).catch(() => {});
+        await poll(signal);
+        await clock.sleep(pollMs, signal).catch(() => {});
       }
-      const late = new AbortController();
+      const grace = new AbortController();
       await lanes.clear();
-      await Promise.race([lanes.idle(), clock.sleep(graceMs, late.signal).catch(() => {})]);
-      late.abort();
+      await Promise.race([lanes.idle(), clock.sleep(graceMs, grace.signal).catch(() => {})]);
+      grace.abort();
       stopping.abort(new Error('the service is stopping'));
       await lanes.idle();
     },

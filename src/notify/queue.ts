@@ -4,13 +4,13 @@ import type { NoticeContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
 import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
 
-/** A message to operators, for programs and for people. */
+/** A message to operators as a webhook body and as an e-mail. */
 export interface OperatorMessage {
   notice: Notice;
   email: Email;
 }
 
-/** Keeps a message for each address of the operators, once each; gives those that are new. */
+/** Stores one delivery per operator address, idempotent by `about`. Returns the newly stored deliveries. */
 export async function queueForOperators(
   context: NoticeContext,
   about: string,
@@ -33,32 +33,32 @@ export async function queueForOperators(
   return queued;
 }
 
-/** Keeps a message for the user's webhook, once; null where there is none or it is switched off. */
+/** Stores a delivery to the user's webhook, idempotent by `about`. Returns null if there is no enabled webhook. */
 export async function queueForUser(
   context: NoticeContext,
   userId: string,
   about: string,
   jobId: string | null,
-  makeNotice: () => Promise<Notice> | Notice,
+  createNotice: () => Promise<Notice> | Notice,
 ): Promise<Delivery | null> {
   const webhook = await context.store.getWebhook(userId);
   if (webhook === null || !webhook.enabled) return null;
-  const notice = await makeNotice();
+  const notice = await createNotice();
   const address = { userId, channel: 'webhook' as const, target: webhook.url };
   const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
   await context.store.addDelivery(delivery);
   return delivery;
 }
 
-/** Queues a message of the type `test` to the user's webhook. Fault `not_found` without one, or while it is off. */
+/** Queues a `test` message to the user's webhook. Throws Fault `not_found` if there is no enabled webhook. */
 export async function queueTest(context: NoticeContext, userId: string): Promise<Delivery> {
   const notice = () => testNotice(context.clock.now());
   const queued = await queueForUser(context, userId, context.newId(), null, notice);
-  if (queued === null) throw new Fault('not_found', 'There is no webhook that is switched on.');
+  if (queued === null) throw new Fault('not_found', 'There is no enabled webhook.');
   return queued;
 }
 
-/** Queues a test to every address of the operators. */
+/** Queues a test message to every operator address. */
 export function queueOperatorTest(context: NoticeContext): Promise<Delivery[]> {
   const message = { notice: testNotice(context.clock.now()), email: testEmail() };
   return queueForOperators(context, context.newId(), null, message);

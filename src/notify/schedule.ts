@@ -2,8 +2,8 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** How long is waited after a try, by how many there were: over a day, most of them in the first hour. */
-const waits = [
+/** Delay after each attempt: a day in total, with most attempts in the first hour. */
+const delaysMs = [
   5 * second,
   30 * second,
   2 * minute,
@@ -16,18 +16,20 @@ const waits = [
   8 * hour,
 ];
 
-/** Tries of a message at most. */
-export const mostTries = waits.length + 1;
+/** Maximum attempts per message. */
+export const maxAttempts = delaysMs.length + 1;
 
-/** Part of a wait that chance adds or takes, so that what failed together does not come again together. */
-const spread = 0.1;
+/** Jitter as a fraction of the delay, so that deliveries that failed together are not retried together. */
+const jitter = 0.1;
 
 /**
- * Milliseconds from a message's `tries`-th try, from 1, to the next; null when that was the last. A wait that the
- * receiver asked for (Retry-After) makes it longer, never shorter. `chance`: at least 0, below 1.
+ * Returns the milliseconds between attempt number `attempts` (from 1) and the next, or null after the last attempt. The
+ * receiver's Retry-After (`retryAfterMs`) can lengthen the delay, never shorten it. `random` is in [0, 1).
  */
-export function waitAfter(tries: number, chance: number, askedMs = 0): number | null {
-  const usual = waits[tries - 1];
-  if (usual === undefined) return null;
-  return Math.round(Math.max(usual * (1 - spread + 2 * spread * chance), askedMs * (1 + spread * chance)));
+export function delayAfter(attempts: number, random: number, retryAfterMs = 0): number | null {
+  const delay = delaysMs[attempts - 1];
+  if (delay === undefined) return null;
+  return Math.round(
+    Math.max(delay * (1 - jitter + 2 * jitter * random), retryAfterMs * (1 + jitter * random)),
+  );
 }

@@ -6,32 +6,32 @@ import type { AttemptEnd } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
 import { MailFault } from './mailer.ts';
-import { waitAfter } from './schedule.ts';
-import { secretsOf, signed } from './signature.ts';
+import { delayAfter } from './schedule.ts';
+import { secretsOf, signatureHeaders } from './signature.ts';
 
-/** Longest part of a receiver's answer that is kept. */
-const shownLength = 200;
+/** Maximum characters kept of a receiver's response. */
+const maxShownLength = 200;
 
-/** What a try came to, before it is decided whether there is another. */
-interface Outcome {
+/** Outcome of an attempt, before the retry schedule is applied. */
+interface AttemptOutcome {
   target: string;
   status: number | null;
-  /** '' for a message that was taken. */
+  /** Empty if the message was accepted. */
   error: string;
-  /** No further try makes sense. */
+  /** True if retrying is pointless. */
   final?: boolean;
-  /** How long the receiver wants to be left alone. */
-  askedMs?: number | undefined;
+  /** Delay requested by the receiver (Retry-After). */
+  retryAfterMs?: number | undefined;
 }
 
-/** Which receiver a delivery goes to: one that hangs is to hold no other up. */
+/** Returns the receiver of a delivery. Each receiver has a queue of its own. */
 export function receiverOf({ userId, channel }: Delivery): string {
   return channel === 'email' ? 'email' : (userId ?? 'operators');
 }
 
 /**
- * Tries a delivery once and says how that ended; anything but a 2xx is tried again until its schedule is through.
- * An aborted signal rejects with its reason: nothing was decided then.
+ * Attempts a delivery and returns its new state. Any response but 2xx is retried until the schedule ends. Rejects with
+ * the signal's reason if aborted; the outcome is then unknown.
  */
 export async function attempt(
   context: NotifyContext,
@@ -43,32 +43,32 @@ export async function attempt(
       ? await sendMail(context, delivery, signal)
       : await sendWebhook(context, delivery, signal);
   const now = context.clock.now();
-  const { target, status: responseStatus, error, final, askedMs } = outcome;
-  const told = { target, responseStatus, error };
-  if (error === '') return { ...told, state: 'delivered', nextAttemptAt: null, endedAt: now };
-  const tries = delivery.attempts - delivery.attemptsBefore + 1;
-  const wait = final ? null : waitAfter(tries, context.random(), askedMs);
-  if (wait === null) return { ...told, state: 'failed', nextAttemptAt: null, endedAt: now };
-  return { ...told, state: 'pending', nextAttemptAt: now + wait, endedAt: null };
+  const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
+  const result = { target, responseStatus, error };
+  if (error === '') return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: now };
+  const attempts = delivery.attempts - delivery.attemptsBefore + 1;
+  const delay = final ? null : delayAfter(attempts, context.random(), retryAfterMs);
+  if (delay === null) return { ...result, state: 'failed', nextAttemptAt: null, endedAt: now };
+  return { ...result, state: 'pending', nextAttemptAt: now + delay, endedAt: null };
 }
 
-/** Where a webhook's messages go now, which may be elsewhere than when the message was made. */
+/** The webhook's current address and secrets, which may differ from those when the message was created. */
 interface Receiver {
   url: string;
   secrets: readonly string[];
   guarded: boolean;
 }
 
-async function receiverNow(context: NotifyContext, userId: string | null): Promise<Receiver | string> {
+async function currentReceiver(context: NotifyContext, userId: string | null): Promise<Receiver | string> {
   const { settings, store, clock } = context;
   if (userId === null) {
     const { operatorWebhook } = settings;
-    if (operatorWebhook === null) return 'No webhook of the operators is configured any more';
+    if (operatorWebhook === null) return 'The operator webhook is no longer configured';
     return { url: operatorWebhook.url, secrets: [operatorWebhook.secret], guarded: false };
   }
   const webhook = await store.getWebhook(userId);
-  if (webhook === null) return 'The webhook was removed';
-  if (!webhook.enabled) return 'The webhook is switched off';
+  if (webhook === null) return 'The webhook was deleted';
+  if (!webhook.enabled) return 'The webhook is disabled';
   return {
     url: webhook.url,
     secrets: secretsOf(webhook, clock.now()),
@@ -80,9 +80,9 @@ async function sendWebhook(
   context: NotifyContext,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   const { id, userId, body } = delivery;
-  const receiver = await receiverNow(context, userId);
+  const receiver = await currentReceiver(context, userId);
   if (typeof receiver === 'string') {
     return { target: delivery.target, status: null, error: receiver, final: true };
   }
@@ -90,52 +90,60 @@ async function sendWebhook(
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Gleaner-Webhooks/1',
-    ...signed(id, body, secrets, context.clock.now()),
+    ...signatureHeaders(id, body, secrets, context.clock.now()),
   };
-  let answer: PostAnswer;
+  let response: PostAnswer;
   try {
-    answer = await context.poster.post({ url, headers, body, guarded }, signal);
+    response = await context.poster.post({ url, headers, body, guarded }, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     const fault = Fault.from(error);
     return { target: url, status: null, error: fault.message, final: fault.code === 'address_refused' };
   }
-  const { status } = answer;
+  const { status } = response;
   if (status >= 200 && status < 300) return { target: url, status, error: '' };
-  if (status === 410 && userId !== null) await switchOff(context, userId, url);
+  if (status === 410 && userId !== null) await disableWebhook(context, userId, url);
   return {
     target: url,
     status,
-    error: inWords(answer),
+    error: formatError(response),
     final: status === 410,
-    askedMs: retryAfterMs(answer.headers, context.clock.now()),
+    retryAfterMs: retryAfterMs(response.headers, context.clock.now()),
   };
 }
 
-/** Switches a webhook off whose receiver is gone for good, unless it was changed meanwhile. */
-async function switchOff({ store, clock, log }: NotifyContext, userId: string, url: string): Promise<void> {
+/** Disables a webhook whose receiver answered 410 Gone, unless its address changed in the meantime. */
+async function disableWebhook(
+  { store, clock, log }: NotifyContext,
+  userId: string,
+  url: string,
+): Promise<void> {
   const webhook = await store.getWebhook(userId);
   if (webhook === null || webhook.url !== url || !webhook.enabled) return;
   const { revision } = webhook;
-  const off = { ...webhook, enabled: false, updatedAt: clock.now(), revision: revision + 1 };
-  if (await store.putWebhook(off)) log.info({ userId }, 'webhook switched off: its receiver is gone');
+  const disabled = { ...webhook, enabled: false, updatedAt: clock.now(), revision: revision + 1 };
+  if (await store.putWebhook(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
 }
 
-function inWords({ status, text }: PostAnswer): string {
+function formatError({ status, text }: PostAnswer): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
   const shown = text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
     .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
     .trim()
-    .slice(0, shownLength);
+    .slice(0, maxShownLength);
   return shown === '' ? `HTTP ${status}` : `HTTP ${status}: ${shown}`;
 }
 
-async function sendMail(context: NotifyContext, delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
+async function sendMail(
+  context: NotifyContext,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
   const { settings, mailer } = context;
   const { id, target, createdAt, body } = delivery;
   if (settings.email === null || mailer === null) {
-    return { target, status: null, error: 'No mail server is configured any more', final: true };
+    return { target, status: null, error: 'No mail server is configured', final: true };
   }
   const { subject, text } = JSON.parse(body) as Email;
   try {

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
 import type { Webhook } from '../store/documents.ts';
 
-/** How long messages are signed with the secret before, too. */
+/** Time after a rotation during which messages are also signed with the previous secret. */
 export const rotationMs = 24 * 3_600_000;
 
-/** A new secret: 32 random bytes. */
+/** Creates a signing secret from 32 random bytes. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Secrets that a webhook's messages are signed with at `now`, the newest first. */
+/** Returns the secrets that sign a webhook's messages at `now`, newest first. */
 export function secretsOf(webhook: Webhook, now: number): string[] {
   const { secret, previousSecret, previousUntil } = webhook;
   return previousSecret !== null && previousUntil !== null && now < previousUntil
@@ -18,8 +18,8 @@ export function secretsOf(webhook: Webhook, now: number): string[] {
     : [secret];
 }
 
-/** Headers that say which message it is and prove who sent it when (Standard Webhooks): a signature per secret. */
-export function signed(id: string, body: string, secrets: readonly string[], now: number) {
+/** Returns the headers of the Standard Webhooks specification: id, timestamp and one signature per secret. */
+export function signatureHeaders(id: string, body: string, secrets: readonly string[], now: number) {
   const at = new Date(now);
   return {
     'webhook-id': id,

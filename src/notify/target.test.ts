@@ -7,12 +7,12 @@ test.each([
   'https://203.0.114.9/',
   'https://[2606:4700::1111]/',
   'https://xn--bcher-kva.example/',
-])('%s may be a webhook', (url) => {
+])('problemOfTarget() accepts %s', (url) => {
   expect(problemOfTarget(url, false)).toBeNull();
 });
 
 test.each([
-  ['example.com', /not an address/],
+  ['example.com', /not a URL/],
   ['ftp://example.com/', /http or https/],
   ['javascript:alert(1)', /http or https/],
   ['https://ann@example.com/', /user name or password/],
@@ -29,11 +29,11 @@ test.each([
   ['http://[::1]/', /public internet/],
   ['http://[::ffff:192.168.0.1]/', /public internet/],
   [`https://example.com/${'x'.repeat(2_000)}`, /longer than/],
-])('%s may not', (url, problem) => {
+])('problemOfTarget() rejects %s', (url, problem) => {
   expect(problemOfTarget(url, false)).toMatch(problem);
 });
 
-test('where private networks are allowed they may, and nothing else changes', () => {
+test('problemOfTarget() accepts private addresses if allowed', () => {
   expect(problemOfTarget('http://127.0.0.1:81/', true)).toBeNull();
   expect(problemOfTarget('http://localhost/', true)).toBeNull();
   expect(problemOfTarget('ftp://localhost/', true)).toMatch(/http or https/);

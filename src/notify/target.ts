@@ -1,27 +1,27 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../fetch/address.ts';
 
-/** Longest address of a webhook. */
-const longest = 2_000;
+/** Maximum characters of a webhook URL. */
+const maxLength = 2_000;
 
-/** Names that lead to this machine or network, whatever a resolver says. */
+/** Host names that always belong to the local machine or network. */
 const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
 /**
- * What is wrong with an address as a user's webhook, in words; null when nothing is. Names are resolved and judged
- * when a message is sent; here only what can be seen.
+ * Returns the reason why a URL cannot be a user's webhook, or null if it can. Checks only the URL itself; host names are
+ * resolved and checked when a message is sent.
  */
 export function problemOfTarget(text: string, allowPrivate: boolean): string | null {
-  if (text.length > longest) return `The address is longer than ${longest} characters`;
-  if (!URL.canParse(text)) return 'Value is not an address such as https://example.com/hook';
+  if (text.length > maxLength) return `The URL is longer than ${maxLength} characters`;
+  if (!URL.canParse(text)) return 'Value is not a URL such as https://example.com/hook';
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'The address must be http or https';
-  if (url.username !== '' || url.password !== '') return 'The address must hold no user name or password';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'The URL must use http or https';
+  if (url.username !== '' || url.password !== '') return 'The URL must not contain a user name or password';
   if (allowPrivate) return null;
-  // The ports below 1024 belong to other services.
+  // Other ports below 1024 belong to other protocols.
   const port = url.port === '' ? 443 : Number(url.port);
   if (port !== 80 && port !== 443 && port < 1024) return `Messages are not sent to port ${port}`;
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const isPrivate = isIP(host) === 0 ? privateName.test(host) : !isPublicAddress(host);
-  return isPrivate ? `${host} is not an address of the public internet` : null;
+  return isPrivate ? `${host} is not on the public internet` : null;
 }

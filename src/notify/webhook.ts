@@ -3,10 +3,10 @@ import type { Webhook } from '../store/documents.ts';
 import type { NoticeContext } from './context.ts';
 import { newSecret, rotationMs } from './signature.ts';
 
-/** Times that a change is tried again because another one came between. */
-const mostTries = 5;
+/** Maximum attempts at a change that conflicts with concurrent ones. */
+const maxAttempts = 5;
 
-/** Sets where the user's messages go, and whether they do. The secret stays, or is made where there is none. */
+/** Sets the URL and state of a user's webhook. Keeps its secret, or creates one for a new webhook. */
 export function setWebhook(
   context: NoticeContext,
   userId: string,
@@ -18,7 +18,7 @@ export function setWebhook(
   return change(context, userId, (webhook) => ({ ...(webhook ?? unset), url: address.href, enabled }));
 }
 
-/** Makes a new secret; the old one signs too for a day. Fault `not_found` without a webhook. */
+/** Replaces the secret; the previous one keeps signing for a day. Throws Fault `not_found` without a webhook. */
 export function rotateSecret(context: NoticeContext, userId: string): Promise<Webhook> {
   const secret = newSecret();
   return change(context, userId, (webhook) => {
@@ -35,13 +35,13 @@ export function rotateSecret(context: NoticeContext, userId: string): Promise<We
 async function change(
   { store, clock }: NoticeContext,
   userId: string,
-  make: (webhook: Webhook | null) => Omit<Webhook, 'updatedAt' | 'revision'>,
+  update: (webhook: Webhook | null) => Omit<Webhook, 'updatedAt' | 'revision'>,
 ): Promise<Webhook> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const webhook = await store.getWebhook(userId);
     const revision = (webhook?.revision ?? 0) + 1;
-    const changed = { ...make(webhook), updatedAt: clock.now(), revision };
+    const changed = { ...update(webhook), updatedAt: clock.now(), revision };
     if (await store.putWebhook(changed)) return changed;
   }
-  throw new Fault('conflict', 'The webhook is being changed by others. Try again.');
+  throw new Fault('conflict', 'The webhook was changed concurrently. Try again.');
 }

@@ -42,7 +42,7 @@ export interface NoticeStore {
    *  or, with `userId`, none of this user. */
   redeliver(id: string, now: number, userId?: string): Promise<Delivery | null>;
   /** Removes deliveries made before `before`; gives their number. */
-  forgetDeliveries(before: number): Promise<number>;
+  deleteDeliveriesBefore(before: number): Promise<number>;
 }
 
 /** How a try ended: when the next is due, or that it was the last. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPoster } from '../../src/fetch/post.ts';
-import { newSecret, signed } from '../../src/notify/signature.ts';
+import { newSecret, signatureHeaders } from '../../src/notify/signature.ts';
 import { freePort } from '../engines/nats.ts';
 import { root } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -16,27 +16,27 @@ const programOf = (language: string) =>
 const secret = newSecret();
 const body = JSON.stringify({ type: 'job.ended', data: { job_id: 'job 1', reason: '☃' } });
 const never = new AbortController().signal;
-const patience = { withinMs: 20_000 };
+const timeout = { withinMs: 20_000 };
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 const languages = [
-  { language: 'ts', command: process.execPath, there: true },
-  { language: 'python', command: 'python3', there: hasPython },
+  { language: 'ts', command: process.execPath, isAvailable: true },
+  { language: 'python', command: 'python3', isAvailable: hasPython },
 ];
 
 describe.each(languages)(
-  'the receiver in $language that the documentation shows',
-  ({ language, command, there }) => {
+  'the $language receiver of docs/webhooks.md',
+  ({ language, command, isAvailable }) => {
     const folder = mkdtempSync(join(tmpdir(), 'gleaner-receiver-'));
     const poster = createPoster({ totalMs: 10_000 });
     let child: ChildProcess | undefined;
     let printed = '';
     let url: string;
     beforeAll(async () => {
-      if (!there) return;
+      if (!isAvailable) return;
       const port = await freePort();
       url = `http://127.0.0.1:${port}/`;
-      // Packages are found beside the program.
+      // Node resolves packages beside the program.
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
       const file = join(folder, `receiver.${language}`);
@@ -48,7 +48,7 @@ describe.each(languages)(
       child.stdout!.setEncoding('utf8').on('data', (text: string) => {
         printed += text;
       });
-      await until('it listens', async () => ((await post({}, '')) > 0 ? true : undefined), patience);
+      await until('the receiver listens', async () => ((await post({}, '')) > 0 ? true : undefined), timeout);
     });
     afterAll(async () => {
       child?.kill();
@@ -58,9 +58,9 @@ describe.each(languages)(
 
     const post = async (headers: Record<string, string>, text: string) =>
       (await poster.post({ url, headers, body: text, guarded: false }, never)).status;
-    const headersOf = (id: string, by = [secret], at = Date.now()) => signed(id, body, by, at);
+    const headersOf = (id: string, by = [secret], at = Date.now()) => signatureHeaders(id, body, by, at);
 
-    test.skipIf(!there)('takes what is signed, once, and nothing else', async () => {
+    test.skipIf(!isAvailable)('accepts each signed message once and rejects others', async () => {
       const id = randomUUID();
       expect(await post(headersOf(id), body)).toBe(204);
       expect(await post(headersOf(id), body)).toBe(204);
@@ -71,9 +71,9 @@ describe.each(languages)(
       expect(await post(headersOf(randomUUID(), [secret], Date.now() - 3_600_000), body)).toBe(401);
       expect(await post({}, body)).toBe(401);
       const lines = await until(
-        'both were printed',
+        'both messages are printed',
         () => (printed.split('\n').length > 2 ? printed : undefined),
-        patience,
+        timeout,
       );
       expect(lines).toBe('job.ended job 1\njob.ended job 1\n');
     });

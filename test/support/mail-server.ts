@@ -2,76 +2,80 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { certificate } from './certificate.ts';
 
-/** An e-mail as it came. */
+/** An e-mail received by the server. */
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** User that was logged in. */
+  /** Authenticated user; undefined without a login. */
   user: string | undefined;
-  /** Whether it came over TLS. */
+  /** True if it was received over TLS. */
   secure: boolean;
   /** Header lines, unfolded, by lower-case name. */
   headers: Record<string, string>;
   text: string;
 }
 
-/** How the server behaves; what answers an Error is refused with its `responseCode`. */
-export interface MailManners {
-  /** The login that is demanded. */
+/** Behavior of the server. A hook that returns an Error refuses the command with its `responseCode`. */
+export interface MailBehavior {
+  /** Required login. */
   login?: { user: string; password: string };
-  /** Whether STARTTLS is offered; `secure`: TLS from the first byte. */
+  /** Offers STARTTLS, no TLS, or TLS from the first byte (`secure`). */
   tls?: 'offered' | 'none' | 'secure';
   recipient?(address: string): Error | null;
   data?(): Error | null;
-  /** Says nothing once connected. */
+  /** Accepts connections but never sends a greeting. */
   mute?: boolean;
 }
 
-/** A real mail server, on a port of its own. */
+/** An SMTP server on a free port. */
 export interface MailServer {
   readonly port: number;
   readonly received: ReceivedMail[];
-  /** Resolves once so many e-mails have come. */
-  came(count: number): Promise<void>;
-  /** Connections that were made. */
+  /** Resolves once `count` e-mails have been received. */
+  waitForMails(count: number): Promise<void>;
+  /** Resolves when the next client connects. */
+  nextConnection(): Promise<void>;
+  /** Returns the number of connections accepted. */
   connections(): number;
   close(): Promise<void>;
 }
 
-/** What a mail server answers a command with when it does not want it. */
+/** Creates the error that makes the server refuse a command. */
 export const refusal = (responseCode: number, message: string) =>
   Object.assign(new Error(message), { responseCode });
 
-/** Starts one. What it is told of its manners may be changed while it runs. */
-export async function startMailServer(manners: MailManners = {}): Promise<MailServer> {
+/** Starts an SMTP server. `behavior` may be changed while it runs. */
+export async function startMailServer(behavior: MailBehavior = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
+  const connecting: (() => void)[] = [];
   let connections = 0;
-  const { login, tls = 'offered' } = manners;
+  const { login, tls = 'offered' } = behavior;
   const options: SMTPServerOptions = {
     ...certificate,
     secure: tls === 'secure',
     disabledCommands: [...(tls === 'none' ? ['STARTTLS'] : []), ...(login ? [] : ['AUTH'])],
     authOptional: login === undefined,
-    // Lets a client send its password where nobody encrypts.
+    // Some tests log in without TLS.
     allowInsecureAuth: true,
     disableReverseLookup: true,
     onConnect(_session, callback) {
       connections += 1;
-      if (!manners.mute) callback();
+      for (const resolve of connecting.splice(0)) resolve();
+      if (!behavior.mute) callback();
     },
     onAuth({ username, password }, _session, callback) {
       if (username === login?.user && password === login?.password) callback(null, { user: username });
       else callback(refusal(535, 'Wrong user name or password'));
     },
     onRcptTo({ address }, _session, callback) {
-      callback(manners.recipient?.(address) ?? null);
+      callback(behavior.recipient?.(address) ?? null);
     },
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        const refused = manners.data?.() ?? null;
+        const refused = behavior.data?.() ?? null;
         if (refused === null) {
           const { mailFrom, rcptTo } = session.envelope;
           received.push({
@@ -79,7 +83,7 @@ export async function startMailServer(manners: MailManners = {}): Promise<MailSe
             to: rcptTo.map(({ address }) => address),
             user: session.user,
             secure: session.secure,
-            ...parsed(Buffer.concat(chunks).toString()),
+            ...parseMail(Buffer.concat(chunks).toString()),
           });
           for (const { count, resolve } of waiting) if (received.length >= count) resolve();
         }
@@ -88,13 +92,14 @@ export async function startMailServer(manners: MailManners = {}): Promise<MailSe
     },
   };
   const server = new SMTPServer(options);
-  // A client that breaks off is what some tests are about.
+  // Some tests abort connections on purpose.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.server.address() as AddressInfo).port,
     received,
-    came: (count) =>
+    nextConnection: () => new Promise((resolve) => void connecting.push(resolve)),
+    waitForMails: (count) =>
       new Promise((resolve) => {
         if (received.length >= count) resolve();
         else waiting.push({ count, resolve });
@@ -104,7 +109,7 @@ export async function startMailServer(manners: MailManners = {}): Promise<MailSe
   };
 }
 
-function parsed(source: string): Pick<ReceivedMail, 'headers' | 'text'> {
+function parseMail(source: string): Pick<ReceivedMail, 'headers' | 'text'> {
   const end = source.indexOf('\r\n\r\n');
   const lines = source
     .slice(0, end)
@@ -117,11 +122,11 @@ function parsed(source: string): Pick<ReceivedMail, 'headers' | 'text'> {
   const fields = Object.fromEntries(headers) as Record<string, string>;
   const text = source.slice(end + 4).replaceAll('\r\n', '\n');
   const quoted = fields['content-transfer-encoding'] === 'quoted-printable';
-  return { headers: fields, text: quoted ? unquoted(text) : text };
+  return { headers: fields, text: quoted ? decodeQuotedPrintable(text) : text };
 }
 
-/** Text of quoted-printable, UTF-8. */
-function unquoted(text: string): string {
+/** Decodes quoted-printable UTF-8 text. */
+function decodeQuotedPrintable(text: string): string {
   const bytes = text
     .replace(/=\n/g, '')
     .replace(/=([0-9A-F]{2})/g, (_match, hex) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -264,7 +264,7 @@ function listContract(open: OpenStores): void {
     expect(await list(null, 1)).toEqual(newestFirst.filter(({ userId: whose }) => whose === null));
     expect(await list(userId, 2)).toEqual(newestFirst.filter(({ userId: whose }) => whose === userId));
     expect(await list(newId(), 2)).toEqual([]);
-    expect(await stores.store.forgetDeliveries(aTime + 2)).toBe(4);
+    expect(await stores.store.deleteDeliveriesBefore(aTime + 2)).toBe(4);
     expect(await list(undefined, 100)).toEqual(newestFirst.slice(0, 5));
   });
 }

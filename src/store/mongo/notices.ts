@@ -131,7 +131,7 @@ export function noticeStore(engine: Engine): NoticeStore {
         }
       }),
 
-    forgetDeliveries: (before) =>
+    deleteDeliveriesBefore: (before) =>
       engine.run(
         async ({ deliveries }) => (await deliveries.deleteMany({ createdAt: { $lt: before } })).deletedCount,
       ),

@@ -123,6 +123,7 @@ export function noticeStore(engine: Engine): NoticeStore {
         ...(userId === undefined ? [] : [userId]),
       ),
 
-    forgetDeliveries: async (before) => engine.run('DELETE FROM deliveries WHERE created_at < ?', before),
+    deleteDeliveriesBefore: async (before) =>
+      engine.run('DELETE FROM deliveries WHERE created_at < ?', before),
   };
 }

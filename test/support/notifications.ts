@@ -13,41 +13,41 @@ import type { Delivery, Webhook } from '../../src/store/documents.ts';
 import { type JobsBench, openJobs, variantSoldRequest } from './jobs.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
-/** Notifications in this process: SQLite in a file, a real receiver, a clock that stands still. */
-export interface NoticesBench {
+/** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
+export interface NotificationFixture {
   jobs: JobsBench;
   context: NotifyContext;
   notifier: Notifier;
   receiver: Receiver;
-  /** Makes a user with credits and a webhook at the receiver. */
+  /** Creates a user with credits and a webhook at the receiver. */
   createUser(credits?: number): Promise<{ userId: string; webhook: Webhook }>;
-  /** Looks around once and waits for what it began. */
-  tell(notifier?: Notifier): Promise<void>;
-  /** Verifies a message of this moment as its receiver does, and gives it. */
+  /** Polls once and waits for the deliveries it starts. */
+  poll(notifier?: Notifier): Promise<void>;
+  /** Verifies the signature of a message sent at the current time and returns its body. */
   // biome-ignore lint/suspicious/noExplicitAny: messages of every type.
   verified(message: Received, secret: string): any;
-  /** Submits a job of variant sold and works it off; gives its id. */
+  /** Submits a variant-sold job, runs it and returns its id. */
   endedJob(userId: string): Promise<string>;
-  /** Submits so many items; gives the job's id. */
+  /** Submits a job with the number of items and returns its id. */
   submittedJob(userId: string, items?: number): Promise<string>;
   /** All deliveries, oldest first. */
   deliveries(): Promise<Delivery[]>;
   close(): Promise<void>;
 }
 
-/** What the bench is set to. */
-export interface NoticesOptions {
+/** Options for openNotifications(). */
+export interface NotificationOptions {
   operators?: boolean;
   email?: NoticeSettings['email'];
   mailer?: Mailer;
-  /** Milliseconds that a receiver has. */
-  answerMs?: number;
+  /** Timeout for a receiver's response. */
+  timeoutMs?: number;
   approval?: boolean;
 }
 
-/** Opens the bench. */
-export async function openNotices(options: NoticesOptions = {}): Promise<NoticesBench> {
-  const { operators = false, email = null, mailer = null, answerMs = 5_000, approval = false } = options;
+/** Opens a notification fixture; close it after the test. */
+export async function openNotifications(options: NotificationOptions = {}): Promise<NotificationFixture> {
+  const { operators = false, email = null, mailer = null, timeoutMs = 5_000, approval = false } = options;
   const receiver = await startReceiver();
   const settings: NoticeSettings = {
     operatorWebhook: operators ? { url: `${receiver.url}/operators`, secret: newSecret() } : null,
@@ -56,7 +56,7 @@ export async function openNotices(options: NoticesOptions = {}): Promise<Notices
   };
   const jobs = await openJobs({ approval, notices: settings });
   const { store, clock } = jobs.context;
-  const poster = createPoster({ totalMs: answerMs });
+  const poster = createPoster({ totalMs: timeoutMs });
   const context: NotifyContext = {
     store,
     clock,
@@ -81,13 +81,13 @@ export async function openNotices(options: NoticesOptions = {}): Promise<Notices
       const userId = await jobs.createUser(credits);
       return { userId, webhook: await setWebhook(context, userId, { url: receiver.url, enabled: true }) };
     },
-    async tell(by = notifier) {
-      await by.round();
+    async poll(by = notifier) {
+      await by.poll();
       await by.idle();
     },
     verified({ headers, body }, secret) {
       expect(headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1_000)));
-      // The verifier asks the machine what time it is.
+      // The verifier reads the system time.
       vi.useFakeTimers({ toFake: ['Date'], now: clock.now() });
       try {
         return new Signer(secret).verify(body, headers as Record<string, string>);
