@@ -33,7 +33,7 @@ export interface MailServer {
   readonly received: ReceivedMail[];
   /** Resolves once `count` e-mails have been received. */
   waitForMails(count: number): Promise<void>;
-  /** Resolves when the next client connects. */
+  /** Resolves when the next client has connected, before the greeting. */
   nextConnection(): Promise<void>;
   /** Returns the number of connections accepted. */
   connections(): number;
@@ -48,7 +48,6 @@ export const refusal = (responseCode: number, message: string) =>
 export async function startMailServer(behavior: MailBehavior = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
-  const connecting: (() => void)[] = [];
   let connections = 0;
   const { login, tls = 'offered' } = behavior;
   const options: SMTPServerOptions = {
@@ -61,7 +60,6 @@ export async function startMailServer(behavior: MailBehavior = {}): Promise<Mail
     disableReverseLookup: true,
     onConnect(_session, callback) {
       connections += 1;
-      for (const resolve of connecting.splice(0)) resolve();
       if (!behavior.mute) callback();
     },
     onAuth({ username, password }, _session, callback) {
@@ -98,7 +96,7 @@ export async function startMailServer(behavior: MailBehavior = {}): Promise<Mail
   return {
     port: (server.server.address() as AddressInfo).port,
     received,
-    nextConnection: () => new Promise((resolve) => void connecting.push(resolve)),
+    nextConnection: () => new Promise((resolve) => server.server.once('connection', () => resolve())),
     waitForMails: (count) =>
       new Promise((resolve) => {
         if (received.length >= count) resolve();
