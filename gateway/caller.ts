@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
-import type { AnswerHeaders } from '../src/base/answer-headers.ts';
+import type { AnswerHeaders } from '../src/contract/answer-headers.ts';
 
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;

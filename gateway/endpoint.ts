@@ -1,8 +1,8 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import { Access, access, rest as restOption } from '../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../gen/google/api/annotations_pb.ts';
-import { maxBodyBytes } from '../src/base/body-limit.ts';
-import { canWait } from '../src/base/wait.ts';
+import { maxBodyBytes } from '../src/contract/body-limit.ts';
+import { canWait } from '../src/contract/wait.ts';
 import { parse, type Template } from './paths/parse.ts';
 
 /** A method's REST form, derived from its descriptor. */

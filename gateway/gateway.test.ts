@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { createRateLimit } from '../src/access/rate-limit.ts';
-import { Fault } from '../src/base/fault.ts';
+import { Fault } from '../src/contract/fault.ts';
 import { handClock, recordedCaller, startTestGateway } from './fixture/gateway.ts';
 import { shopService } from './fixture/shop.ts';
 

@@ -1,4 +1,4 @@
-import { Fault } from '../src/base/fault.ts';
+import { Fault } from '../src/contract/fault.ts';
 import type { Caller } from './caller.ts';
 import { answerJson, type Exchange } from './exchange.ts';
 

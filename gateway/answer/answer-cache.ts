@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { createBoundedMap } from '../../src/base/bounded-map.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import type { WriteMessage } from '../json/message-writer.ts';
+import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
 
 /** How long retrieve answers are kept, in milliseconds (interface, "Limits": retrieve cache). */
 export interface CacheLengths {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createRateLimit, type RateLimit } from '../../src/access/rate-limit.ts';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import {
   type Answer,
   handClock,

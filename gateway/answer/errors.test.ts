@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Fault, type FaultCode, faultCodes } from '../../src/base/fault.ts';
+import { Fault, type FaultCode, faultCodes } from '../../src/contract/fault.ts';
 import { errorAnswer } from './errors.ts';
 
 const requestId = 'request-7';

@@ -1,4 +1,4 @@
-import type { Fault, FaultCode } from '../../src/base/fault.ts';
+import type { Fault, FaultCode } from '../../src/contract/fault.ts';
 
 /** An error as REST answers it (interface, "Errors" and "Generic models"). */
 export interface ErrorAnswer {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 
 const answers: Record<string, Answer> = {};

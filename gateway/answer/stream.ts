@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Message } from '@bufbuild/protobuf';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
-import type { AnswerHeaders } from '../../src/base/answer-headers.ts';
-import { Fault } from '../../src/base/fault.ts';
+import type { AnswerHeaders } from '../../src/contract/answer-headers.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { addHeaders, type Exchange } from '../exchange.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { memoryFiles, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { attachment, contentTypeOf } from './files.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { namesTag } from '../../src/base/etag.ts';
-import { Fault } from '../../src/base/fault.ts';
+import { namesTag } from '../../src/contract/etag.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { createEncoder, isCompressible, leastBytes, preferredEncoding } from '../answer/content-encoding.ts';
 import type { Caller, Headers } from '../caller.ts';
 import { admit, answerJson, type Exchange } from '../exchange.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { isCompressible } from '../answer/content-encoding.ts';
 import { type Exchange, sendContent } from '../exchange.ts';
 

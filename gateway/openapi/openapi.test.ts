@@ -6,7 +6,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { shopMessage, shopService } from '../fixture/shop.ts';
-import { messageWriter } from '../json/message-writer.ts';
+import { messageWriter } from '../../src/contract/json/message-writer.ts';
 
 interface Operation {
   operationId: string;

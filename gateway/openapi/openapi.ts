@@ -1,6 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import { bindingOf, placeOf, restName } from '../../src/base/problems.ts';
+import { bindingOf, placeOf, restName } from '../../src/contract/problems.ts';
 import {
   cacheHeaders,
   callerHeaders,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 
 /** Tells whether a request says that it has a body, be it an empty one of unknown length. */
 export function hasBody(request: IncomingMessage): boolean {

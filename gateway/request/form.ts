@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import busboy from 'busboy';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 
 /** One part of a multipart form. */
 export type Part = { kind: 'text'; text: string } | { kind: 'file'; bytes: Buffer };

@@ -1,4 +1,4 @@
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 
 /** Refuses a body that is not JSON in UTF-8. Fault: `unsupported_media`. */
 export function requireJson(contentType: string | undefined): void {

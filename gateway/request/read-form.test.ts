@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { readForm } from './form.ts';
 
 const headers = { 'content-type': 'multipart/form-data; boundary=x' };

@@ -1,4 +1,4 @@
-import { creditsHeader } from '../base/answer-headers.ts';
+import { creditsHeader } from '../contract/answer-headers.ts';
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';

@@ -2,7 +2,7 @@ import { create, type DescMethod, getOption, hasOption, type Message, ScalarType
 import { job as jobOption, rest as restOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import type { JsonObject } from '../base/json.ts';
-import { bindingOf, restName } from '../base/rest-form.ts';
+import { bindingOf, restName } from '../contract/rest-form.ts';
 import { fieldValue, toRest, toTexts } from './rest-json.ts';
 
 /** How a method is called over HTTP, derived from its descriptor. */

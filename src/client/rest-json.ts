@@ -16,7 +16,7 @@ import {
   nullable as nullableOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
-import { restName } from '../base/rest-form.ts';
+import { restName } from '../contract/rest-form.ts';
 import { isExactNumber } from './exact-json.ts';
 
 type Values = Record<string, unknown>;

@@ -1,5 +1,5 @@
-import { type AnswerHeaders, tagHeader } from '../base/answer-headers.ts';
-import { namesTag } from '../base/etag.ts';
+import { type AnswerHeaders, tagHeader } from '../contract/answer-headers.ts';
+import { namesTag } from '../contract/etag.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 

@@ -14,9 +14,9 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { BodyBudget } from '../base/body-budget.ts';
-import { maxBodyBytes, smallBodyBytes } from '../base/body-limit.ts';
+import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { acceptRequest, refuseRequest } from '../base/connections.ts';
-import { requestIdHeader, requestIdOf } from '../base/request-id.ts';
+import { requestIdHeader, requestIdOf } from '../contract/request-id.ts';
 import { screenBody } from './request-body.ts';
 
 /** Handles a request of node:http or node:http2; calls `next`, or answers 404, where no method has the path. */

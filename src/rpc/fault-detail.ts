@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
-import { takeAnswerHeaders } from '../base/answer-headers.ts';
+import { takeAnswerHeaders } from '../contract/answer-headers.ts';
 import { Fault, type FaultCode, faultCodes } from '../base/fault.ts';
 
 /** RPC code of each fault that reaches a caller; every other one is INTERNAL. */

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Compression, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { readAllBytes } from '@connectrpc/connect/protocol';
-import { bodyTooLarge, checkBinarySize, checkJsonSize } from '../base/body-content.ts';
-import { smallBodyBytes } from '../base/body-limit.ts';
+import { bodyTooLarge, checkBinarySize, checkJsonSize } from '../contract/body-content.ts';
+import { smallBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../base/fault.ts';
 import { toConnectError } from './fault-detail.ts';
 

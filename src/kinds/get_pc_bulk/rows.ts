@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { Fault, type Problem } from '../../base/fault.ts';
-import { quote } from '../../base/problems.ts';
+import { quote } from '../../contract/problems.ts';
 
 /** One row of the CSV that a client uploads. */
 export interface Row {

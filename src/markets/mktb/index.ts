@@ -1,4 +1,4 @@
-import { quote } from '../../base/problems.ts';
+import { quote } from '../../contract/problems.ts';
 import type { Market } from '../market.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';

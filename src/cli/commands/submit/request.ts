@@ -1,6 +1,6 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
-import { restName } from '../../../base/rest-form.ts';
+import { restName } from '../../../contract/rest-form.ts';
 import { fromRest } from '../../../client/index.ts';
 import { ShapeError } from '../../../client/rest-json.ts';
 import { UsageError } from '../exit.ts';

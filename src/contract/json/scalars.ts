@@ -1,5 +1,5 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
-import { quote, said } from '../../src/base/problems.ts';
+import { quote, said } from '../problems.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
 /**

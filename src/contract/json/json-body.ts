@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../fault.ts';
 import { NumberLiteral } from './scalars.ts';
 
 // May match inside a string, too; then reading again only costs time.

@@ -1,0 +1,136 @@
+/**
+ * Every code that a fault can have, with its retry rule. docs/faults.md says what each means to a
+ * client. `never`: another try gives the same answer. `soon`: worth another try after a short
+ * back-off. `later`: the other side wants to be left alone for a while.
+ */
+export const faultCodes = {
+  // What a caller did.
+  unauthenticated: 'never',
+  forbidden: 'never',
+  insufficient_credits: 'never',
+  not_found: 'never',
+  conflict: 'never',
+  invalid: 'never',
+  malformed: 'never',
+  too_large: 'never',
+  unsupported_media: 'never',
+  rate_limited: 'later',
+  link_invalid: 'never',
+  // What our own engines did.
+  starting: 'soon',
+  unavailable: 'soon',
+  disk_full: 'later',
+  internal: 'never',
+  // What a marketplace's page was.
+  page_not_found: 'never',
+  page_blocked: 'later',
+  page_login: 'later',
+  page_private: 'never',
+  page_region: 'never',
+  page_throttled: 'later',
+  page_empty: 'soon',
+  page_unreadable: 'soon',
+  page_mismatch: 'soon',
+  page_failed: 'soon',
+  page_too_large: 'never',
+  page_timeout: 'soon',
+  network: 'soon',
+  proxy_failed: 'soon',
+  origin_missing: 'never',
+  address_refused: 'never',
+  robots_disallowed: 'never',
+  origin_paused: 'later',
+  browser_missing: 'never',
+  browser_failed: 'soon',
+  // What became of a unit without a page.
+  not_queued: 'never',
+  work_abandoned: 'never',
+  terminated: 'never',
+  rejected: 'never',
+} as const;
+
+/** Code of a fault. */
+export type FaultCode = keyof typeof faultCodes;
+
+/** One problem of an invalid request, in FastAPI's terms (decisions, "422 body"). */
+export interface Problem {
+  /** Starts with `body`, `path`, `query` or `header`. */
+  loc: (string | number)[];
+  msg: string;
+  /** FastAPI's name of the sort of problem: `missing`, `string_type`, `too_long`, … */
+  type: string;
+}
+
+/** Credits needed and there. */
+export interface Quota {
+  required: number;
+  current: number;
+}
+
+/** What a fault can carry beside its code and message. */
+export interface FaultDetails {
+  /** Every problem of an invalid request, up to 100. */
+  problems?: Problem[];
+  quota?: Quota;
+  /** Milliseconds after which a try makes sense, where the other side said so. */
+  retryAfterMs?: number;
+  /** Response headers of the error, lower-case names. */
+  headers?: Readonly<Record<string, string>>;
+  /** The component that does not answer. Clients receive its name only; the message is for the log. */
+  component?: Component;
+  /** Another try would meet the same limit, whatever the code's rule. */
+  final?: boolean;
+  cause?: unknown;
+}
+
+/** A part of the service that can be away. */
+export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
+
+/** The message for clients while a component is unavailable. */
+export const unavailableMessage = (component: Component) =>
+  component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
+
+/** Our one error: a code, words a client can act on, and a retry rule that follows from the code. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly problems: Problem[];
+  readonly quota: Quota | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly component: Component | undefined;
+  readonly final: boolean;
+
+  constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'Fault';
+    this.code = code;
+    this.problems = details.problems ?? [];
+    this.quota = details.quota;
+    this.retryAfterMs = details.retryAfterMs;
+    this.headers = details.headers ?? {};
+    this.component = details.component;
+    this.final = details.final ?? false;
+  }
+
+  /** The message for a client: without addresses and paths of the service's own engines. */
+  get clientMessage(): string {
+    return this.component === undefined ? this.message : unavailableMessage(this.component);
+  }
+
+  /** When another try makes sense. */
+  get retry(): 'never' | 'soon' | 'later' {
+    return this.final ? 'never' : faultCodes[this.code];
+  }
+
+  /** The fault itself, or an `internal` one around anything else that was thrown. */
+  static from(thrown: unknown): Fault {
+    if (thrown instanceof Fault) return thrown;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new Fault('internal', message, { cause: thrown });
+  }
+
+  /** An `invalid` fault of one problem. */
+  static invalid(loc: Problem['loc'], msg: string, type: string): Fault {
+    return new Fault('invalid', `${loc.join('.')}: ${msg}`, { problems: [{ loc, msg, type }] });
+  }
+}
