@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { node, root } from './place.mjs';
 
-const folder = join(root, 'gateway', 'console');
+const folder = join(root, 'console');
 const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
 const lock = join(root, 'package-lock.json');

@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Tests, the contracts that adapters are held to, and fixtures import what they like. */
 const ofTests = /\.test\.tsx?$|\/(?:contract|fixture)(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
-const sources: Source[] = ['src', 'gateway', 'gen']
+const sources: Source[] = ['src', 'gateway', 'console', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
@@ -134,10 +134,10 @@ describe('a rule', () => {
     ['src/jobs/a.ts', '../../package.json'],
     ['src/jobs/a.ts', '../unheard-of/b.ts'],
     ['gateway/a.ts', '../src/jobs/b.ts'],
-    ['gateway/a.ts', './console/main.ts'],
-    ['gateway/console/main.tsx', '../caller.ts'],
-    ['gateway/console/main.tsx', '../../src/base/id.ts'],
-    ['src/cli/a.ts', '../../gateway/console/main.ts'],
+    ['gateway/a.ts', '../console/src/main.ts'],
+    ['console/src/main.tsx', '../../gateway/caller.ts'],
+    ['console/src/main.tsx', '../../src/base/id.ts'],
+    ['src/cli/a.ts', '../../console/src/main.ts'],
     ['src/client/a.ts', '../jobs/b.ts'],
     ['src/rpc/a.ts', '../client/b.ts'],
     ['src/jobs/a.ts', '../notify/b.ts'],
@@ -153,8 +153,8 @@ describe('a rule', () => {
     ['src/cli/a.ts', '../client/b.ts'],
     ['src/client/a.ts', '../../gen/b.ts'],
     ['gateway/a.ts', '../src/base/b.ts'],
-    ['gateway/console/deep/a.ts', '../../../gen/b.ts'],
-    ['gateway/console/deep/a.ts', '../b.ts'],
+    ['console/src/deep/a.ts', '../../../gen/b.ts'],
+    ['console/src/deep/a.ts', '../b.ts'],
   ])('lets %s import %s', (path, name) => {
     expect(againstArrows(from(path, name))).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('a rule', () => {
 
   test('keeps drivers in their folders, Node out of web pages, and questions out of the rest', () => {
     expect(outsideOf(from('src/store/a.ts', 'mongodb'), /^mongodb$/, /^src\/store\/mongo\//)).toHaveLength(1);
-    expect(notForBrowsers(from('gateway/console/a.ts', 'node:fs', 'react'))).toHaveLength(1);
+    expect(notForBrowsers(from('console/src/a.ts', 'node:fs', 'react'))).toHaveLength(1);
     const asking = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
     expect(askers(asking('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
     expect(askers(asking('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);

@@ -26,7 +26,7 @@ const neighbours: readonly [from: string, file: RegExp][] = [
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
   gateway: { imports: ['gen', 'src/base'], users: ['src/cli'] },
   // A web page of its own: nothing of the service runs in a browser.
-  'gateway/console': { imports: ['gen'], users: [] },
+  console: { imports: ['gen'], users: [] },
   // What a caller's program would be: it knows the contract, not the service.
   'src/client': { imports: ['gen', 'src/base'], users: ['src/cli'] },
 };
@@ -41,13 +41,13 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^puppeteer/, /^src\/fetch\/browser\//],
   [/^lru-cache$/, /^src\/base\//],
-  [/^(?:express|busboy|negotiator)$/, /^gateway\/(?!console\/)/],
+  [/^(?:express|busboy|negotiator)$/, /^gateway\//],
 ];
 
-/** "src/jobs" of "src/jobs/work.ts"; "gateway/console", else "gateway" and "gen" as they are. */
+/** The area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */
 export function areaOf(path: string): string {
-  const two = path.split('/').slice(0, 2).join('/');
-  return path.startsWith('src/') || two in apart ? two : path.split('/', 1)[0]!;
+  const [top, second] = path.split('/');
+  return top === 'src' ? `${top}/${second}` : top!;
 }
 
 const rowOf = (area: string) => rows.findIndex((row) => row.includes(area));
@@ -83,7 +83,7 @@ export const betweenSiblings = (sources: readonly Source[]) =>
 /** Imports of what is not there for a web page, as "a -> package". */
 export const notForBrowsers = (sources: readonly Source[]) =>
   sources
-    .filter(({ path }) => areaOf(path) === 'gateway/console' && !path.endsWith('.config.ts'))
+    .filter(({ path }) => areaOf(path) === 'console' && !path.endsWith('.config.ts'))
     .flatMap(({ path, packages }) =>
       packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
     );

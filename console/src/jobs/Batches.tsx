@@ -1,0 +1,41 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Code } from '@mantine/core';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { every } from '../app/queries.ts';
+import { type Column, ListTable } from '../list/ListTable.tsx';
+import { Moment } from '../time/Moment.tsx';
+import { StatusBadge } from './StatusBadge.tsx';
+
+const columns: Column<Batch>[] = [
+  { title: '#', align: 'right', cell: ({ seq }) => seq + 1 },
+  { title: 'Batch', cell: ({ batchId }) => <Code>{batchId.slice(0, 8)}</Code> },
+  { title: 'Region', cell: ({ region }) => region },
+  { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+  { title: 'Claims', align: 'right', cell: ({ attempt }) => attempt },
+  { title: 'Done', align: 'right', cell: ({ success }) => success },
+  { title: 'Failed', align: 'right', cell: ({ failed }) => failed },
+  { title: 'Units', align: 'right', cell: ({ total }) => total },
+  { title: 'Put off until', cell: ({ notBefore }) => <Moment at={notBefore} none="" /> },
+  { title: 'Ended', cell: ({ endedAt }) => <Moment at={endedAt} /> },
+];
+
+/** A job's batches: who has them, and what became of them. For operators. */
+export function Batches({ job }: { job: Job }) {
+  const query = useQuery(
+    OperatorService.method.listBatches,
+    { jobId: job.jobId },
+    { refetchInterval: job.ended ? false : every.running },
+  );
+  return (
+    <ListTable
+      label="Batches"
+      rows={query.data?.batches ?? []}
+      keyOf={({ batchId }) => batchId}
+      query={query}
+      columns={columns}
+      minWidth={760}
+      empty={{ title: 'No batches', about: 'They are cut once the job is approved.' }}
+    />
+  );
+}

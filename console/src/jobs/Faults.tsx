@@ -1,0 +1,58 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Accordion, Badge, Code, EmptyState, Group, List, Skeleton, Text } from '@mantine/core';
+import { IconMoodSmile } from '@tabler/icons-react';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { every } from '../app/queries.ts';
+import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { countText } from '../number/text.ts';
+import { useSession } from '../session/session.ts';
+import { faultMethods } from './methods.ts';
+
+/** A job's failures by fault, with examples. */
+export function Faults({ job }: { job: Job }) {
+  const { role } = useSession();
+  const { data, error, isPending, refetch } = useQuery(
+    faultMethods(role),
+    { jobId: job.jobId },
+    { refetchInterval: job.ended ? false : every.watching },
+  );
+  if (isPending) return <Skeleton height={80} />;
+  if (error) return <FaultAlert error={error} retry={refetch} />;
+  if (data.faults.length === 0) {
+    return (
+      <EmptyState
+        icon={<IconMoodSmile />}
+        title={job.ended ? 'Nothing failed' : 'Nothing has failed so far'}
+        py="lg"
+      />
+    );
+  }
+  return (
+    <Accordion variant="separated" multiple defaultValue={data.faults.slice(0, 1).map(({ code }) => code)}>
+      {data.faults.map(({ code, units, examples }) => (
+        <Accordion.Item key={code} value={code}>
+          <Accordion.Control>
+            <Group gap="sm">
+              <Badge color="red" variant="light">
+                {countText(units)}
+              </Badge>
+              <Text fw={500} size="sm" ff="monospace">
+                {code}
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>
+            <List size="sm" spacing={4}>
+              {examples.map(({ index, key, region, message }) => (
+                <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
+                  <Code>{key}</Code> {region === '' ? '' : `(${region}) `}
+                  {message}
+                </List.Item>
+              ))}
+            </List>
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Identifier } from '../list/Identifier.tsx';
+import { countText } from '../number/text.ts';
+import { useSession } from '../session/session.ts';
+import { Moment } from '../time/Moment.tsx';
+import { lengthText } from '../time/text.ts';
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Stack gap={0}>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+      <Text component="div" size="sm">
+        {children}
+      </Text>
+    </Stack>
+  );
+}
+
+const msOf = (at: Timestamp) => Number(at.seconds) * 1000;
+
+/** The facts of a job. */
+export function JobSummary({ job }: { job: Job }) {
+  const operator = useSession().role === 'operator';
+  const until = job.finishedAt ? msOf(job.finishedAt) : Date.now();
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
+      <Fact name="Job">
+        <Identifier value={job.jobId} name="job id" />
+      </Fact>
+      {operator && (
+        <Fact name="User">
+          <Anchor component={Link} to={`/users/${job.userId}`} size="sm" underline="always">
+            {job.userName || job.userId}
+          </Anchor>
+          {job.userBalance !== undefined && ` (balance ${countText(job.userBalance)})`}
+        </Fact>
+      )}
+      <Fact name="Credits">
+        {countText(job.cost)}
+        {job.refunded > 0 && `, ${countText(job.refunded)} given back`}
+        <Text span c="dimmed" size="xs">{` (${countText(job.unitPrice)} each)`}</Text>
+      </Fact>
+      <Fact name="Units">{countText(job.total)}</Fact>
+      <Fact name="Batches">{`${countText(job.batchesDone)} of ${countText(job.batches)} done`}</Fact>
+      {job.region !== '' && <Fact name="Region">{job.region}</Fact>}
+      {job.taskId !== undefined && <Fact name="Task id">{String(job.taskId)}</Fact>}
+      <Fact name="Submitted">
+        <Moment at={job.createdAt} />
+      </Fact>
+      {job.decideBy && !job.startedAt && (
+        <Fact name="Rejected unless approved">
+          <Moment at={job.decideBy} relative />
+        </Fact>
+      )}
+      {job.startedAt && <Fact name="Worked on for">{lengthText(until - msOf(job.startedAt))}</Fact>}
+      {job.finishedAt && (
+        <Fact name="Ended">
+          <Moment at={job.finishedAt} />
+        </Fact>
+      )}
+      {job.retryOf !== '' && (
+        <Fact name="Tries again what failed of">
+          <Anchor component={Link} to={`/jobs/${job.retryOf}`} size="sm" underline="always">
+            {job.retryOf.slice(0, 8)}
+          </Anchor>
+        </Fact>
+      )}
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,28 @@
+import { SegmentedControl, Stack } from '@mantine/core';
+import { useState } from 'react';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { UnitsTable } from './UnitsTable.tsx';
+
+const choices = [
+  { value: '', label: 'All' },
+  { value: 'PENDING', label: 'Outstanding' },
+  { value: 'SUCCESS', label: 'Done' },
+  { value: 'FAILED', label: 'Failed' },
+];
+
+/** Units of a job with a choice of their state. */
+export function Units({ job }: { job: Job }) {
+  const [status, setStatus] = useState('');
+  return (
+    <Stack align="stretch">
+      <SegmentedControl
+        aria-label="Which units"
+        value={status}
+        onChange={setStatus}
+        data={choices}
+        style={{ alignSelf: 'flex-start' }}
+      />
+      <UnitsTable jobId={job.jobId} status={status} live={!job.ended} />
+    </Stack>
+  );
+}

@@ -1,0 +1,24 @@
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { every } from '../app/queries.ts';
+import { LedgerTable } from './LedgerTable.tsx';
+
+/** The ledger of one user, or of all for ''. For operators. */
+export function UserLedger({ userId }: { userId: string }) {
+  const query = useInfiniteQuery(
+    OperatorService.method.listLedgerEntries,
+    { userId, pageSize: 100, pageToken: '' },
+    {
+      pageParamKey: 'pageToken',
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: every.watching,
+    },
+  );
+  return (
+    <LedgerTable
+      entries={query.data?.pages.flatMap(({ entries }) => entries) ?? []}
+      query={query}
+      owners={userId === ''}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Badge, Code, Text } from '@mantine/core';
+import { OperatorService, type Setting } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { Page } from '../layout/Page.tsx';
+import { type Column, ListTable } from '../list/ListTable.tsx';
+
+const columns: Column<Setting>[] = [
+  { title: 'Name', cell: ({ name }) => <Code>{name}</Code> },
+  {
+    title: 'In force',
+    cell: ({ value }) =>
+      value === '' ? (
+        <Text span size="sm" c="dimmed">
+          none
+        </Text>
+      ) : (
+        <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
+      ),
+  },
+  {
+    title: 'From',
+    cell: ({ set }) => (
+      <Badge variant="light" tt="none" color={set ? 'blue' : 'gray'}>
+        {set ? 'environment' : 'default'}
+      </Badge>
+    ),
+  },
+  { title: 'What it means', cell: ({ about }) => <Text size="sm">{about}</Text> },
+];
+
+/** Settings in force, of the process that answers. */
+export function SettingsPage() {
+  const query = useQuery(OperatorService.method.listSettings, {});
+  return (
+    <Page title="Settings" about="As the environment of the service has them. Secrets are not shown.">
+      <ListTable
+        label="Settings"
+        rows={query.data?.settings ?? []}
+        keyOf={({ name }) => name}
+        query={query}
+        columns={columns}
+        minWidth={760}
+        empty={{ title: 'No settings' }}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,52 @@
+import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'react-router';
+import { comments } from '../../../gen/comments.ts';
+import { Page } from '../layout/Page.tsx';
+import { kindText, markets, marketText, type Offer, offers } from '../offers/offers.ts';
+import { About } from './About.tsx';
+
+/** The first sentence of what the contract says of an offer. */
+export function aboutOffer({ method }: Offer): string {
+  const text = comments[`${method.parent.typeName}.${method.name}`] ?? '';
+  return text.replace(/ \(endpoint \d+\)/, '');
+}
+
+/** Everything that can be submitted, by marketplace. */
+export function OffersPage() {
+  return (
+    <Page title="Submit" about="Choose what is to be collected.">
+      {markets.map((market) => (
+        <Stack key={market} gap="sm" component="section">
+          <Title order={2} size="h4">
+            {marketText(market)}
+          </Title>
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+            {offers
+              .filter((offer) => offer.market === market)
+              .map((offer) => (
+                <Card
+                  key={offer.kind}
+                  withBorder
+                  radius="md"
+                  component={Link}
+                  to={`/submit/${market}/${offer.kind}`}
+                >
+                  <Group justify="space-between" wrap="nowrap" gap="xs">
+                    <Text fw={600}>{kindText(offer.kind)}</Text>
+                    {offer.workingHours && (
+                      <Badge variant="light" color="gray" tt="none">
+                        working hours
+                      </Badge>
+                    )}
+                  </Group>
+                  <Text size="sm" c="dimmed">
+                    <About text={aboutOffer(offer)} />
+                  </Text>
+                </Card>
+              ))}
+          </SimpleGrid>
+        </Stack>
+      ))}
+    </Page>
+  );
+}

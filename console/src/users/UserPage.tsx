@@ -1,0 +1,95 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Alert, Anchor, Button, Skeleton, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconBan, IconCoins } from '@tabler/icons-react';
+import { Link, useParams } from 'react-router';
+import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { every } from '../app/queries.ts';
+import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { JobsTable } from '../jobs/JobsTable.tsx';
+import { noFilter, useJobs } from '../jobs/useJobs.ts';
+import { Page } from '../layout/Page.tsx';
+import { Section } from '../layout/Section.tsx';
+import { UserLedger } from '../ledger/UserLedger.tsx';
+import { Identifier } from '../list/Identifier.tsx';
+import { countText } from '../number/text.ts';
+import { Moment } from '../time/Moment.tsx';
+import { CreditsModal } from './CreditsModal.tsx';
+import { SuspendButton } from './SuspendButton.tsx';
+import { UserKeys } from './UserKeys.tsx';
+
+/** One user: balance, keys, jobs and ledger, and what operators do with them. */
+export function UserPage() {
+  const { userId = '' } = useParams();
+  const { data, error, isPending, refetch } = useQuery(
+    OperatorService.method.getUser,
+    { userId },
+    { refetchInterval: every.watching },
+  );
+  if (data?.user) return <Loaded user={data.user} />;
+  return (
+    <Page title="User">
+      {isPending ? (
+        <Skeleton height={240} role="status" aria-label="Loading the user" />
+      ) : (
+        <FaultAlert error={error} retry={refetch} />
+      )}
+    </Page>
+  );
+}
+
+function Loaded({ user }: { user: Account }) {
+  const [opened, { open, close }] = useDisclosure();
+  const { jobs, query } = useJobs({ ...noFilter, userId: user.id }, 10);
+  return (
+    <Page
+      title={user.name}
+      about={
+        <>
+          {user.email === '' ? 'No e-mail address' : user.email} · since <Moment at={user.createdAt} />
+        </>
+      }
+      actions={
+        <>
+          <Button leftSection={<IconCoins size={16} aria-hidden />} onClick={open}>
+            Credits
+          </Button>
+          <SuspendButton user={user} />
+        </>
+      }
+    >
+      {user.suspended && (
+        <Alert color="red" icon={<IconBan />} title="Suspended">
+          All keys of this user are refused.
+        </Alert>
+      )}
+      <Section title="Balance">
+        <Text size="xl" fw={600}>
+          {countText(user.balance)} credits
+        </Text>
+        <Identifier value={user.id} name="user id" />
+      </Section>
+      <UserKeys userId={user.id} />
+      <Section
+        title="Latest jobs"
+        actions={
+          <Anchor component={Link} to={`/jobs?userId=${user.id}`} size="sm">
+            All jobs of this user
+          </Anchor>
+        }
+      >
+        <JobsTable
+          jobs={jobs.slice(0, 10)}
+          query={{ ...query, hasNextPage: false }}
+          owners={false}
+          empty={{ title: 'No jobs yet' }}
+        />
+      </Section>
+      <Section title="Ledger">
+        <UserLedger userId={user.id} />
+      </Section>
+      <CreditsModal user={user} opened={opened} close={close} />
+    </Page>
+  );
+}
