@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{src,gateway,console,test,deploy}/**/*.test.ts'],
+    include: ['{src,gateway,console,sandbox,test,deploy}/**/*.test.ts'],
     // Suites with processes and engines of their own take longer than a unit test.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-import { productPage } from '../../test/origins/mkta/product-page.ts';
+import { productPage } from '../../sandbox/mkta/product-page.ts';
 
 /** An item of the fake marketplace A and the page that its origin sends. */
 export interface BenchPage {

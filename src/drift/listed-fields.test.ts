@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { direct } from '../../test/origins/direct.ts';
-import { origins } from '../../test/origins/list.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { origins } from '../../sandbox/list.ts';
 import type { JsonObject } from '../base/json.ts';
 import { markets } from '../markets/list.ts';
 import type { PageName } from '../markets/market.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { plainIds } from '../../test/origins/mkta/ids.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../test/origins/direct.ts';
-import { mktb as originB } from '../../test/origins/mktb.ts';
-import { mktc as originC } from '../../test/origins/mktc.ts';
-import { mktf as originF } from '../../test/origins/mktf.ts';
-import type { Origin } from '../../test/origins/origin.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { mktb as originB } from '../../sandbox/mktb/index.ts';
+import { mktc as originC } from '../../sandbox/mktc/index.ts';
+import { mktf as originF } from '../../sandbox/mktf/index.ts';
+import type { Origin } from '../../sandbox/origin.ts';
 import { Fault } from '../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { FetchPage, PageAnswer } from '../fetch/page.ts';

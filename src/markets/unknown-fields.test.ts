@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { direct } from '../../test/origins/direct.ts';
-import { origins } from '../../test/origins/list.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { origins } from '../../sandbox/list.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { markets } from './list.ts';

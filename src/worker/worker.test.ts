@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { plainIds } from '../../test/origins/mkta/ids.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';

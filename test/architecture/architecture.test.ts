@@ -129,7 +129,7 @@ describe('a rule', () => {
     ['src/store/a.ts', '../queue/queue.ts'],
     ['src/kinds/a.ts', '../markets/list.ts'],
     ['src/base/a.ts', '../jobs/b.ts'],
-    ['src/cli/a.ts', '../../test/origins/main.ts'],
+    ['src/cli/a.ts', '../../sandbox/main.ts'],
     ['src/jobs/a.ts', '../../gateway/caller.ts'],
     ['src/jobs/a.ts', '../../package.json'],
     ['src/jobs/a.ts', '../unheard-of/b.ts'],

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { origins } from '../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -6,8 +8,6 @@ import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
 import { markets } from '../../src/markets/list.ts';
 import type { PageName } from '../../src/markets/market.ts';
-import { origins } from '../origins/list.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 /** The marketplaces as they serve anyone, and as they serve browsers only. */

@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { mktd } from '../../sandbox/mktd/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type Config, loadConfig } from '../../src/base/config.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { targetOf } from '../../src/cli/page/target.ts';
 import { runExtract, runFetch } from '../../src/cli/page.ts';
-import { mkta } from '../origins/mkta.ts';
-import { mktd } from '../origins/mktd.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { chromium, skipped } from './chromium.ts';
 
 describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import type { PageRequest } from '../../src/fetch/page.ts';
 import { mkta as market } from '../../src/markets/mkta/index.ts';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };

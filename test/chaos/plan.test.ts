@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { random } from '../origins/random.ts';
+import { random } from '../../sandbox/random.ts';
 import { formatCommand, parseOptions } from './options.ts';
 import { planFaults } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../origins/random.ts';
+import type { Random } from '../../sandbox/random.ts';
 
 /** Engines between which and a process the network can fail. */
 export type EngineName = 'mongo' | 'nats';

@@ -1,7 +1,7 @@
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { random } from '../../sandbox/random.ts';
+import { startOrigins } from '../../sandbox/server.ts';
 import { createGleanerClient, type GleanerClient } from '../../src/client/index.ts';
-import { random } from '../origins/random.ts';
-import { startOrigins } from '../origins/server.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
 import { type FaultyLink, startLink } from '../support/link.ts';

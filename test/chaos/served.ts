@@ -1,4 +1,4 @@
-import type { Origin, OriginReply, OriginRequest } from '../origins/origin.ts';
+import type { Origin, OriginReply, OriginRequest } from '../../sandbox/origin.ts';
 
 /** What the origins were asked for about one subject (an item, a keyword), and what they served. */
 interface Served {

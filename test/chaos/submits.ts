@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../origins/random.ts';
+import type { Random } from '../../sandbox/random.ts';
 import type { CallOutcome, ChaosSubmit } from './account.ts';
 import { type ClientContext, type Intent, runCustomer } from './customer.ts';
 import type { ChaosOptions } from './options.ts';

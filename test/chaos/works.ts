@@ -3,12 +3,12 @@ import type { DescMessage, DescMethodUnary, MessageInitShape } from '@bufbuild/p
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktbService } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { mktb } from '../../sandbox/mktb/index.ts';
+import { mktd } from '../../sandbox/mktd/index.ts';
+import type { Origin } from '../../sandbox/origin.ts';
 import type { GleanerClient, Submitted } from '../../src/client/index.ts';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
-import { mktb } from '../origins/mktb.ts';
-import { mktd } from '../origins/mktd.ts';
-import type { Origin } from '../origins/origin.ts';
 import type { ServedLog } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: records and pages of every shape.

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { origins } from '../origins/list.ts';
-import { startOrigins } from '../origins/server.ts';
+import { origins } from '../../sandbox/list.ts';
+import { startOrigins } from '../../sandbox/server.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { origins } from '../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/nats.ts';
-import { origins } from '../origins/list.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { createService, httpUrl, type Service } from '../support/service.ts';

@@ -1,5 +1,5 @@
-import { origins } from '../origins/list.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { origins } from '../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { until } from '../support/until.ts';

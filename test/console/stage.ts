@@ -1,7 +1,7 @@
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { buildConsole } from '../../deploy/console.mjs';
-import { origins } from '../origins/list.ts';
-import { startOrigins } from '../origins/server.ts';
+import { origins } from '../../sandbox/list.ts';
+import { startOrigins } from '../../sandbox/server.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

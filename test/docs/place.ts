@@ -1,5 +1,5 @@
-import { origins } from '../origins/list.ts';
-import { startOrigins } from '../origins/server.ts';
+import { origins } from '../../sandbox/list.ts';
+import { startOrigins } from '../../sandbox/server.ts';
 import { apiOf } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { type Engines, embedded } from '../support/engines.ts';

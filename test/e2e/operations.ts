@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainIds } from '../origins/mkta/ids.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { submitItems, watchJob } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Place } from './place.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { apiOf, type TestUser, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { openStacks, type Stack } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { newId } from '../../src/base/id.ts';
-import { plainIds } from '../origins/mkta/ids.ts';
 import { call, type Item, submitItems, type TestUser, variantSold, watchJob } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Place } from './place.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type Answer, type Api, apiOf, call, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { allStoppable, type Engine, openStacks } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type Api, apiOf, watchJob } from '../support/api.ts';
 import { type Chance, chance } from '../support/chance.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';

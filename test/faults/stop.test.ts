@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { isSetUp } from '../../deploy/setup.mjs';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type Api, apiOf, submitItems, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { newSecret } from '../../src/notify/signature.ts';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../origins/server.ts';
 import { type Api, apiOf, call, submitItems, variantSold } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';

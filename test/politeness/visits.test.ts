@@ -3,6 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { direct } from '../../sandbox/direct.ts';
+import { origins } from '../../sandbox/list.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -13,8 +15,6 @@ import { markets } from '../../src/markets/list.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { direct } from '../origins/direct.ts';
-import { origins } from '../origins/list.ts';
 
 /** Headers that a request may have: what HTTP needs, what says who asks for what, and what sites' own
  *  interfaces ask for. */

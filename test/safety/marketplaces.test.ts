@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { direct } from '../../sandbox/direct.ts';
+import { mkta as origin } from '../../sandbox/mkta/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
@@ -8,8 +10,6 @@ import type { PageName } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { direct } from '../origins/direct.ts';
-import { mkta as origin } from '../origins/mkta.ts';
 import { type Inside, type Site, startInside, startSite } from './site.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { direct } from '../origins/direct.ts';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta } from '../origins/mkta.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
 import { type Api, apiOf, submitItems, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded } from '../support/engines.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../origins/random.ts';
+import type { Random } from '../../sandbox/random.ts';
 
 /** Probabilities, per call or per message, of what goes wrong. */
 export interface FaultRates {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { hash } from '../../sandbox/random.ts';
 import { Fault } from '../../src/base/fault.ts';
 import { sha256 } from '../../src/base/id.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -8,7 +9,6 @@ import type { Post, PostAnswer, Poster } from '../../src/fetch/post.ts';
 import type { Pages } from '../../src/jobs/context.ts';
 import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
-import { hash } from '../origins/random.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 

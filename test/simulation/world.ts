@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Random, random } from '../origins/random.ts';
+import { type Random, random } from '../../sandbox/random.ts';
 import { drawRates, type FaultRates, noFaults } from './faults.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 

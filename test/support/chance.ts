@@ -1,4 +1,4 @@
-import { type Random, random } from '../origins/random.ts';
+import { type Random, random } from '../../sandbox/random.ts';
 
 /** Chance with a seed that is told, so that a failure can be had again. */
 export interface Chance extends Random {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunningOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/nats.ts';
-import type { RunningOrigins } from '../origins/server.ts';
 import type { Engines, Stack } from './engines.ts';
 import { createService, grpcUrl, httpUrl, runCommand, type Service } from './service.ts';
 

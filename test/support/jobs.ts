@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
 import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -24,9 +27,6 @@ import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startWorker } from '../../src/worker/worker.ts';
-import { direct } from '../origins/direct.ts';
-import { plainIds } from '../origins/mkta/ids.ts';
-import { mkta as mktaOrigin } from '../origins/mkta.ts';
 import { type StandingClock, settled, standingClock } from './clock.ts';
 
 /** The steps of jobs in this process: SQLite in memory, the local queue, files, and a fake marketplace asked directly. */

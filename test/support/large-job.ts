@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { plainIds } from '../origins/mkta/ids.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { type Api, call, type Item, submitItems, type TestUser, type Watched } from './api.ts';
 import type { Deployment } from './deployment.ts';
 

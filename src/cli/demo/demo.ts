@@ -194,7 +194,7 @@ function repeatByHand(
   say(
     'To repeat it by hand, start the fake marketplaces and the service on the same data, each in a terminal:',
   );
-  say(`  node_modules/.bin/node test/origins/main.ts --config-file ${settings.GLEANER_ORIGINS}`);
+  say(`  node_modules/.bin/node sandbox/main.ts --config-file ${settings.GLEANER_ORIGINS}`);
   say(`  ${environment.join(' ')} npm start`);
   say('then, in a third one:');
   const url = `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;

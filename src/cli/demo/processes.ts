@@ -7,7 +7,7 @@ import { childEnvironment } from '../../base/config.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const main = join(root, 'src/cli/main.ts');
-const origins = join(root, 'test/origins/main.ts');
+const origins = join(root, 'sandbox/main.ts');
 
 /** A process of the demo. */
 export interface DemoProcess {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mkta as origin } from '../../../test/origins/mkta.ts';
-import { type RunningOrigins, startOrigins } from '../../../test/origins/server.ts';
+import { mkta as origin } from '../../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { createLog } from '../../base/log.ts';

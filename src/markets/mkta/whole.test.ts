@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { mkta as origin } from '../../../test/origins/mkta.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { mkta as origin } from '../../../sandbox/mkta/index.ts';
 import { product } from './product.ts';
 
 const at = Date.UTC(2030, 0, 1);

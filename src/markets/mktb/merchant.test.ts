@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { allOf } from '../../../test/origins/listing.ts';
-import { shopGoods, shopMatches, shopSize } from '../../../test/origins/mktb/listings.ts';
-import { mktb as origin } from '../../../test/origins/mktb.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { allOf } from '../../../sandbox/listing.ts';
+import { mktb as origin } from '../../../sandbox/mktb/index.ts';
+import { shopGoods, shopMatches, shopSize } from '../../../sandbox/mktb/listings.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { mktb as origin } from '../../../test/origins/mktb.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { object } from '../fields.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { allOf } from '../../../test/origins/listing.ts';
-import { soldAtLeast } from '../../../test/origins/mktb/goods.ts';
-import { listed } from '../../../test/origins/mktb/listings.ts';
-import { mktb as origin } from '../../../test/origins/mktb.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { allOf } from '../../../sandbox/listing.ts';
+import { soldAtLeast } from '../../../sandbox/mktb/goods.ts';
+import { mktb as origin } from '../../../sandbox/mktb/index.ts';
+import { listed } from '../../../sandbox/mktb/listings.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { search } from './search.ts';

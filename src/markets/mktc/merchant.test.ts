@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { allOf } from '../../../test/origins/listing.ts';
-import { listed } from '../../../test/origins/mktc/goods.ts';
-import { filtered } from '../../../test/origins/mktc/listing-page.ts';
-import { mktc as origin } from '../../../test/origins/mktc.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { allOf } from '../../../sandbox/listing.ts';
+import { listed } from '../../../sandbox/mktc/goods.ts';
+import { mktc as origin } from '../../../sandbox/mktc/index.ts';
+import { filtered } from '../../../sandbox/mktc/listing-page.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';

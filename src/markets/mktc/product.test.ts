@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { goodsOf } from '../../../test/origins/mktc/goods.ts';
-import { mktc as origin } from '../../../test/origins/mktc.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { goodsOf } from '../../../sandbox/mktc/goods.ts';
+import { mktc as origin } from '../../../sandbox/mktc/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { object } from '../fields.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { fakeProduct } from '../../../test/origins/mktd/goods.ts';
-import { baseInfo, html, modelInfo, route } from '../../../test/origins/mktd/pages.ts';
-import { mktd as origin } from '../../../test/origins/mktd.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { fakeProduct } from '../../../sandbox/mktd/goods.ts';
+import { mktd as origin } from '../../../sandbox/mktd/index.ts';
+import { baseInfo, html, modelInfo, route } from '../../../sandbox/mktd/pages.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list, object, objects } from '../fields.ts';
 import { product } from './product.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { fakeProduct, variantAsin } from '../../../test/origins/mkte/goods.ts';
-import { stores } from '../../../test/origins/mkte/stores.ts';
-import { mkte as origin } from '../../../test/origins/mkte.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { fakeProduct, variantAsin } from '../../../sandbox/mkte/goods.ts';
+import { mkte as origin } from '../../../sandbox/mkte/index.ts';
+import { stores } from '../../../sandbox/mkte/stores.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list } from '../fields.ts';
 import { product } from './product.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { fakeProduct } from '../../../test/origins/mkte/goods.ts';
-import { pagesOf, resultsOf } from '../../../test/origins/mkte/search-page.ts';
-import { money, stores } from '../../../test/origins/mkte/stores.ts';
-import { mkte as origin } from '../../../test/origins/mkte.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { fakeProduct } from '../../../sandbox/mkte/goods.ts';
+import { mkte as origin } from '../../../sandbox/mkte/index.ts';
+import { pagesOf, resultsOf } from '../../../sandbox/mkte/search-page.ts';
+import { money, stores } from '../../../sandbox/mkte/stores.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { regions } from './regions.ts';
 import { search, searchRequest } from './search.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../test/origins/direct.ts';
-import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../test/origins/mktf.ts';
+import { direct } from '../../../sandbox/direct.ts';
+import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../sandbox/mktf/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';

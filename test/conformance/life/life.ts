@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { origins } from '../../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { missesOf, shapes } from '../../../src/cli/demo/shapes.ts';
-import { origins } from '../../origins/list.ts';
-import { type RunningOrigins, startOrigins } from '../../origins/server.ts';
 import { type Api, apiOf, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { origins } from '../../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { origins } from '../../origins/list.ts';
-import { type RunningOrigins, startOrigins } from '../../origins/server.ts';
 import { apiOf } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { findSchemathesis } from './tool.ts';

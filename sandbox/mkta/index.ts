@@ -1,11 +1,11 @@
-import { page } from './mkta/pages.ts';
-import { productPage } from './mkta/product-page.ts';
-import { blockedByName, notFound, refusals } from './mkta/refusals.ts';
-import { regions } from './mkta/regions.ts';
-import { searchAnswer } from './mkta/search.ts';
-import { shopActive, shopSearch } from './mkta/shop.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
-import { isSealed } from './seal.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { isSealed } from '../seal.ts';
+import { page } from './pages.ts';
+import { productPage } from './product-page.ts';
+import { blockedByName, notFound, refusals } from './refusals.ts';
+import { regions } from './regions.ts';
+import { searchAnswer } from './search.ts';
+import { shopActive, shopSearch } from './shop.ts';
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
 

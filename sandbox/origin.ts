@@ -19,7 +19,7 @@ export interface OriginReply {
 /**
  * A fake marketplace: values of our own in the shape of the real site's answers, the same for the
  * same request. How it misbehaves on the wire (drops, stalls, truncations, throttling) is added
- * around it, by test/origins/server.ts.
+ * around it, by sandbox/server.ts.
  */
 export interface Origin {
   /** Path word: "mkta". */

@@ -1,10 +1,10 @@
-import { shopOf } from './mktb/goods.ts';
-import { categoryAnswer, searchAnswer, shopAnswer } from './mktb/listings.ts';
-import { page } from './mktb/pages.ts';
-import { productPage } from './mktb/product-page.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
-import { isSealed } from './seal.ts';
-import { troubleOf, troubles } from './troubles.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { isSealed } from '../seal.ts';
+import { troubleOf, troubles } from '../troubles.ts';
+import { shopOf } from './goods.ts';
+import { categoryAnswer, searchAnswer, shopAnswer } from './listings.ts';
+import { page } from './pages.ts';
+import { productPage } from './product-page.ts';
 
 type Variables = Record<string, unknown>;
 

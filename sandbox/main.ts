@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { origins } from './list.ts';
 import { startOrigins } from './server.ts';
 
-const usage = `usage: node test/origins/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--browser-only]
+const usage = `usage: node sandbox/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--browser-only]
        [--config-file F]
 Starts the fake marketplaces, prints what a GLEANER_ORIGINS file holds as one line of JSON (and writes it to F),
 and runs until SIGTERM, SIGINT or the end of a piped standard input.`;

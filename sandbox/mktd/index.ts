@@ -1,8 +1,8 @@
-import { fakeProduct, places } from './mktd/goods.ts';
-import { baseInfo, html, modelInfo, route } from './mktd/pages.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
-import { hash } from './random.ts';
-import { isSealed, sealedPage } from './seal.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { hash } from '../random.ts';
+import { isSealed, sealedPage } from '../seal.ts';
+import { fakeProduct, places } from './goods.ts';
+import { baseInfo, html, modelInfo, route } from './pages.ts';
 
 const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
 const keys = {

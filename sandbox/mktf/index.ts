@@ -1,7 +1,7 @@
-import { sizeOf, windowOf } from './listing.ts';
-import { goodsOf } from './mktf/goods.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
-import { troubleOf, troubles } from './troubles.ts';
+import { sizeOf, windowOf } from '../listing.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { troubleOf, troubles } from '../troubles.ts';
+import { goodsOf } from './goods.ts';
 
 /** Products of the whole store. */
 export const storeSize = 620;

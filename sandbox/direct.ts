@@ -1,4 +1,4 @@
-import type { FetchPage, PageRequest } from '../../src/fetch/page.ts';
+import type { FetchPage, PageRequest } from '../src/fetch/page.ts';
 import type { Origin } from './origin.ts';
 
 /** A fake marketplace asked without a network, and what it was asked. */

@@ -1,9 +1,9 @@
-import { listingPage } from './mktc/listing-page.ts';
-import { page } from './mktc/pages.ts';
-import { summary } from './mktc/product-page.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
-import { isSealed } from './seal.ts';
-import { troubleOf, troubles } from './troubles.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { isSealed } from '../seal.ts';
+import { troubleOf, troubles } from '../troubles.ts';
+import { listingPage } from './listing-page.ts';
+import { page } from './pages.ts';
+import { summary } from './product-page.ts';
 
 const summaryPath = /^\/backend\/product-detail\/products\/([^/]+)\/_summary$/;
 const descriptionPath = /^\/backend\/product-detail\/products\/([^/]+)\/description$/;

@@ -1,8 +1,8 @@
-import { fakeProduct } from './mkte/goods.ts';
-import { productPage } from './mkte/product-page.ts';
-import { searchPage } from './mkte/search-page.ts';
-import { stores } from './mkte/stores.ts';
-import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
+import { fakeProduct } from './goods.ts';
+import { productPage } from './product-page.ts';
+import { searchPage } from './search-page.ts';
+import { stores } from './stores.ts';
 
 function page(body: string, status = 200, headers: Record<string, string> = {}): OriginReply {
   return { status, headers: { 'content-type': 'text/html;charset=UTF-8', ...headers }, body };
