@@ -149,6 +149,19 @@ test('starts a new poll after a fault, shared by later watchers, while a slow wa
   expect(looks).toBe(before);
 });
 
+test('ends the poll with the job, also while a slow watcher has not read the end', async () => {
+  const slow = watch('j', new AbortController().signal);
+  await slow.next();
+  count = 1;
+  ended = true;
+  await clock.pass(1_000);
+  const before = looks;
+  await clock.pass(5_000);
+  expect(looks).toBe(before);
+  expect(await slow.next()).toEqual({ value: 1, done: false });
+  expect((await slow.next()).done).toBe(true);
+});
+
 test('leaves no listener on the signal of its caller', async () => {
   ended = true;
   const { signal } = new AbortController();
