@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -129,4 +130,41 @@ test('a fault ends the watch, and so does the end of the service', async () => {
   expect(second.seen).toEqual([0]);
   changes.stop();
   expect(await second.end).toBe('unavailable');
+});
+
+test('starts a new poll after a fault, shared by later watchers, while a slow watcher has not read the fault', async () => {
+  const slow = watch('j', new AbortController().signal);
+  await slow.next();
+  fault = new Fault('unavailable', 'The store is away.');
+  await clock.pass(1_000);
+  fault = null;
+  const second = reading();
+  await settled();
+  expect(second.seen).toEqual([0]);
+  await expect(slow.next()).rejects.toThrow('The store is away.');
+  const before = looks;
+  const third = reading();
+  await settled();
+  expect(third.seen).toEqual([0]);
+  expect(looks).toBe(before);
+});
+
+test('ends the poll with the job, also while a slow watcher has not read the end', async () => {
+  const slow = watch('j', new AbortController().signal);
+  await slow.next();
+  count = 1;
+  ended = true;
+  await clock.pass(1_000);
+  const before = looks;
+  await clock.pass(5_000);
+  expect(looks).toBe(before);
+  expect(await slow.next()).toEqual({ value: 1, done: false });
+  expect((await slow.next()).done).toBe(true);
+});
+
+test('leaves no listener on the signal of its caller', async () => {
+  ended = true;
+  const { signal } = new AbortController();
+  await reading(signal).end;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -37,27 +37,26 @@ export function createWatch<T>(
   const jobs = new Map<string, Watched<T>>();
 
   const poll = async (jobId: string, job: Watched<T>) => {
-    while (!job.stop.signal.aborted && job.fault === null && !job.latest?.ended) {
-      try {
+    try {
+      do {
         const latest = await look(jobId);
         if (latest.mark !== job.latest?.mark) {
           job.latest = latest;
           wake(job);
         }
-        if (latest.ended) break;
+        if (latest.ended) return;
         await changes.next(jobId, pollMs, job.stop.signal);
         if (changes.stopped) throw new Fault('unavailable', 'The service stops: watch the job again.');
-      } catch (error) {
-        job.fault = Fault.from(error);
-        wake(job);
-      }
+      } while (!job.stop.signal.aborted);
+    } catch (error) {
+      job.fault = Fault.from(error);
+      wake(job);
     }
-    // Whoever comes later begins anew.
-    if (jobs.get(jobId) === job) jobs.delete(jobId);
   };
   const join = (jobId: string): Watched<T> => {
     const known = jobs.get(jobId);
-    if (known) return known;
+    // After a fault a new watcher starts a new poll, even while slow watchers have not read the fault.
+    if (known?.fault === null) return known;
     const change = Promise.withResolvers<void>();
     const job: Watched<T> = { watchers: 0, stop: new AbortController(), latest: null, fault: null, change };
     jobs.set(jobId, job);
@@ -70,14 +69,14 @@ export function createWatch<T>(
     job.watchers += 1;
     const gone = Promise.withResolvers<void>();
     const leave = () => gone.resolve();
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
     try {
       let seen: Look<T> | null = null;
       while (!signal.aborted) {
         const { latest, fault, change } = job;
-        if (latest !== null && latest !== seen) {
+        if (latest !== seen) {
           seen = latest;
-          yield latest.value;
+          yield latest!.value;
         } else if (latest?.ended) return;
         else if (fault) throw fault;
         else await Promise.race([change.promise, gone.promise]);
