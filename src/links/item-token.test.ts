@@ -6,16 +6,16 @@ const secrets = fixedLinkSecrets(['a-secret']);
 const job = 'd9428888-122b-41e1-b85c-61dfaf4eaf64';
 const place = { batchId: '6ba7b810-9dad-41d1-80b4-00c04fd430c8', index: 7 };
 
-test('a token leads back to its unit', () => {
+test('readItemToken() returns the unit of a token', () => {
   expect(readItemToken(secrets, job, writeItemToken(secrets, job, place))).toEqual(place);
 });
 
-test('a token of an older secret still leads back', () => {
+test('readItemToken() accepts a token of a previous secret', () => {
   const token = writeItemToken(fixedLinkSecrets(['older']), job, place);
   expect(readItemToken(fixedLinkSecrets(['newer', 'older']), job, token)).toEqual(place);
 });
 
-test('a token is of no use with another job, another secret, or after a change', () => {
+test('readItemToken() rejects a token of another job or secret, or a modified one', () => {
   const token = writeItemToken(secrets, job, place);
   expect(readItemToken(secrets, job.replace('d', 'e'), token)).toBeNull();
   expect(readItemToken(fixedLinkSecrets(['other']), job, token)).toBeNull();

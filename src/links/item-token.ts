@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { LinkSecrets } from './secrets.ts';
 
-/** Points at one unit of a job. */
+/** Position of a unit within a job. */
 export interface ItemPlace {
   batchId: string;
   index: number;
@@ -10,15 +10,15 @@ export interface ItemPlace {
 const macBytes = 16;
 
 /**
- * Token of a unit for the data path (interface, endpoint 15): opaque, the same for the same unit and
- * secret, and of no use with another job.
+ * Creates the opaque token that addresses a unit in the data path (interface, endpoint 15). It is deterministic for a
+ * unit and secret, and invalid for any other job.
  */
 export function writeItemToken(secrets: LinkSecrets, jobId: string, { batchId, index }: ItemPlace): string {
   const place = Buffer.from(`${batchId}.${index}`);
   return Buffer.concat([mac(secrets.newest(), jobId, place), place]).toString('base64url');
 }
 
-/** The unit of a token; null when the token was not made for this job. */
+/** Returns the unit that a token addresses, or null if the token is invalid for this job. */
 export function readItemToken(secrets: LinkSecrets, jobId: string, token: string): ItemPlace | null {
   const bytes = Buffer.from(token, 'base64url');
   const place = bytes.subarray(macBytes);

@@ -9,7 +9,7 @@ const links = (...secrets: [string, ...string[]]) =>
   createLinks({ secrets: fixedLinkSecrets(secrets), publicUrl: () => 'https://gleaner.test/base', clock });
 const invalid = expect.objectContaining({ code: 'link_invalid' });
 
-test('a link names its file, whole and from its path on, in both address forms', () => {
+test('verify() accepts a URL and a path, in both address forms', () => {
   const { link, verify } = links('s1');
   const made = link('job-1/full_job-1.json');
   const file = { path: 'job-1/full_job-1.json', fileName: 'full_job-1.json', bearer: false, userId: '' };
@@ -19,7 +19,7 @@ test('a link names its file, whole and from its path on, in both address forms',
     expect(verify(form)).toEqual(file);
 });
 
-test('a link carries the name to save under and the owner whose key it needs', () => {
+test('a link carries the file name and the owner whose key is required', () => {
   const { link, verify } = links('s1');
   const made = link('job/1.json', { fileName: 'résult & "more".json', bearerOf: 'ann' });
   expect(verify(made)).toEqual({
@@ -30,7 +30,7 @@ test('a link carries the name to save under and the owner whose key it needs', (
   });
 });
 
-test('any path survives, and any changed character is refused', () => {
+test('verify() accepts any path and rejects any modified character', () => {
   const { link, verify } = links('s1');
   fc.assert(
     fc.property(
@@ -49,7 +49,7 @@ test('any path survives, and any changed character is refused', () => {
   );
 });
 
-test('a longer life, another owner or no owner can not be written into a link', () => {
+test('verify() rejects a link with a modified expiry, owner, name or signature', () => {
   const { link, verify } = links('s1');
   const made = new URL(link('job/a.json', { bearerOf: 'ann' }));
   const change = (edit: (query: URLSearchParams) => void) => {
@@ -73,14 +73,14 @@ test.each([
   '/other/job/a.json?expires=1',
   '/files/%ff?expires=1&signature=x',
   '/files/job/a.json',
-])('refuses what is no link: "%s"', (text) => {
+])('verify() rejects "%s"', (text) => {
   expect(() => links('s1').verify(text)).toThrow(invalid);
 });
 
 test.each(['', '/files/', '/other/job/a.json?expires=1', '/files/%ff?expires=1', '/files/job/a.json'])(
-  'verify() says that "%s" is not whole',
+  'verify() reports that "%s" is incomplete',
   (text) => {
-    expect(() => links('s1').verify(text)).toThrow(/not whole/);
+    expect(() => links('s1').verify(text)).toThrow(/incomplete/);
   },
 );
 
@@ -101,7 +101,7 @@ test.each(['http://files', 'https://files/base'])(
   },
 );
 
-test('a link lives 7 days', () => {
+test('a link expires after 7 days', () => {
   const { link, verify } = links('s1');
   const made = link('job/a.json');
   now += 7 * 86_400_000 - 1000;
@@ -111,7 +111,7 @@ test('a link lives 7 days', () => {
   expect(() => verify(made)).toThrow(invalid);
 });
 
-test('links of an earlier secret are good while it is kept', () => {
+test('links of a previous secret are valid until it is retired', () => {
   const made = links('old').link('job/a.json');
   expect(links('new', 'old').verify(made).path).toBe('job/a.json');
   expect(() => links('new').verify(made)).toThrow(invalid);

@@ -3,48 +3,48 @@ import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { LinkSecrets } from './secrets.ts';
 
-/** A file that a link names, as signed. */
+/** The verified contents of a link. */
 export interface SignedFile {
   /** `<job id>/<file name>`. */
   path: string;
-  /** Name under which the file is to be saved. */
+  /** File name for Content-Disposition. */
   fileName: string;
-  /** The Bearer key of `userId` is needed beside the link. */
+  /** True if the request must also carry an API key of `userId`. */
   bearer: boolean;
-  /** Owner of the file; empty where the link alone is enough. */
+  /** Owner of the file; empty if the link alone grants access. */
   userId: string;
 }
 
-/** What a link asks of its reader beside itself. */
+/** Options of a link. */
 export interface LinkOptions {
-  /** Name to save the file under; the path's last part without it. */
+  /** File name for Content-Disposition. Defaults to the last segment of the path. */
   fileName?: string;
-  /** Needs the Bearer key of this user, too (interface, "Authentication" 5). */
+  /** Also requires an API key of this user (interface, "Authentication" 5). */
   bearerOf?: string;
 }
 
-/** Makes and checks signed links to result files. */
+/** Creates and verifies signed links to result files. */
 export interface Links {
-  /** A link to `<job id>/<file name>`, good for 7 days. */
+  /** Creates a link to `<job id>/<file name>`, valid for 7 days. */
   link(path: string, options?: LinkOptions): string;
   /**
-   * Reads a link, given whole or from its path on, with or without /v1. Fault: `link_invalid` for one
-   * that was changed, has expired or was never ours.
+   * Verifies a link given as a URL or as a path with query, with or without /v1. Throws Fault `link_invalid` if it was
+   * modified, has expired or is not signed by this service.
    */
   verify(link: string): SignedFile;
 }
 
-/** How long a link is good for (interface, "Limits"). */
+/** Lifetime of a link (interface, "Limits"). */
 export const linkSeconds = 7 * 24 * 3600;
 
-/** What links are made with. `publicUrl` says what they start with: it may be known late. */
+/** Options for createLinks(). `publicUrl` returns the base URL, which may be known only after the server listens. */
 export interface LinksOptions {
   secrets: LinkSecrets;
   publicUrl: () => string;
   clock: Clock;
 }
 
-/** Links signed with HMAC-SHA-256 over path, expiry, file name and owner. */
+/** Creates the signer of links: HMAC-SHA-256 over path, expiry, file name and owner. */
 export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links {
   return {
     link: (path, { fileName, bearerOf } = {}) => {
@@ -57,7 +57,7 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
     },
 
     verify: (link) => {
-      const { path, query } = take(link);
+      const { path, query } = parseLink(link);
       // Stryker disable next-line StringLiteral: no text but the signature is accepted
       const given = query.get('signature') ?? '';
       // Stryker disable next-line StringLiteral: no link is signed without an expiry
@@ -69,10 +69,10 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       if (!known()) {
         secrets.refresh();
         if (!known())
-          throw new Fault('link_invalid', 'The link is not valid: it was changed, or its key is gone');
+          throw new Fault('link_invalid', 'The link is not valid: it was modified or its secret was retired');
       }
       if (Number(expires) * 1000 <= clock.now())
-        throw new Fault('link_invalid', 'The link has expired: ask for a new one');
+        throw new Fault('link_invalid', 'The link has expired: request a new one');
       const userId = user ?? '';
       return {
         path,
@@ -84,8 +84,8 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
   };
 }
 
-/** Path of the file and what the link says about it; other parameters than ours are not ours to check. */
-function take(link: string): { path: string; query: URLSearchParams } {
+/** Splits a link into the file's path and the query. Unknown parameters are ignored. */
+function parseLink(link: string): { path: string; query: URLSearchParams } {
   const match = /^(?:https?:\/\/)?[^?#]*?\/files\/([^?#]+)\?([^#]*)/.exec(link);
   try {
     // Stryker disable next-line ConditionalExpression: without a match, decoding fails
@@ -93,7 +93,7 @@ function take(link: string): { path: string; query: URLSearchParams } {
   } catch {
     // The path is not percent-encoded UTF-8.
   }
-  throw new Fault('link_invalid', 'The link is not valid: it is not whole');
+  throw new Fault('link_invalid', 'The link is not valid: it is incomplete');
 }
 
 function sign(
@@ -103,7 +103,7 @@ function sign(
   name: string | undefined,
   user: string | undefined,
 ): string {
-  // Brackets and quotes keep the parts apart, whatever they hold.
+  // JSON keeps the parts unambiguous whatever characters they contain.
   const signed = JSON.stringify([path, expires, name ?? null, user ?? null]);
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }

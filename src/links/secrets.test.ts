@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('makes a secret once, for its owner only, and nothing else beside', () => {
+test('creates one secret that only the owner can read, and no other file', () => {
   const dataDir = join(folder, 'new', 'data');
   const first = openLinkSecrets(dataDir, clock).newest();
   expect(Buffer.from(first, 'base64url')).toHaveLength(32);
@@ -35,7 +35,7 @@ test('makes a secret once, for its owner only, and nothing else beside', () => {
   expect(readdirSync(dataDir)).toEqual(['link-secrets.json']);
 });
 
-test('follows a secret older than 30 days with a new one and drops it after 40', () => {
+test('rotates a secret after 30 days and retires it after 40', () => {
   const secrets = openLinkSecrets(folder, clock);
   const first = secrets.newest();
   now += 30 * day;
@@ -51,7 +51,7 @@ test('follows a secret older than 30 days with a new one and drops it after 40',
   expect(openLinkSecrets(folder, clock).all()).toEqual([third, second]);
 });
 
-test('a process sees within a minute, or when asked to look, what another has rotated', () => {
+test('sees another process’s rotation within a minute, or at once on refresh()', () => {
   const one = openLinkSecrets(folder, clock);
   const other = openLinkSecrets(folder, clock);
   now += 31 * day;
@@ -94,7 +94,7 @@ test.each([
   expect(message).toContain(reason);
 });
 
-test('a file with secrets in any order, the shortest 32 characters long, is read newest first', () => {
+test('reads secrets of at least 32 characters in any order, newest first', () => {
   const entry = (letter: string, daysAgo: number) => ({
     secret: letter.repeat(32),
     created_at: new Date(now - daysAgo * day).toISOString(),
@@ -108,7 +108,7 @@ test('a file with secrets in any order, the shortest 32 characters long, is read
   ).toEqual(['a', 'b', 'c']);
 });
 
-test('a file that others could read is restricted to its owner at the start, and stays so', () => {
+test('restricts a file that others can read to its owner', () => {
   const path = join(folder, 'link-secrets.json');
   const mode = () => statSync(path).mode & 0o777;
   openLinkSecrets(folder, clock);
@@ -120,7 +120,7 @@ test('a file that others could read is restricted to its owner at the start, and
   expect(mode()).toBe(0o600);
 });
 
-test('a start with a secret older than 30 days rotates at once', () => {
+test('rotates a secret older than 30 days at the start', () => {
   const first = openLinkSecrets(folder, clock).newest();
   now += 31 * day;
   const secrets = openLinkSecrets(folder, clock);
@@ -128,7 +128,7 @@ test('a start with a secret older than 30 days rotates at once', () => {
   expect(secrets.all()).toHaveLength(2);
 });
 
-test('the file keeps no secret that is older than 40 days, and all() never is empty', () => {
+test('removes secrets older than 40 days, but never the newest', () => {
   const secrets = openLinkSecrets(folder, clock);
   const first = secrets.newest();
   now += 41 * day;
@@ -157,7 +157,7 @@ test.each([1, 2, 3, 4, 5])('does not repeat what another process rotates before 
   expect(openLinkSecrets(folder, clock).all()).toEqual([newest, first]);
 });
 
-test('a lock left by a process that died does not stop the rotation for good', () => {
+test('rotates despite the lock of a dead process', () => {
   const secrets = openLinkSecrets(folder, clock);
   const first = secrets.newest();
   const lock = join(folder, 'link-secrets.json.lock');
@@ -169,7 +169,7 @@ test('a lock left by a process that died does not stop the rotation for good', (
   expect(secrets.newest()).not.toBe(first);
 });
 
-test('a lock that is older than a minute is removed, and the next look rotates', () => {
+test('removes a lock older than a minute and rotates on the next read', () => {
   const secrets = openLinkSecrets(folder, clock);
   const first = secrets.newest();
   const lock = join(folder, 'link-secrets.json.lock');
@@ -183,7 +183,7 @@ test('a lock that is older than a minute is removed, and the next look rotates',
   expect(secrets.newest()).not.toBe(first);
 });
 
-test('processes that start and rotate at once end with the same secrets', async () => {
+test('processes that start and rotate concurrently agree on the secrets', async () => {
   const source = `
     import { openLinkSecrets } from ${JSON.stringify(join(import.meta.dirname, 'secrets.ts'))};
     const clock = { now: () => Number(process.argv[1]), sleep: async () => {} };

@@ -5,17 +5,17 @@ import type { Clock } from '../base/clock.ts';
 import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
 import { syncFolder } from '../base/sync-folder.ts';
 
-/** Secrets that links are signed with. */
+/** Secrets that sign links. */
 export interface LinkSecrets {
-  /** The secret for new links. */
+  /** Returns the secret for new links. */
   newest(): string;
-  /** Every secret whose links may still be good, newest first. */
+  /** Returns all secrets that verify links, newest first. */
   all(): readonly string[];
-  /** Looks at the store again, where another process may have put a newer secret. */
+  /** Reads the secrets again, in case another process rotated them. */
   refresh(): void;
 }
 
-/** Secrets that never change: for processes that are given one and share no data folder. */
+/** Creates constant secrets, for processes that share a configured secret instead of a data folder. */
 export function fixedLinkSecrets(secrets: readonly [string, ...string[]]): LinkSecrets {
   return { newest: () => secrets[0], all: () => secrets, refresh: () => {} };
 }
@@ -28,17 +28,16 @@ interface Entry {
 
 const dayMs = 86_400_000;
 const rotateAfterMs = 30 * dayMs;
-// Links live 7 days: a secret is kept until the last link made with it has expired, and then some.
-const keepMs = 40 * dayMs;
-const lookEveryMs = 60_000;
-const refreshEveryMs = 1000;
+// Longer than rotateAfterMs and the 7 days of a link, so that no valid link loses its secret.
+const retireAfterMs = 40 * dayMs;
+const readIntervalMs = 60_000;
+const minRefreshIntervalMs = 1000;
 const staleLockMs = 60_000;
 
 /**
- * Opens the secrets in `<data dir>/link-secrets.json`, readable by the owner only, and makes the file
- * where there is none. A secret older than 30 days is followed by a new one, one older than 40 days
- * dropped; several processes may do this at once and end with the same secrets. Throws an Error
- * that names the file when it can't be read or written.
+ * Opens the secrets in `<data dir>/link-secrets.json` (mode 0600) and creates the file if it does not exist. A secret is
+ * rotated after 30 days and retired after 40. Several processes may share the file and always agree on the secrets.
+ * Throws an Error that names the file if it cannot be read or written.
  */
 export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
   const file = join(dataDir, 'link-secrets.json');
@@ -46,34 +45,34 @@ export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
   createOnce(file, clock.now());
   restrictFile(file);
   let entries: Entry[];
-  let lookedAt: number;
+  let readAt: number;
 
-  const look = () => {
-    lookedAt = clock.now();
+  const reload = () => {
+    readAt = clock.now();
     entries = read(file);
     // Stryker disable next-line ConditionalExpression,EqualityOperator: rotate() checks the same under its lock
     if (ageOf(entries[0]!, clock.now()) <= rotateAfterMs) return;
     rotate(file, clock.now());
     entries = read(file);
   };
-  look();
+  reload();
 
   return {
     newest: () => {
-      if (clock.now() - lookedAt >= lookEveryMs) look();
+      if (clock.now() - readAt >= readIntervalMs) reload();
       return entries[0]!.secret;
     },
     all: () =>
       entries
-        .filter((entry, index) => index === 0 || ageOf(entry, clock.now()) <= keepMs)
+        .filter((entry, index) => index === 0 || ageOf(entry, clock.now()) <= retireAfterMs)
         .map((entry) => entry.secret),
     refresh: () => {
-      if (clock.now() - lookedAt >= refreshEveryMs) look();
+      if (clock.now() - readAt >= minRefreshIntervalMs) reload();
     },
   };
 }
 
-/** Makes the file unless it is there: of several processes one wins, and all read what it wrote. */
+/** Creates the file unless it exists. Of several processes one succeeds, and all read its file. */
 function createOnce(file: string, now: number): void {
   const draft = writeDraft(file, [newEntry(now)]);
   try {
@@ -87,7 +86,7 @@ function createOnce(file: string, now: number): void {
   }
 }
 
-/** Adds a new secret; leaves it to another process that is just doing so. */
+/** Adds a new secret, unless another process holds the lock and does so. */
 function rotate(file: string, now: number): void {
   const lock = `${file}.lock`;
   try {
@@ -96,7 +95,7 @@ function rotate(file: string, now: number): void {
   } catch (error) {
     // Stryker disable next-line ConditionalExpression: only a folder that became read-only fails otherwise
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    // Left by a process that died; the next look rotates.
+    // The lock of a process that died is removed; the next reload rotates.
     // Stryker disable next-line OptionalChaining,ObjectLiteral,BooleanLiteral: another process removes the lock at this moment
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     // Stryker disable next-line EqualityOperator,ObjectLiteral,BooleanLiteral: a matter of a millisecond, or of another process
@@ -105,9 +104,9 @@ function rotate(file: string, now: number): void {
   }
   try {
     const entries = read(file);
-    // Stryker disable next-line EqualityOperator: look() checked the same limit
+    // Stryker disable next-line EqualityOperator: reload() checked the same limit
     if (ageOf(entries[0]!, now) <= rotateAfterMs) return;
-    const kept = entries.filter((entry) => ageOf(entry, now) <= keepMs);
+    const kept = entries.filter((entry) => ageOf(entry, now) <= retireAfterMs);
     renameSync(writeDraft(file, [newEntry(now), ...kept]), file);
     syncFolder(dirname(file));
   } finally {
@@ -126,7 +125,7 @@ function writeDraft(file: string, entries: Entry[]): string {
     mode: 0o600,
     // Stryker disable next-line StringLiteral: the name is random
     flag: 'wx',
-    // On the disk before its name is: after a power cut the file is whole.
+    // Flushed before the rename, so that the file is complete after a power loss.
     flush: true,
   });
   return draft;

@@ -5,7 +5,7 @@ const minute = 60_000;
 const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
 const th = { ...sg, region: 'th' };
 
-test('requests are counted by origin, market, region and minute, and taken out once', () => {
+test('take() returns counts by origin, market, region and minute, once', () => {
   let now = 10 * minute + 59_000;
   const tally = createOriginTally({ now: () => now });
   tally.ended(sg, 100);
@@ -23,7 +23,7 @@ test('requests are counted by origin, market, region and minute, and taken out o
   expect(tally.take()).toEqual([]);
 });
 
-test('what could not be kept is added to what was counted meanwhile', () => {
+test('putBack() adds to the counts made in the meantime', () => {
   const tally = createOriginTally({ now: () => minute });
   tally.ended(sg, 100);
   const taken = tally.take();
@@ -33,7 +33,7 @@ test('what could not be kept is added to what was counted meanwhile', () => {
   expect(tally.take()).toEqual([{ ...sg, minute, requests: 2, refused: 0, failed: 1, milliseconds: 111 }]);
 });
 
-test('a store that is away for long costs no more memory than some thousand rows', () => {
+test('keeps at most 5,000 rows while the store is unavailable', () => {
   let now = 0;
   const tally = createOriginTally({ now: () => now });
   for (let turn = 0; turn < 6_000; turn++) {

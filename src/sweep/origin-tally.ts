@@ -2,20 +2,20 @@ import type { Clock } from '../base/clock.ts';
 import type { RequestPlace, RequestWatch } from '../fetch/request-watch.ts';
 import type { OriginMinute } from '../store/operations.ts';
 
-/** What this process asked of origins, and has not told the others yet. */
+/** Counts of this process's requests to origins that are not stored yet. */
 export interface OriginTally extends RequestWatch {
-  /** Takes out what was counted since the last time. */
+  /** Returns and resets the counts. */
   take(): OriginMinute[];
-  /** Puts back what could not be kept: it is added to what was counted meanwhile. */
+  /** Adds counts that could not be stored back to the current ones. */
   putBack(rows: readonly OriginMinute[]): void;
 }
 
 const minuteMs = 60_000;
 
-/** Rows that are kept while the store is away; those of minutes longest ago go first. */
-const mostRows = 5_000;
+/** Maximum rows kept while the store is unavailable; the oldest are dropped first. */
+const maxRows = 5_000;
 
-/** Counts requests by origin, market, region and minute. */
+/** Creates counters of requests by origin, market, region and minute. */
 export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
   const rows = new Map<string, OriginMinute>();
 
@@ -25,7 +25,7 @@ export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
     if (row === undefined) {
       row = { origin, market, region, minute, requests: 0, refused: 0, failed: 0, milliseconds: 0 };
       rows.set(key, row);
-      if (rows.size > mostRows) rows.delete(rows.keys().next().value!);
+      if (rows.size > maxRows) rows.delete(rows.keys().next().value!);
     }
     return row;
   };

@@ -5,7 +5,7 @@ import { type SweepPlaces, visitJobs } from './pages.ts';
 
 const clock = standingClock(0);
 
-/** A list of jobs, and the numbers of those visited. */
+/** Creates a list of `count` jobs that records which were visited. */
 function listOf(count: number, visit: (at: number) => Promise<void> = async () => {}) {
   const jobs = Array.from({ length: count }, (_, at) =>
     aJob({ id: `${at}`.padStart(3, '0'), stateSince: at >> 2 }),
@@ -33,7 +33,7 @@ function listOf(count: number, visit: (at: number) => Promise<void> = async () =
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
-test('visits every job of a list that fits into a round, once', async () => {
+test('visitJobs() visits each job once if the list fits into a round', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10);
   await visitJobs(list, places, clock, undefined, { pageSize: 5, maxJobs: 100, maxMs: 1_000 });
@@ -41,7 +41,7 @@ test('visits every job of a list that fits into a round, once', async () => {
   expect(places.size).toBe(0);
 });
 
-test('resumes where the round before reached its limit, and begins again after the end', async () => {
+test('visitJobs() resumes where the previous round stopped and restarts after the end', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10);
   const limits = { pageSize: 3, maxJobs: 4, maxMs: 1_000 };
@@ -49,7 +49,7 @@ test('resumes where the round before reached its limit, and begins again after t
   expect(visited).toEqual([...upTo(0, 10), ...upTo(0, 4)]);
 });
 
-test('ends a round that takes too long after the job at hand', async () => {
+test('visitJobs() ends a round after the job that exceeds the time limit', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10, () => clock.pass(400));
   const limits = { pageSize: 5, maxJobs: 100, maxMs: 1_000 };
@@ -59,7 +59,7 @@ test('ends a round that takes too long after the job at hand', async () => {
   expect(visited).toEqual(upTo(0, 6));
 });
 
-test('visits no further job once the signal is aborted', async () => {
+test('visitJobs() stops when the signal is aborted', async () => {
   const stopping = new AbortController();
   const { list, visited } = listOf(10, async () => stopping.abort());
   await visitJobs(list, new Map(), clock, stopping.signal);

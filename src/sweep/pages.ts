@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobPlace } from '../store/store.ts';
 
-/** Where the last round left each list that it did not finish, by the list's name. */
+/** Position at which the last round stopped in each unfinished list, by the list's name. */
 export type SweepPlaces = Map<string, JobPlace>;
 
-/** Bounds of the work on one list in one round. */
+/** Limits on the work for one list in one round. */
 export interface PageLimits {
   pageSize: number;
   maxJobs: number;
@@ -14,19 +14,19 @@ export interface PageLimits {
 
 const defaultLimits: PageLimits = { pageSize: 500, maxJobs: 5_000, maxMs: 10_000 };
 
-/** A list of jobs to be visited. */
+/** A list of jobs to process. */
 export interface JobList {
   name: string;
-  /** Reads jobs in the list's order, those after a place. */
+  /** Returns up to `limit` jobs in the list's order, starting after a position. */
   find(limit: number, after: JobPlace | null): Promise<Job[]>;
   placeOf(job: Job): JobPlace;
-  /** Handles a job. Must not reject: a job that keeps failing does not keep the others from their turn. */
+  /** Processes a job. Must not reject, so that a failing job does not block the others. */
   run(job: Job): Promise<unknown>;
 }
 
 /**
- * Visits the jobs of a list a page at a time. A round that reaches its limits ends there, and the next one
- * resumes at that place, so every job has its turn however many precede it.
+ * Processes the jobs of a list page by page. A round that reaches its limits stops, and the next round resumes at that
+ * position, so that no job starves.
  */
 export async function visitJobs(
   { name, find, placeOf, run }: JobList,

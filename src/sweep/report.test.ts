@@ -39,7 +39,7 @@ async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> 
   return { ended };
 }
 
-test('a process reports itself at once and every ten seconds, and is forgotten when it ends', async () => {
+test('reports the process at once and every ten seconds, and deletes its record at the end', async () => {
   const { ended } = await begin();
   expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start }]);
   state = {
@@ -59,7 +59,7 @@ test('a process reports itself at once and every ten seconds, and is forgotten w
   expect(await store.listProcesses(0)).toEqual([]);
 });
 
-test('what was asked of origins is kept as often, and at the end', async () => {
+test('stores origin counts every ten seconds and at the end', async () => {
   const { ended } = await begin();
   tally.ended(sg, 100);
   expect(await store.listOriginMinutes(0)).toEqual([]);
@@ -73,10 +73,10 @@ test('what was asked of origins is kept as often, and at the end', async () => {
   expect(await store.listOriginMinutes(0)).toEqual([{ ...row, requests: 2, refused: 1, milliseconds: 150 }]);
 });
 
-test('counts wait for a store that is away, and the end does not', async () => {
-  let away = true;
+test('keeps counts while the store is unavailable, and ends without it', async () => {
+  let isAvailable = false;
   const guarded = async <T>(call: () => Promise<T>): Promise<T> => {
-    if (away) throw new Fault('unavailable', 'The store is away.');
+    if (!isAvailable) throw new Fault('unavailable', 'The store is unavailable.');
     return call();
   };
   const { ended } = await begin({
@@ -87,10 +87,10 @@ test('counts wait for a store that is away, and the end does not', async () => {
   await clock.pass(10_000);
   tally.ended(sg, 30);
   await clock.pass(10_000);
-  away = false;
+  isAvailable = true;
   await clock.pass(10_000);
   expect(await store.listOriginMinutes(0)).toMatchObject([{ requests: 2, milliseconds: 130 }]);
-  away = true;
+  isAvailable = false;
   stopping.abort();
   await ended;
   expect(await store.listProcesses(0)).toHaveLength(1);

@@ -4,25 +4,25 @@ import type { Log } from '../base/log.ts';
 import type { OperationsStore, ProcessReport } from '../store/operations.ts';
 import type { OriginTally } from './origin-tally.ts';
 
-/** What a process reports itself with. */
+/** Options for reportForever(). */
 export interface ReportOptions {
   store: Pick<OperationsStore, 'reportProcess' | 'dropProcess' | 'countOrigins'>;
   clock: Clock;
   log: Log;
-  /** What stays the same as long as the process runs. */
+  /** Constant properties of the process. */
   about: Pick<ProcessReport, 'id' | 'role' | 'host' | 'pid' | 'version' | 'startedAt'>;
-  /** What it does at the moment. */
+  /** Returns the current state of the process. */
   state(): Promise<
     Pick<ProcessReport, 'memoryBytes' | 'workers' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'>
   >;
-  /** What it asked of origins. */
+  /** Counts of requests to origins. */
   tally: Pick<OriginTally, 'take' | 'putBack'>;
 }
 
 /**
- * Reports the process, and what it asked of origins, every `intervalMs` until the signal is aborted; then the
- * process is forgotten, once its last counts are kept. Never rejects: what cannot be told now is told later,
- * or, at the end, is lost.
+ * Stores a heartbeat of the process and its origin counts every `intervalMs` until the signal is aborted, then stores the
+ * last counts and deletes the process's record. Never rejects: failed writes are retried in the next interval, except
+ * for the last.
  */
 export async function reportForever(
   options: ReportOptions,
@@ -30,18 +30,18 @@ export async function reportForever(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, about, state, tally } = options;
-  let told = false;
+  let isFailing = false;
   const step = async (run: () => Promise<void>): Promise<void> => {
     try {
       await run();
-      told = false;
+      isFailing = false;
     } catch (error) {
-      // Once for as long as it goes on: it is a matter of every few seconds.
-      if (!told) log.warn({ error: Fault.from(error).message }, 'process not reported');
-      told = true;
+      // Logged once per outage, not every few seconds.
+      if (!isFailing) log.warn({ error: Fault.from(error).message }, 'heartbeat failed');
+      isFailing = true;
     }
   };
-  const keepCounts = async () => {
+  const storeCounts = async () => {
     const rows = tally.take();
     if (rows.length === 0) return;
     try {
@@ -56,10 +56,10 @@ export async function reportForever(
   while (!signal.aborted) {
     await step(async () => {
       await report();
-      await keepCounts();
+      await storeCounts();
     });
     await clock.sleep(intervalMs, signal).catch(() => {});
   }
-  await step(keepCounts);
+  await step(storeCounts);
   await step(() => store.dropProcess(about.id));
 }

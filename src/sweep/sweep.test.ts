@@ -19,15 +19,15 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-/** The bench's context with a queue that can be away. */
-function behindWire({ context }: JobsBench): {
+/** Returns the context with a queue that can be made unavailable. */
+function withQueueOutage({ context }: JobsBench): {
   context: JobContext;
   published: BatchReference[];
-  away: boolean;
+  isAvailable: boolean;
 } {
-  const wire = { away: false, published: [] as BatchReference[], context };
+  const wire = { isAvailable: true, published: [] as BatchReference[], context };
   const check = () => {
-    if (wire.away) throw new Fault('unavailable', 'The broker is away.');
+    if (!wire.isAvailable) throw new Fault('unavailable', 'The queue is unavailable.');
   };
   const queue: Queue = {
     ...context.queue,
@@ -53,8 +53,8 @@ const stateOf = async (jobId: string) => (await bench.context.store.getJob(jobId
 const inFlight = async (jobId: string) =>
   (await bench.context.store.countInFlight(jobId, bench.clock.now())).batches;
 
-describe('jobs that wait for approval', () => {
-  test('are rejected after 24 hours and not before, at no cost', async () => {
+describe('jobs awaiting approval', () => {
+  test('are rejected after 24 hours, at no cost', async () => {
     const { userId, jobId } = await submitted(3);
     await bench.clock.pass(24 * hour - 1);
     await sweep(bench.context);
@@ -74,7 +74,7 @@ describe('jobs that wait for approval', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
-  test('are paid back in full where they were charged at submit', async () => {
+  test('are refunded in full if they were charged at submit', async () => {
     const userId = await bench.createUser(20);
     const urls = ['https://mkta.sg/search?keyword=kite', 'https://mkta.sg/search?keyword=boat'];
     const { jobId, cost } = await bench.submit(userId, 'SubmitSearchItems', { urls });
@@ -86,7 +86,7 @@ describe('jobs that wait for approval', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
-  test('wait on when an approval that was cut short finds the credits gone', async () => {
+  test('keep waiting if an interrupted approval finds too few credits', async () => {
     const { userId, jobId } = await submitted(3, 30);
     const { store, clock } = bench.context;
     await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
@@ -108,7 +108,7 @@ describe('working hours', () => {
     await bench.startWorker();
   });
 
-  test('hold up a job that was approved outside them until they open', async () => {
+  test('delay a job approved outside of them', async () => {
     await bench.clock.pass(6 * hour);
     const { userId, jobId } = await submitted(60);
     await approve(bench.context, jobId, operatorId);
@@ -123,7 +123,7 @@ describe('working hours', () => {
     await bench.reaches(jobId, 'completed');
   });
 
-  test('let batches finish that were dispatched before they closed, and no others', async () => {
+  test('let dispatched batches finish after they end, and no others', async () => {
     const held = Promise.withResolvers<void>();
     bench.between((fetch) => async (request) => {
       await held.promise;
@@ -145,38 +145,38 @@ describe('working hours', () => {
   });
 });
 
-describe('a queue that is away', () => {
-  test('costs a job no more than one round once it is back', async () => {
-    const wire = behindWire(bench);
+describe('an unavailable queue', () => {
+  test('delays a job by at most one round after it recovers', async () => {
+    const wire = withQueueOutage(bench);
     await bench.startWorker();
     const { jobId } = await submitted(120);
-    wire.away = true;
+    wire.isAvailable = false;
     await approve(wire.context, jobId, operatorId);
     for (let round = 0; round < 20; round++) {
       await bench.clock.pass(5_000);
       await sweep(wire.context);
     }
     expect(wire.published).toEqual([]);
-    wire.away = false;
+    wire.isAvailable = true;
     await sweep(wire.context);
     expect(wire.published).toHaveLength(2);
     await bench.reaches(jobId, 'completed');
   });
 
-  test('does not keep the other steps from their turn', async () => {
-    const wire = behindWire(bench);
+  test('does not block the other steps', async () => {
+    const wire = withQueueOutage(bench);
     const { jobId } = await submitted(3);
-    wire.away = true;
+    wire.isAvailable = false;
     await bench.clock.pass(24 * hour);
     await sweep(wire.context);
     expect(await stateOf(jobId)).toBe('rejected');
   });
 });
 
-describe('a list of more jobs than a page', () => {
+describe('a list longer than a page', () => {
   const many = 1_203;
-  /** Keeps a job without batches, or with one that waits. */
-  const keep = async (fields: Partial<Job>, batches = 0) => {
+  /** Stores a job with no batches or with one waiting batch. */
+  const insertJob = async (fields: Partial<Job>, batches = 0) => {
     const job = aJob({
       market: 'mkta',
       kind: 'variant_sold',
@@ -188,14 +188,14 @@ describe('a list of more jobs than a page', () => {
     return job;
   };
 
-  test('of jobs that wait for working hours does not keep a later job from its turn', async () => {
+  test('of jobs waiting for working hours does not starve a later job', async () => {
     await bench.close();
-    // The bench's clock stands at noon.
+    // The manual clock starts at noon.
     const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
     bench = await openJobs({ workingHours });
     const since = bench.clock.now() - hour;
-    for (let at = 0; at < many; at += 1) await keep({ state: 'processing', stateSince: since + at }, 1);
-    const later = await keep({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
+    for (let at = 0; at < many; at += 1) await insertJob({ state: 'processing', stateSince: since + at }, 1);
+    const later = await insertJob({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
     await sweep(bench.context);
     expect(await inFlight(later.id)).toBe(1);
   });
@@ -205,47 +205,44 @@ describe('a list of more jobs than a page', () => {
     ['approval', { state: 'approving' }, 'processing'],
     ['expiry', { state: 'awaiting_approval', decideBy: noon - 1 }, 'rejected'],
     ['ending', { state: 'settling' }, 'failed'],
-  ] as const)(
-    'does not keep a later job from its %s where all before it fail',
-    async (_step, fields, end) => {
-      const { store } = bench.context;
-      const userId = await bench.createUser(1_000);
-      const broken = new Set<string>();
-      const since = noon - hour;
-      for (let at = 0; at < many; at += 1) {
-        const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
-        const job = await keep({ ...fields, userId, decideBy, stateSince: since + at });
-        broken.add(job.id);
-      }
-      const good = await keep({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
-      if (end === 'failed') await store.failBatches(good.id, ['waiting'], aFailure, noon);
-      const refuse = (jobId: string) => {
-        if (broken.has(jobId)) throw new Error('broken');
-      };
-      const context = {
-        ...bench.context,
-        store: {
-          ...store,
-          moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
-            refuse(parameters[0]);
-            return store.moveJob(...parameters);
-          },
+  ] as const)('does not delay the %s of a later job while earlier ones fail', async (_step, fields, end) => {
+    const { store } = bench.context;
+    const userId = await bench.createUser(1_000);
+    const broken = new Set<string>();
+    const since = noon - hour;
+    for (let at = 0; at < many; at += 1) {
+      const decideBy = 'decideBy' in fields ? fields.decideBy - many + at : null;
+      const job = await insertJob({ ...fields, userId, decideBy, stateSince: since + at });
+      broken.add(job.id);
+    }
+    const good = await insertJob({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
+    if (end === 'failed') await store.failBatches(good.id, ['waiting'], aFailure, noon);
+    const refuse = (jobId: string) => {
+      if (broken.has(jobId)) throw new Error('broken');
+    };
+    const context = {
+      ...bench.context,
+      store: {
+        ...store,
+        moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
+          refuse(parameters[0]);
+          return store.moveJob(...parameters);
         },
-      };
-      await sweep(context);
-      expect(await stateOf(good.id)).toBe(end);
-    },
-  );
+      },
+    };
+    await sweep(context);
+    expect(await stateOf(good.id)).toBe(end);
+  });
 });
 
-describe('batches that stand still', () => {
-  test('are published again a minute after their message was lost', async () => {
+describe('stalled batches', () => {
+  test('are republished a minute after their message was lost', async () => {
     const { jobId } = await submitted(3);
     await approve(bench.context, jobId, operatorId);
-    // The queue loses what it has: another one takes its place.
+    // A new queue stands for one that lost its messages.
     await bench.context.queue.close();
     bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
-    const wire = behindWire(bench);
+    const wire = withQueueOutage(bench);
     await bench.clock.pass(60_000);
     await sweep(wire.context);
     expect(wire.published).toHaveLength(0);
@@ -257,8 +254,8 @@ describe('batches that stand still', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
-  test('are not added to the queue again while they wait in it', async () => {
-    const wire = behindWire(bench);
+  test('are not republished while the queue holds them', async () => {
+    const wire = withQueueOutage(bench);
     const { jobId } = await submitted(120);
     await approve(wire.context, jobId, operatorId);
     expect(wire.published).toHaveLength(2);
@@ -271,7 +268,7 @@ describe('batches that stand still', () => {
     await bench.reaches(jobId, 'completed');
   });
 
-  test('are published again when the claim of a dead worker has ended', async () => {
+  test('are republished when the lease of a dead worker expires', async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = bench.context;
     await approve(bench.context, jobId, operatorId);
@@ -286,17 +283,17 @@ describe('batches that stand still', () => {
     await bench.reaches(jobId, 'completed');
   });
 
-  test('are all put back in the queue once at the start, however many', async () => {
+  test('are all republished once at the start', async () => {
     await bench.close();
     bench = await openJobs({ jobWindow: 10_000 });
     const userId = await bench.createUser(400_000);
     const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
     await approve(bench.context, jobId, operatorId);
-    // The process starts again, with an empty queue.
+    // The process restarts with an empty queue.
     await bench.context.queue.close();
     bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
-    const wire = behindWire(bench);
-    // Time goes on while the batches are taken.
+    const wire = withQueueOutage(bench);
+    // Time passes between queries.
     let now = bench.clock.now();
     const clock = { ...bench.clock, now: () => now++ };
     expect(await refill({ ...wire.context, clock })).toBe(600);
@@ -304,7 +301,7 @@ describe('batches that stand still', () => {
   });
 });
 
-test('what a submit left half written is removed after an hour', async () => {
+test('removes the orphaned batches of a failed submit after an hour', async () => {
   const { store } = bench.context;
   const { jobId } = await submitted(3);
   const job = (await store.getJob(jobId))!;
@@ -328,7 +325,7 @@ test('what a submit left half written is removed after an hour', async () => {
   expect(await store.removeOrphans(bench.clock.now())).toBe(0);
 });
 
-test('a step that fails does not keep the others from their turn', async () => {
+test('a failing step does not block the others', async () => {
   const { jobId } = await submitted(3);
   await bench.clock.pass(24 * hour);
   const store = {
@@ -341,7 +338,7 @@ test('a step that fails does not keep the others from their turn', async () => {
   expect(await stateOf(jobId)).toBe('rejected');
 });
 
-test('without the store, or when it has to stop, a round takes no further step', async () => {
+test('stops after the current step when the store is unavailable or the signal is aborted', async () => {
   const taken: string[] = [];
   const { store } = bench.context;
   const step = (name: string) => async () => {
@@ -349,7 +346,7 @@ test('without the store, or when it has to stop, a round takes no further step',
     return [];
   };
   const ping = async () => {
-    throw new Fault('unavailable', 'The store is away.');
+    throw new Fault('unavailable', 'The store is unavailable.');
   };
   const steps = { findJobs: step('findJobs'), findExpired: step('findExpired') };
   await sweep({ ...bench.context, store: { ...store, ...steps, ping } });
@@ -363,7 +360,7 @@ test('without the store, or when it has to stop, a round takes no further step',
   expect(taken).toEqual(['findJobs']);
 });
 
-test('processes that have gone without a word and minutes of yesterday are forgotten', async () => {
+test('deletes dead processes after an hour and origin statistics after a day', async () => {
   const { store, clock } = bench.context;
   const startedAt = clock.now();
   const about = {

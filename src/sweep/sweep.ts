@@ -11,30 +11,29 @@ import type { Job, JobState } from '../store/documents.ts';
 import type { JobPlace } from '../store/store.ts';
 import { type JobList, type SweepPlaces, visitJobs } from './pages.ts';
 
-/** A step that was begun this long ago and not finished was cut short. */
-const cutShortMs = 30_000;
-/** A queued batch that nobody claimed for this long is published again: messages get lost. */
+/** Age at which an unfinished step counts as interrupted. */
+const interruptedMs = 30_000;
+/** Age at which an unclaimed batch is republished, in case its message was lost. */
 const lostMs = 60_000;
-/** Batches without a job, and half-posted ledger entries, of this age are nobody's any more. */
+/** Age at which batches without a job and half-posted ledger entries are removed. */
 const orphanMs = 3_600_000;
-/** Pages kept for later jobs at most: some gigabytes. */
-const mostCrawls = 100_000;
-/** What is known of an origin that nobody asked for this long is of no more use. */
-const unusedMs = 24 * 3_600_000;
-/** A process that has not reported itself for this long has ended without a word. */
-const silentMs = 3_600_000;
-/** Stalled batches taken in one call. */
-const atOnce = 500;
+/** Maximum pages kept for later jobs: some gigabytes. */
+const maxCrawls = 100_000;
+/** Retention of origin statistics and of the state of unused origins. */
+const originRetentionMs = 24 * 3_600_000;
+/** Time after the last heartbeat at which a process counts as dead. */
+const deadProcessMs = 3_600_000;
+/** Stalled batches republished per query. */
+const pageSize = 500;
 
-/** Time between two rounds in milliseconds. */
+/** Interval between sweeps. */
 export const sweepMs = 5_000;
 
 /**
- * One round of the clock: finishes what a crash left between two steps, expires waiting jobs, tops
- * up running ones, and publishes lost batches again. Every step is the jobs' own and happens once,
- * so any number of processes may sweep. One step's failure does not keep the others from their turn;
- * without the store, or once the signal is aborted, there are no further steps. `places` keeps where a
- * bounded round left its lists for the next one.
+ * Runs one sweep: resumes steps that a crash interrupted, expires undecided jobs, dispatches running ones and republishes
+ * lost batches. All steps are idempotent, so several processes may sweep concurrently. A failing step does not block the
+ * others. The sweep stops if the store is unavailable or the signal is aborted. `places` carries the positions of
+ * unfinished lists to the next round.
  */
 export async function sweep(
   context: JobContext,
@@ -71,45 +70,49 @@ export async function sweep(
   };
 
   if (!(await step('store', () => store.ping()))) return;
-  await each('submit', inState(['submitted', 'discarding'], now - cutShortMs), (job) => {
+  await each('submit', inState(['submitted', 'discarding'], now - interruptedMs), (job) => {
     if (job.state === 'discarding') return finishDiscard(context, job);
     return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
   });
   await each('expiry', expired, (job) =>
     reject(context, job.id, null, 'It was not approved within 24 hours.'),
   );
-  await each('approval', inState(['approving'], now - cutShortMs), (job) => finishApproval(context, job));
-  // Nothing is taken to be published while the queue is away, so that it goes on at once when it is back.
-  const open = await step('queue', () => context.queue.ping());
-  if (open) await step('stalled batches', () => republish(context, now));
+  await each('approval', inState(['approving'], now - interruptedMs), (job) => finishApproval(context, job));
+  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it is back.
+  const isQueueAvailable = await step('queue', () => context.queue.ping());
+  if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
   await each('running', inState(['approved', 'processing'], now), async (job) => {
-    if (open) await step('dispatch', () => dispatch(context, job));
+    if (isQueueAvailable) await step('dispatch', () => dispatch(context, job));
     await settle(context, job.id);
   });
-  // Merging a file that cannot be written would read the whole job for nothing.
+  // Settling reads the whole job, in vain if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
-  await each('ending', inState(['settling', 'rejecting', 'terminating'], now - cutShortMs), async (job) => {
-    if (isWritable || job.state !== 'settling') await finishEnded(context, job);
-  });
+  await each(
+    'ending',
+    inState(['settling', 'rejecting', 'terminating'], now - interruptedMs),
+    async (job) => {
+      if (isWritable || job.state !== 'settling') await finishEnded(context, job);
+    },
+  );
   await step('drift', () => context.drift.flush());
   if (isWritable) await step('earlier records', () => moveEarlierPayloads(context));
   await step('leftovers', async () => {
-    await store.repairLedger(now - cutShortMs);
+    await store.repairLedger(now - interruptedMs);
     await store.removeOrphans(now - orphanMs);
-    await store.expireCrawls(now - context.settings.recentCrawlMs, mostCrawls);
-    await store.forgetOrigins(now - unusedMs);
-    await store.forgetWaits(now - unusedMs);
-    await store.forgetProcesses(now - silentMs);
-    await store.forgetOriginMinutes(now - unusedMs);
+    await store.expireCrawls(now - context.settings.recentCrawlMs, maxCrawls);
+    await store.forgetOrigins(now - originRetentionMs);
+    await store.forgetWaits(now - originRetentionMs);
+    await store.forgetProcesses(now - deadProcessMs);
+    await store.forgetOriginMinutes(now - originRetentionMs);
   });
 }
 
-/** Publishes stalled batches; the queue adds only those that it does not have any more. */
+/** Republishes stalled batches. The queue ignores the ones that it still holds. */
 async function republish(context: JobContext, now: number): Promise<void> {
-  await publish(context, await context.store.takeStalled(now, now - lostMs, atOnce));
+  await publish(context, await context.store.takeStalled(now, now - lostMs, pageSize));
 }
 
-/** Finishes an ending job. One that fails is tried again when another would be taken for cut short. */
+/** Finishes an ending job. A failure is retried after `interruptedMs`. */
 async function finishEnded(context: JobContext, job: Job): Promise<void> {
   try {
     await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
@@ -120,23 +123,23 @@ async function finishEnded(context: JobContext, job: Job): Promise<void> {
 }
 
 /**
- * Puts every outstanding batch back in the queue, whoever seems to have it: for the start of the
- * embedded stack, where nobody else can.
+ * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the embedded
+ * stack, when no other process can hold a claim.
  */
 export async function refill(context: JobContext): Promise<number> {
   const { store, clock } = context;
-  // No claim lasts longer, and what is taken as of then is not taken twice.
+  // A time after the end of every lease. Batches taken then are not taken again by this loop.
   const later = clock.now() + leaseMs;
   let count = 0;
   for (;;) {
-    const batches = await store.takeStalled(later, later, atOnce);
+    const batches = await store.takeStalled(later, later, pageSize);
     await publish(context, batches);
     count += batches.length;
-    if (batches.length < atOnce) return count;
+    if (batches.length < pageSize) return count;
   }
 }
 
-/** Sweeps every `intervalMs` until stopped; resolves when the last round has ended. */
+/** Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. */
 export async function sweepForever(
   context: JobContext,
   intervalMs: number,
@@ -150,8 +153,8 @@ export async function sweepForever(
 }
 
 /**
- * Writes what this process has seen of drift every `intervalMs` until stopped: for worker processes beside
- * the one that sweeps.
+ * Stores the drift statistics of this process every `intervalMs` until the signal is aborted. For worker processes that
+ * do not sweep.
  */
 export async function flushDriftForever(
   { drift, clock, log }: Pick<JobContext, 'drift' | 'clock' | 'log'>,
