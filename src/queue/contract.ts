@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { BatchReference } from '../store/documents.ts';
-import { steered } from './contract/steered.ts';
+import { controlledHandler } from './contract/controlled-handler.ts';
 import type { Queue } from './queue.ts';
 
-/** Two queues on the same, at first empty engine: what two processes would have. */
+/** Two clients of one empty engine, as in two processes. */
 export interface Queues {
   queue: Queue;
   other: Queue;
-  /** Longest that a message may be in hand without `extend`, in milliseconds. */
+  /** Time after which a message is redelivered unless `extend` is called. */
   ackWaitMs: number;
-  /** Lets time pass for the engine. */
+  /** Advances the engine's time. */
   pass(ms: number): Promise<void>;
   /** Closes both and removes the data. */
   remove(): Promise<void>;
 }
 
-/** A message for tests; `sequence` tells it from others. */
+/** Creates a message with a batch id derived from `sequence`. */
 export function sampleMessage(sequence: number, change: Partial<BatchReference> = {}): BatchReference {
   return {
     jobId: 'job-1',
@@ -29,7 +29,7 @@ export function sampleMessage(sequence: number, change: Partial<BatchReference> 
   };
 }
 
-/** The promises of the queue port as tests. Every adapter's test file calls this. */
+/** Defines the contract tests of the queue port. Every adapter's test file calls this. */
 export function queueContract(open: () => Promise<Queues>): void {
   let queues: Queues;
   let queue: Queue;
@@ -44,17 +44,17 @@ export function queueContract(open: () => Promise<Queues>): void {
   const publishAll = async (count: number) => {
     for (let sequence = 0; sequence < count; sequence += 1) await queue.publish(sampleMessage(sequence));
   };
-  /** What went through the engine before this was called has arrived when it resolves. */
+  /** Resolves when everything published before has been delivered. */
   const roundTrip = async () => {
-    const marker = steered();
+    const marker = controlledHandler();
     const consumer = await other.consume('single', 'marker', 1, marker.handle);
     await queue.publish(sampleMessage(0, { lane: 'single', market: 'marker' }));
     (await marker.next()).resolve();
     await consumer.stop();
   };
 
-  test('a message reaches the consumer of its lane and market as it was published', async () => {
-    const [here, otherLane, otherMarket] = [steered(), steered(), steered()];
+  test('delivers a message unchanged to the consumer of its lane and market', async () => {
+    const [here, otherLane, otherMarket] = [controlledHandler(), controlledHandler(), controlledHandler()];
     await queue.consume('bulk', 'mkta', 2, here.handle);
     await queue.consume('single', 'mkta', 2, otherLane.handle);
     await queue.consume('bulk', 'mktb', 2, otherMarket.handle);
@@ -64,12 +64,12 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(run.message).toEqual(message);
     run.resolve();
     await roundTrip();
-    expect([here, otherLane, otherMarket].map((handler) => handler.unasked())).toEqual([0, 0, 0]);
+    expect([here, otherLane, otherMarket].map((handler) => handler.unclaimed())).toEqual([0, 0, 0]);
   });
 
-  test('messages wait for a consumer and come in the order published', async () => {
+  test('keeps messages until there is a consumer and delivers them in order', async () => {
     await publishAll(20);
-    const handler = steered();
+    const handler = controlledHandler();
     await other.consume('bulk', 'mkta', 1, handler.handle);
     const order: string[] = [];
     for (let count = 0; count < 20; count += 1) {
@@ -81,15 +81,15 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(handler.peak()).toBe(1);
   });
 
-  test('a message that still waits or is in hand is not added again; one that was acknowledged is', async () => {
+  test('ignores a message that is already queued or being handled', async () => {
     const message = sampleMessage(0);
     expect(await queue.publish(message)).toBe(true);
     expect(await queue.publish(message)).toBe(false);
-    const handler = steered();
+    const handler = controlledHandler();
     const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
     const run = await handler.next();
     expect(await queue.publish(message)).toBe(false);
-    // The next attempt of the batch is another message: its worker publishes it before it is done with this one.
+    // The next attempt of a batch is another message: a worker publishes it before it acknowledges this one.
     expect(await queue.publish({ ...message, attempt: 1 })).toBe(true);
     const next = await handler.next();
     expect(next.message.attempt).toBe(1);
@@ -100,8 +100,8 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(await queue.publish(message)).toBe(true);
   });
 
-  test('concurrency holds over all consumers together', async () => {
-    const handler = steered();
+  test('limits concurrency over all consumers', async () => {
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 3, handler.handle);
     await other.consume('bulk', 'mkta', 3, handler.handle);
     await publishAll(12);
@@ -119,8 +119,8 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(handler.peak()).toBe(3);
   });
 
-  test('the concurrency named last is the one that holds', async () => {
-    const handler = steered();
+  test('applies the concurrency of the latest consume()', async () => {
+    const handler = controlledHandler();
     const consumer = await queue.consume('bulk', 'mkta', 1, handler.handle);
     await publishAll(4);
     const first = await handler.next();
@@ -134,24 +134,24 @@ export function queueContract(open: () => Promise<Queues>): void {
     for (const run of runs) run.resolve();
   });
 
-  test('a message whose handler rejects comes again, after a pause', async () => {
-    const handler = steered();
+  test('redelivers a message after a delay if its handler rejects', async () => {
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     await publishAll(1);
     (await handler.next()).reject(new Error('broken'));
     await roundTrip();
-    expect(handler.unasked()).toBe(0);
+    expect(handler.unclaimed()).toBe(0);
     await queues.pass(1_000);
     const again = await handler.next();
     expect(again.message).toEqual(sampleMessage(0));
     again.resolve();
     await queues.pass(2_000);
     await roundTrip();
-    expect(handler.unasked()).toBe(0);
+    expect(handler.unclaimed()).toBe(0);
   });
 
-  test('a message that breaks its handler does not keep the others waiting', async () => {
-    const handler = steered();
+  test('a failing message does not block the others', async () => {
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     await publishAll(6);
     const seen: string[] = [];
@@ -166,8 +166,8 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(seen).toEqual(['batch-1', 'batch-2', 'batch-3', 'batch-4', 'batch-5']);
   });
 
-  test('a handler that extends keeps its message for as long as it takes', async () => {
-    const handler = steered();
+  test('does not redeliver a message that its handler extends', async () => {
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     await other.consume('bulk', 'mkta', 2, handler.handle);
     await publishAll(1);
@@ -181,11 +181,11 @@ export function queueContract(open: () => Promise<Queues>): void {
     run.resolve();
     await queues.pass(queues.ackWaitMs * 1.5);
     await roundTrip();
-    expect(handler.unasked()).toBe(0);
+    expect(handler.unclaimed()).toBe(0);
   });
 
-  test('stop takes nothing more and waits for the running handlers; another consumer goes on', async () => {
-    const [stopped, going] = [steered(), steered()];
+  test('stop() ends deliveries and waits for running handlers; other consumers continue', async () => {
+    const [stopped, active] = [controlledHandler(), controlledHandler()];
     const consumer = await queue.consume('bulk', 'mkta', 1, stopped.handle);
     await publishAll(3);
     const run = await stopped.next();
@@ -197,17 +197,17 @@ export function queueContract(open: () => Promise<Queues>): void {
     expect(ended).toBe(false);
     run.resolve();
     await stopping;
-    await other.consume('bulk', 'mkta', 1, going.handle);
+    await other.consume('bulk', 'mkta', 1, active.handle);
     for (const expected of ['batch-1', 'batch-2']) {
-      const next = await going.next();
+      const next = await active.next();
       expect(next.message.batchId).toBe(expected);
       next.resolve();
     }
-    expect(stopped.unasked()).toBe(0);
+    expect(stopped.unclaimed()).toBe(0);
   });
 
-  test('close waits for the running handlers and then nothing is taken', async () => {
-    const handler = steered();
+  test('close() waits for running handlers; later calls are rejected', async () => {
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     await publishAll(1);
     const run = await handler.next();
@@ -228,7 +228,7 @@ export function queueContract(open: () => Promise<Queues>): void {
     await queue.close();
   });
 
-  test('an engine that is there answers a ping', async () => {
+  test('ping() resolves while the engine is available', async () => {
     await expect(queue.ping()).resolves.toBeUndefined();
   });
 }

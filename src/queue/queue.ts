@@ -1,23 +1,23 @@
 import type { BatchReference, Lane } from '../store/documents.ts';
 
 /**
- * The queue port: moves work, holds no truth. A message may come late, twice or never; the store
- * decides what it means. Faults: `unavailable` when the engine does not answer.
+ * The queue port. Messages are hints: they may arrive late, twice or never, and the store decides what they mean. Methods
+ * reject with Fault `unavailable` when the engine does not respond.
  */
 export interface Queue {
-  /** Name of the engine, for people: "in process", "NATS JetStream". */
+  /** Display name of the engine: "in process", "NATS JetStream". */
   readonly engine: string;
   /**
-   * Resolves once the engine has the message: true when it was added, false when the engine still had one
-   * of the same batch and attempt, waiting or in hand. Rejects with `unavailable` when the engine does not
-   * answer or is full; a message whose publish was rejected may still arrive.
+   * Resolves once the engine has stored the message: with true if it was added, with false if a message of the same batch
+   * and attempt is already queued or being handled. Rejects with `unavailable` when the engine does not respond or is
+   * full; a message whose publish was rejected may still arrive.
    */
   publish(message: BatchReference): Promise<boolean>;
   /**
-   * Hands messages of a lane and market to `handle`, at most `concurrency` at once over all
-   * processes together. A message is acknowledged when `handle` resolves. It comes again, later each
-   * time, when it rejects; after five rejections other than `unavailable` it is given up, and the
-   * sweep publishes its batch again. `extend` tells the engine that the work goes on.
+   * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all processes. A message is
+   * acknowledged when `handle` resolves and redelivered with increasing delays when it rejects. After five rejections
+   * other than `unavailable` the message is dropped, and the sweep republishes its batch. `extend` renews the
+   * acknowledgement deadline.
    */
   consume(
     lane: Lane,
@@ -25,7 +25,7 @@ export interface Queue {
     concurrency: number,
     handle: (message: BatchReference, extend: () => void) => Promise<void>,
   ): Promise<Consumer>;
-  /** Resolves when the engine answers; rejects with `unavailable`. */
+  /** Resolves when the engine responds; rejects with `unavailable`. */
   ping(): Promise<void>;
   /** Stops consumers, waits for their running handlers, and closes connections. */
   close(): Promise<void>;
@@ -33,6 +33,6 @@ export interface Queue {
 
 /** A running consumer. */
 export interface Consumer {
-  /** Takes no further messages and resolves when the running handlers have ended. */
+  /** Stops deliveries and resolves when the running handlers have ended. */
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Fault } from '../base/fault.ts';
 import { redeliveryDelayMs } from './redelivery.ts';
 
-test('a handler that breaks is given five tries with growing pauses', () => {
+test('redeliveryDelayMs() allows five deliveries with increasing delays', () => {
   const broken = new Error('broken');
   expect([1, 2, 3, 4, 5].map((deliveries) => redeliveryDelayMs(broken, deliveries))).toEqual([
     1_000,
@@ -13,8 +13,8 @@ test('a handler that breaks is given five tries with growing pauses', () => {
   ]);
 });
 
-test('while an engine is down the message comes again without end, at most every 30 s', () => {
-  const down = new Fault('unavailable', 'the store does not answer');
+test('redeliveryDelayMs() retries without limit while an engine is unavailable', () => {
+  const down = new Fault('unavailable', 'the store does not respond');
   expect(redeliveryDelayMs(down, 1)).toBe(1_000);
   expect(redeliveryDelayMs(down, 6)).toBe(30_000);
   expect(redeliveryDelayMs(down, 5_000)).toBe(30_000);

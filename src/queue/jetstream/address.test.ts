@@ -7,7 +7,7 @@ test.each([
   ['nats://a:1, nats://b:2,c:3', { servers: ['a:1', 'b:2', 'c:3'] }],
   ['nats://me:p%40ss@a:1,nats://b:2', { servers: ['a:1', 'b:2'], user: 'me', pass: 'p@ss' }],
   ['tls://secret@[::1]:4222', { servers: ['[::1]:4222'], tls: {}, token: 'secret' }],
-])('%s is understood', (text, expected) => {
+])('parseAddress() accepts %s', (text, expected) => {
   expect(parseAddress(text)).toEqual(expected);
 });
 

@@ -2,9 +2,9 @@ import type { ConnectionOptions } from 'nats';
 import { ConfigError } from '../../base/config.ts';
 
 /**
- * Reads NATS_URL: one address or several of one cluster, separated by commas:
- * `nats://[user:password@|token@]host[:port]`, `tls://…` for TLS. The first address that names
- * credentials names them for all. Throws ConfigError; its words never hold the credentials.
+ * Parses NATS_URL: one or more servers of a cluster, separated by commas, as
+ * `nats://[user:password@|token@]host[:port]` or `tls://…`. The first credentials found apply to all servers. Throws a
+ * ConfigError that never contains the credentials.
  */
 export function parseAddress(
   text: string,
@@ -16,11 +16,11 @@ export function parseAddress(
     }
     return url;
   });
-  const named = urls.find((url) => url.username !== '');
+  const withCredentials = urls.find((url) => url.username !== '');
   return {
     servers: urls.map((url) => url.host),
     ...(urls.some((url) => url.protocol === 'tls:') ? { tls: {} } : {}),
-    ...credentials(named),
+    ...credentials(withCredentials),
   };
 }
 

@@ -8,78 +8,77 @@ import { redeliveryDelayMs } from '../redelivery.ts';
 import { type Link, orAborted, type Session } from './link.ts';
 import { decode } from './message.ts';
 import { pull } from './pull.ts';
-import { watchForStillness } from './still.ts';
+import { detectStall } from './stall.ts';
 import type { Timing } from './timing.ts';
 import {
-  type ConsumerWish,
+  type ConsumerSettings,
   consumerOf,
   ensureConsumer,
   ensureStream,
   readConsumer,
-  type StreamWish,
+  type StreamSettings,
 } from './topology.ts';
 
-/** What a consumer is handed. */
+/** Options for startConsumer(). */
 export interface ConsumerOptions {
   link: Link;
-  stream: StreamWish;
-  wish: ConsumerWish;
+  stream: StreamSettings;
+  settings: ConsumerSettings;
   timing: Timing;
   clock: Clock;
   log: Log;
   handle: Parameters<Queue['consume']>[3];
 }
 
-const firstPauseMs = 100;
-const longestPauseMs = 5_000;
-/** A server that was started again says another time for the same stream, microseconds away. */
-const sameMomentMs = 20;
+const minBackoffMs = 100;
+const maxBackoffMs = 5_000;
+/** Tolerance for a stream's creation time, which differs by microseconds after a restart of the server. */
+const creationToleranceMs = 20;
 
 /**
- * Consumes one lane and market until stopped, through lost connections, lost streams and lost
- * consumers: whatever is missing is made again, and what stands still is made anew. Concurrency over
- * all processes is the engine's limit of messages in hand; in this process it is kept here too, as a
- * consumer that was made anew gives out again what is still being handled.
+ * Consumes one lane and market until stopped. Recovers from lost connections, streams and consumers by creating what is
+ * missing, and recreates a stalled consumer. The server limits concurrency over all processes (max_ack_pending); this
+ * process also limits its own, because a recreated consumer redelivers messages that are still being handled.
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
-  const { link, stream, wish, timing, clock, handle } = options;
-  const { lane, market, concurrency } = wish;
+  const { link, stream, settings, timing, clock, handle } = options;
+  const { lane, market, concurrency } = settings;
   const name = consumerOf(lane, market);
   const log = options.log.child({ lane, market });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** When the stream was made. An answer about a message of one that is gone would be taken for one
-   *  about another message, which has the same number in the new stream. */
-  let streamMade = 0;
+  /** Creation time of the stream. An acknowledgement for a message of a deleted stream would apply to the message with
+   *  the same sequence number in the new stream. */
+  let streamCreatedAt = 0;
 
-  const answer = (message: Msg, deliveredFrom: number, words: string): void => {
-    if (!message.reply || Math.abs(deliveredFrom - streamMade) > sameMomentMs) return;
+  const acknowledge = (message: Msg, deliveredFrom: number, payload: string): void => {
+    if (!message.reply || Math.abs(deliveredFrom - streamCreatedAt) > creationToleranceMs) return;
     try {
-      link.current()?.nc.publish(message.reply, words);
+      link.current()?.nc.publish(message.reply, payload);
     } catch {
-      // The connection is being lost: the message comes again.
+      // The connection is lost, so the message will be redelivered.
     }
   };
 
   const run = async (message: Msg): Promise<void> => {
-    const deliveredFrom = streamMade;
+    const deliveredFrom = streamCreatedAt;
     const reference = decode(message.data, lane, market);
     if (reference === null) {
-      log.error({ bytes: message.data.length }, 'a message that is none of ours was thrown away');
-      return answer(message, deliveredFrom, '+TERM');
+      log.error({ bytes: message.data.length }, 'invalid message discarded');
+      return acknowledge(message, deliveredFrom, '+TERM');
     }
-    let extended = clock.now();
+    let extendedAt = clock.now();
     const extend = (): void => {
-      if (clock.now() - extended < timing.ackWaitMs / 10) return;
-      extended = clock.now();
-      answer(message, deliveredFrom, '+WPI');
+      if (clock.now() - extendedAt < timing.ackWaitMs / 10) return;
+      extendedAt = clock.now();
+      acknowledge(message, deliveredFrom, '+WPI');
     };
     try {
       await handle(reference, extend);
     } catch (error) {
-      return answer(message, deliveredFrom, afterRejection(reference, error, readDeliveries(message)));
+      return acknowledge(message, deliveredFrom, afterRejection(reference, error, deliveriesOf(message)));
     }
-    answer(message, deliveredFrom, '+ACK');
+    acknowledge(message, deliveredFrom, '+ACK');
   };
 
   const afterRejection = (reference: BatchReference, thrown: unknown, deliveries: number): string => {
@@ -87,17 +86,17 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     const { message: error } = Fault.from(thrown);
     const delayMs = redeliveryDelayMs(thrown, deliveries);
     if (delayMs === null) {
-      log.error({ batchId, attempt, error }, 'message given up');
+      log.error({ batchId, attempt, error }, 'message dropped');
       return '+TERM';
     }
-    log.warn({ batchId, attempt, error, delayMs }, 'message comes again');
+    log.warn({ batchId, attempt, error, delayMs }, 'message requeued');
     return `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}`;
   };
 
   const take = (message: Msg): void => {
-    // On its way when we stopped: someone else can have it at once.
+    // Delivered while stopping: released to another consumer at once.
     if (stopping.signal.aborted) {
-      answer(message, streamMade, '-NAK');
+      acknowledge(message, streamCreatedAt, '-NAK');
       return;
     }
     const done: Promise<void> = run(message).finally(() => {
@@ -106,8 +105,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     running.add(done);
   };
 
-  /** Pulls for as long as there is a slot, until the consumer is gone or the signal is aborted. */
-  const pullOn = async (session: Session, signal: AbortSignal): Promise<void> => {
+  /** Pulls while there are free slots, until the consumer is lost or the signal is aborted. */
+  const pullMessages = async (session: Session, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       if (running.size >= concurrency) {
         await orAborted(Promise.race(running), signal).catch(() => {});
@@ -117,69 +116,70 @@ export function startConsumer(options: ConsumerOptions): Consumer {
       const count = concurrency - running.size;
       const request = { stream: stream.name, consumer: name, count, pullMs, heartbeatMs };
       const end = await pull(session, request, clock, signal, take);
-      if (end === 'silent') log.warn('no sign of the pull request');
+      if (end === 'silent') log.warn('pull request lost');
       if (end !== 'filled' && end !== 'expired') return;
     }
   };
 
-  /** Resolves once the consumer has to be made again; a consumer that stands still is removed first. */
-  const watch = async (session: Session, enough: boolean, signal: AbortSignal): Promise<void> => {
-    const stillness = watchForStillness(timing);
-    let replicated = enough;
+  /** Resolves when the consumer must be created again. Deletes a stalled consumer first. */
+  const watch = async (session: Session, isReplicated: boolean, signal: AbortSignal): Promise<void> => {
+    const stallReason = detectStall(timing);
+    let hasReplicas = isReplicated;
     while (!signal.aborted) {
       await clock.sleep(timing.watchMs, signal);
-      if (!replicated) replicated = (await ensureStream(session, stream, log)).enough;
+      if (!hasReplicas) hasReplicas = (await ensureStream(session, stream, log)).isReplicated;
       const info = await readConsumer(session, stream.name, name);
       if (info === null) return log.warn('consumer lost');
-      const reason = stillness({
+      const reason = stallReason({
         at: clock.now(),
         created: info.created,
         delivered: info.delivered.consumer_seq,
-        waiting: info.num_pending,
-        held: info.num_ack_pending,
+        pending: info.num_pending,
+        ackPending: info.num_ack_pending,
         concurrency,
         running: running.size,
       });
       if (reason === null) continue;
-      log.warn({ reason, waiting: info.num_pending, held: info.num_ack_pending }, 'consumer made anew');
+      const { num_pending: pending, num_ack_pending: ackPending } = info;
+      log.warn({ reason, pending, ackPending }, 'consumer recreated');
       await session.jsm.consumers.delete(stream.name, name);
       return;
     }
   };
 
   const serve = async (session: Session): Promise<void> => {
-    const made = await ensureStream(session, stream, log);
-    streamMade = made.madeAt;
-    await ensureConsumer(session, stream.name, wish);
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, stopping.signal, session.ended]);
-    const end = () => over.abort();
-    // A look that fails says that the engine is busy or away; pulling tells which.
-    const watching = watch(session, made.enough, signal)
+    const { createdAt, isReplicated } = await ensureStream(session, stream, log);
+    streamCreatedAt = createdAt;
+    await ensureConsumer(session, stream.name, settings);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([ending.signal, stopping.signal, session.ended]);
+    const end = () => ending.abort();
+    // A failed query means that the server is busy or unavailable; the pull requests tell which.
+    const watching = watch(session, isReplicated, signal)
       .catch(() => {})
       .finally(end);
-    await pullOn(session, signal).finally(end);
+    await pullMessages(session, signal).finally(end);
     await watching;
   };
 
   const consume = async (): Promise<void> => {
-    let pauseMs = firstPauseMs;
-    let said = '';
+    let backoffMs = minBackoffMs;
+    let loggedError = '';
     while (!stopping.signal.aborted) {
       try {
         const session = await link.ready(stopping.signal);
         const since = clock.now();
         await serve(session);
-        if (clock.now() - since > longestPauseMs) pauseMs = firstPauseMs;
-        said = '';
+        if (clock.now() - since > maxBackoffMs) backoffMs = minBackoffMs;
+        loggedError = '';
       } catch (error) {
         if (stopping.signal.aborted) break;
         const { message } = Fault.from(error);
-        if (message !== said) log.warn({ error: message }, 'consumer is not ready; trying on');
-        said = message;
+        if (message !== loggedError) log.warn({ error: message }, 'consumer not ready, retrying');
+        loggedError = message;
       }
-      await clock.sleep(pauseMs, stopping.signal).catch(() => {});
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      await clock.sleep(backoffMs, stopping.signal).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
     }
   };
   const consuming = consume();
@@ -193,9 +193,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 }
 
-/** How often a message was delivered, this time included: a word of the subject that answers go to. */
-function readDeliveries({ reply }: Msg): number {
-  const words = (reply ?? '').split('.');
-  // `$JS.ACK.<stream>.<consumer>.<deliveries>…`, or with domain and account in between.
-  return Number(words.length > 9 ? words[6] : words[4]) || 1;
+/** Returns how often a message was delivered, this time included, from its acknowledgement subject. */
+function deliveriesOf({ reply }: Msg): number {
+  const tokens = (reply ?? '').split('.');
+  // `$JS.ACK.<stream>.<consumer>.<deliveries>…`, or with domain and account hash after ACK.
+  return Number(tokens.length > 9 ? tokens[6] : tokens[4]) || 1;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../../test/engines/nats.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { steered } from '../contract/steered.ts';
+import { controlledHandler } from '../contract/controlled-handler.ts';
 import { sampleMessage } from '../contract.ts';
 import type { Queue } from '../queue.ts';
 import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
@@ -24,7 +24,7 @@ import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
 const absent = await findEngine(haveNats()).then((found) => ('missing' in found ? found.missing : null));
 const log = createLog('silent', 'test');
 
-/** Long enough for a server to come, short enough to be no answer when it should not. */
+/** Long enough for a server to start, short enough to time out quickly if it is down. */
 const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100 };
 const ended: (() => Promise<unknown>)[] = [];
 let directory: string;
@@ -40,8 +40,8 @@ const openQueue = (url: string, more: Partial<JetStreamQueueOptions> = {}): Queu
   ended.unshift(() => queue.close());
   return queue;
 };
-/** Tries until it works, as the sweep does. */
-const persist = async (attempt: () => Promise<unknown>): Promise<void> => {
+/** Retries until the attempt succeeds, as the sweep does. */
+const retryUntilAvailable = async (attempt: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     try {
       await attempt();
@@ -57,7 +57,7 @@ const manage = async (url: string): Promise<JetStreamManager> => {
   ended.unshift(() => connection.close());
   return connection.jetstreamManager({ checkAPI: false });
 };
-/** Leader of the stream, once it has three replicas and the cluster has elected one. */
+/** Resolves with the stream's leader once it has three current replicas. */
 const leaderOfThree = async (manager: JetStreamManager): Promise<string> => {
   for (;;) {
     const info = await manager.streams.info('gleaner').catch(() => null);
@@ -75,35 +75,35 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : ''}`, () => {
-  test('opens while the server is down, fails fast, and works once it is up', async () => {
+describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` : ''}`, () => {
+  test('opens while the server is down, fails fast and works once it is up', async () => {
     const port = await freePort();
     const queue = openQueue(`nats://127.0.0.1:${port}`);
-    const handler = steered();
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     const before = Date.now();
     await expect(queue.publish(sampleMessage(0))).rejects.toMatchObject({ code: 'unavailable' });
     await expect(queue.ping()).rejects.toMatchObject({ code: 'unavailable' });
     expect(Date.now() - before).toBeLessThan(1_000);
     await start(port);
-    await persist(queue.ping);
+    await retryUntilAvailable(queue.ping);
     await queue.publish(sampleMessage(1));
     const run = await handler.next();
     expect(run.message).toEqual(sampleMessage(1));
     run.resolve();
   });
 
-  test('a server killed and started again still has the messages, and consumers go on', async () => {
+  test('keeps messages and resumes consumers after a server is killed and restarted', async () => {
     const server = await start();
     const queue = openQueue(server.url);
-    await persist(queue.ping);
+    await retryUntilAvailable(queue.ping);
     for (let sequence = 0; sequence < 5; sequence += 1) await queue.publish(sampleMessage(sequence));
-    const handler = steered();
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     const first = await handler.next();
     await server.kill();
     await start(server.port);
-    await persist(queue.ping);
+    await retryUntilAvailable(queue.ping);
     first.resolve();
     const seen = new Set<string>();
     while (seen.size < 4) {
@@ -114,11 +114,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     expect([...seen]).toEqual(['batch-1', 'batch-2', 'batch-3', 'batch-4']);
   });
 
-  test('a server that lost its data gets the stream and the consumers back', async () => {
+  test('recreates stream and consumers on a server that lost its data', async () => {
     const server = await start();
     const [publisher, worker] = [openQueue(server.url), openQueue(server.url)];
-    await persist(publisher.ping);
-    const [bulk, single] = [steered(), steered()];
+    await retryUntilAvailable(publisher.ping);
+    const [bulk, single] = [controlledHandler(), controlledHandler()];
     await worker.consume('bulk', 'mkta', 2, bulk.handle);
     await worker.consume('single', 'mktb', 2, single.handle);
     await publisher.publish(sampleMessage(0));
@@ -126,11 +126,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     await server.kill();
     rmSync(directory, { recursive: true });
     await start(server.port);
-    await persist(() => publisher.publish(sampleMessage(1)));
-    await persist(() => publisher.publish(sampleMessage(2, { lane: 'single', market: 'mktb' })));
+    await retryUntilAvailable(() => publisher.publish(sampleMessage(1)));
+    await retryUntilAvailable(() => publisher.publish(sampleMessage(2, { lane: 'single', market: 'mktb' })));
     const [one, two] = [await bulk.next(), await single.next()];
     expect([one.message.batchId, two.message.batchId]).toEqual(['batch-1', 'batch-2']);
-    // The answer to a message of the lost stream says nothing about a message of the new one.
+    // An acknowledgement for the lost stream must not apply to a message of the new one.
     lost.resolve();
     one.reject(new Error('broken'));
     two.resolve();
@@ -139,11 +139,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     again.resolve();
   });
 
-  test('a stream that was deleted is made again by whoever publishes or consumes', async () => {
+  test('recreates a deleted stream on publish or consume', async () => {
     const server = await start();
     const queue = openQueue(server.url);
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     await queue.publish(sampleMessage(0));
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     (await handler.next()).resolve();
@@ -155,11 +155,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     run.resolve();
   });
 
-  test('a consumer that was deleted is made again and no message is lost', async () => {
+  test('recreates a deleted consumer without losing messages', async () => {
     const server = await start();
     const queue = openQueue(server.url);
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     await queue.publish(sampleMessage(0));
     (await handler.next()).resolve();
@@ -173,16 +173,16 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     }
   });
 
-  test('a consumer whose messages in hand never come back is made anew', async () => {
+  test('recreates a consumer whose messages are never acknowledged', async () => {
     const server = await start();
     const queue = openQueue(server.url, { timing: { ...timing, heldMs: 500 } });
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
     await queue.publish(sampleMessage(0));
     (await handler.next()).resolve();
     await consumer.stop();
-    // Someone takes every slot and keeps it for an hour: nothing is delivered any more.
+    // Another client takes all slots for an hour, so that nothing is delivered.
     const connection = await connect({ servers: server.url });
     ended.unshift(() => connection.close());
     const manager = await connection.jetstreamManager();
@@ -200,11 +200,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     expect(seen).toEqual(new Set(['batch-1', 'batch-2', 'batch-3']));
   });
 
-  test('a message in hand that is not extended comes again', async () => {
+  test('redelivers a message that is not extended', async () => {
     const server = await start();
     const queue = openQueue(server.url, { timing: { ...timing, ackWaitMs: 200 } });
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     await queue.publish(sampleMessage(0));
     const [first, again] = [await handler.next(), await handler.next()];
@@ -213,11 +213,11 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     again.resolve();
   });
 
-  test('a message that is none of ours is thrown away and holds nothing up', async () => {
+  test('discards an invalid message and continues', async () => {
     const server = await start();
     const queue = openQueue(server.url);
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     await queue.publish(sampleMessage(0));
     (await handler.next()).resolve();
@@ -231,10 +231,10 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     expect((await manager.streams.info('gleaner')).state.messages).toBe(0);
   });
 
-  test('a full stream refuses messages and takes them again once there is room', async () => {
+  test('rejects messages while the stream is full', async () => {
     const server = await start();
     const queue = openQueue(server.url);
-    await persist(queue.ping);
+    await retryUntilAvailable(queue.ping);
     await queue.publish(sampleMessage(0));
     const manager = await manage(server.url);
     await manager.streams.update('gleaner', { max_msgs: 1 });
@@ -246,7 +246,7 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     expect(await queue.publish(sampleMessage(1))).toBe(true);
   });
 
-  test('the stream and consumers of an earlier version are brought up to date', async () => {
+  test('updates the stream and consumers of an earlier version', async () => {
     const server = await start();
     const manager = await manage(server.url);
     const subjects = ['gleaner.work.*.*'];
@@ -257,10 +257,10 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
       ack_policy: AckPolicy.Explicit,
     });
     const queue = openQueue(server.url);
-    await persist(queue.ping);
-    const handler = steered();
+    await retryUntilAvailable(queue.ping);
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
-    await persist(() => queue.publish(sampleMessage(0)));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     const run = await handler.next();
     expect(run.message).toEqual(sampleMessage(0));
     expect(await queue.publish(sampleMessage(0))).toBe(false);
@@ -269,26 +269,26 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     expect([config.max_msgs, config.max_bytes, config.max_age]).not.toContain(-1);
   });
 
-  test('on a cluster the stream has three replicas and outlives one server', async () => {
+  test('replicates the stream on a cluster and survives the loss of a server', async () => {
     const servers = await startNatsCluster(3);
     if ('missing' in servers) throw new Error(servers.missing);
     ended.push(...servers.map((server) => server.kill));
     const queue = openQueue(servers[0]!.url, { timing: { ...timing, requestMs: 2_000 } });
-    await persist(() => queue.publish(sampleMessage(0)));
-    const handler = steered();
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
+    const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     (await handler.next()).resolve();
     const leader = await leaderOfThree(await manage(servers[0]!.url));
     await servers[Number(leader.split('-')[1])]!.kill();
-    await persist(() => queue.publish(sampleMessage(1)));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(1)));
     const run = await handler.next();
     expect(run.message.batchId).toBe('batch-1');
     run.resolve();
   });
 
-  test.each([true, false])('a process ends by itself after close (server there: %s)', async (there) => {
+  test.each([true, false])('lets the process exit after close (server running: %s)', async (isRunning) => {
     const port = await freePort();
-    if (there) await start(port);
+    if (isRunning) await start(port);
     const program = `
       const { openJetStreamQueue } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)});
       const { createLog } = await import(${JSON.stringify(new URL('../../base/log.ts', import.meta.url).href)});
@@ -298,7 +298,7 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
       const outcome = await new Promise((resolve) => {
         const attempt = (left) => queue.publish(message).then(() => resolve('published'), (error) =>
           left === 0 ? resolve(error.code) : setTimeout(attempt, 50, left - 1));
-        attempt(${there ? 1_000 : 5});
+        attempt(${isRunning ? 1_000 : 5});
       });
       await queue.close();
       console.log(outcome);
@@ -306,9 +306,9 @@ describe.skipIf(absent)(`JetStream queue in trouble${absent ? ` (${absent})` : '
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    expect({ said, errors, code: child.exitCode }).toEqual({
-      said: there ? 'published\n' : 'unavailable\n',
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect({ output, errors, code: child.exitCode }).toEqual({
+      output: isRunning ? 'published\n' : 'unavailable\n',
       errors: '',
       code: 0,
     });

@@ -1,16 +1,14 @@
 import { DiscardPolicy, nanos } from 'nats';
 
 /**
- * A message that was not consumed for so long is dropped, and the sweep publishes its batch again. Subjects name
- * the period of this length too, so neither a message that the engine fails to deliver nor a wrong count of a
- * subject's messages keeps a batch out of the queue for good.
+ * Age at which an unconsumed message is dropped; the sweep then republishes its batch. Subjects also name the period of
+ * this length, so that neither an undeliverable message nor a wrong per-subject count can block a batch permanently.
  */
 export const maxAgeMs = 24 * 3_600_000;
 
 /**
- * Limits of the stream. A subject names one attempt of a batch, and the stream refuses a second message of
- * it: publishing a batch that is still waiting adds nothing. A full stream refuses further messages, which
- * then wait in the store.
+ * Limits of the stream. A subject names one attempt of a batch, and the stream refuses a second message on it, so that
+ * republishing a queued batch adds nothing. A full stream refuses further messages, which wait in the store.
  */
 export const streamLimits = {
   discard: DiscardPolicy.New,

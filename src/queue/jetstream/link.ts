@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
 import { parseAddress } from './address.ts';
 
-/** One connection, from when it was made to when it was lost. */
+/** One connection, from its establishment to its loss. */
 export interface Session {
   nc: NatsConnection;
   js: JetStreamClient;
@@ -13,40 +13,40 @@ export interface Session {
   ended: AbortSignal;
 }
 
-/** The way to the server: there or not, and made again for as long as it is not closed. */
+/** A connection to the server that is reestablished until it is closed. */
 export interface Link {
-  /** The session there is; null while the server is away. */
+  /** Returns the current session, or null while disconnected. */
   current(): Session | null;
-  /** Resolves with a session once there is one; rejects with the signal's reason. */
+  /** Resolves with the current or next session; rejects with the signal's reason. */
   ready(signal: AbortSignal): Promise<Session>;
-  /** Sends what is under way, as far as the server takes it, and disconnects for good. */
+  /** Flushes pending messages if the server accepts them, then disconnects permanently. */
   close(): Promise<void>;
 }
 
-const firstPauseMs = 100;
-const longestPauseMs = 2_000;
-const dialMs = 3_000;
-/** Most that closing waits for a server that has stopped to answer. */
-const drainMs = 2_000;
+const minBackoffMs = 100;
+const maxBackoffMs = 2_000;
+const connectTimeoutMs = 3_000;
+/** Maximum wait for an unresponsive server when closing. */
+const drainTimeoutMs = 2_000;
 
 /**
- * Connects in the background, and again whenever the connection is lost. The client's own reconnect
- * stays unused: it keeps requests and messages of a lost connection for later, where we want them
- * to fail now. Throws ConfigError for an address that can't be one.
+ * Connects in the background and reconnects whenever the connection is lost. The client's own reconnect is disabled
+ * because it buffers requests and messages during an outage, while ours must fail at once. Throws ConfigError for an
+ * invalid address.
  */
 export function openLink(options: { url: string; requestMs: number; clock: Clock; log: Log }): Link {
   const { requestMs, clock, log } = options;
   const address = parseAddress(options.url);
   const closing = new AbortController();
   let session: Session | null = null;
-  let coming = Promise.withResolvers<Session>();
+  let next = Promise.withResolvers<Session>();
 
   const dial = async (): Promise<NatsConnection> =>
     connect({
       ...address,
       name: 'gleaner',
       reconnect: false,
-      timeout: dialMs,
+      timeout: connectTimeoutMs,
       pingInterval: 10_000,
       maxPingOut: 2,
     });
@@ -56,54 +56,54 @@ export function openLink(options: { url: string; requestMs: number; clock: Clock
     session = {
       nc,
       js: nc.jetstream({ timeout: requestMs }),
-      // Without the client's own check: a server whose JetStream is not up yet is a server.
+      // The check would reject a server whose JetStream is still starting.
       jsm: await nc.jetstreamManager({ timeout: requestMs, checkAPI: false }),
       ended: ended.signal,
     };
-    coming.resolve(session);
+    next.resolve(session);
     const error = await nc.closed();
     session = null;
-    coming = Promise.withResolvers();
+    next = Promise.withResolvers();
     ended.abort(unreachable(error));
   };
 
   const run = async (): Promise<void> => {
     const server = [address.servers].flat().join(',');
-    let pauseMs = firstPauseMs;
-    let said = '';
+    let backoffMs = minBackoffMs;
+    let loggedError = '';
     while (!closing.signal.aborted) {
       try {
         const nc = await dial();
         const since = clock.now();
         log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
-        said = '';
+        loggedError = '';
         const serving = serve(nc);
         if (closing.signal.aborted) await nc.close();
         await serving;
-        if (clock.now() - since > longestPauseMs) pauseMs = firstPauseMs;
+        if (clock.now() - since > maxBackoffMs) backoffMs = minBackoffMs;
         if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
       } catch (error) {
         const reason = (error as Error).message;
-        if (reason !== said) log.warn({ server, error: reason }, 'NATS is not reachable; trying on');
-        said = reason;
+        if (reason !== loggedError) log.warn({ server, error: reason }, 'NATS unreachable, retrying');
+        loggedError = reason;
       }
-      await clock.sleep(pauseMs, closing.signal).catch(() => {});
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      await clock.sleep(backoffMs, closing.signal).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
     }
   };
   const running = run();
 
   return {
     current: () => session,
-    ready: async (signal) => session ?? orAborted(coming.promise, signal),
+    ready: async (signal) => session ?? orAborted(next.promise, signal),
     async close() {
       closing.abort(unreachable());
       const last = session;
       if (last) {
-        const patience = new AbortController();
-        const late = systemClock.sleep(drainMs, patience.signal).catch(() => {});
-        await Promise.race([last.nc.drain().catch(() => {}), late]);
-        patience.abort();
+        const drained = new AbortController();
+        const timeout = systemClock.sleep(drainTimeoutMs, drained.signal).catch(() => {});
+        await Promise.race([last.nc.drain().catch(() => {}), timeout]);
+        drained.abort();
         await last.nc.close();
       }
       await running;
@@ -111,12 +111,12 @@ export function openLink(options: { url: string; requestMs: number; clock: Clock
   };
 }
 
-/** The fault for a server that is away. */
+/** Creates the Fault for an unreachable server. */
 export function unreachable(cause?: unknown): Fault {
   return new Fault('unavailable', 'NATS is not reachable.', { component: 'queue', cause });
 }
 
-/** What the promise gives, or the signal's reason once that is aborted. */
+/** Settles like the promise, or rejects with the signal's reason once it is aborted. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

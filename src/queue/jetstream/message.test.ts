@@ -4,25 +4,25 @@ import { decode, encode } from './message.ts';
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-test('a message reads back as it was written', () => {
+test('decode() returns the encoded message', () => {
   expect(decode(encode(sampleMessage(1)), 'bulk', 'mkta')).toEqual(sampleMessage(1));
 });
 
-test('a message of a version without region and number of units is read', () => {
+test('decode() accepts a message without region and units', () => {
   const { region: _, units: __, ...earlier } = sampleMessage(1);
   expect(decode(bytes(earlier), 'bulk', 'mkta')).toEqual({ ...earlier, region: '', units: 50 });
 });
 
 test.each([
-  ['no JSON', Buffer.from('{')],
-  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-  ['nothing', Buffer.alloc(0)],
+  ['invalid JSON', Buffer.from('{')],
+  ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ['an empty message', Buffer.alloc(0)],
   ['null', bytes(null)],
   ['a missing id', bytes({ ...sampleMessage(1), batchId: undefined })],
   ['an empty id', bytes(sampleMessage(1, { jobId: '' }))],
-  ['an attempt that is no number', bytes({ ...sampleMessage(1), attempt: '1' })],
+  ['an attempt that is not a number', bytes({ ...sampleMessage(1), attempt: '1' })],
   ['another lane', encode(sampleMessage(1, { lane: 'single' }))],
   ['another market', encode(sampleMessage(1, { market: 'mktb' }))],
-])('%s is no message', (_name, data) => {
+])('decode() rejects %s', (_name, data) => {
   expect(decode(data, 'bulk', 'mkta')).toBeNull();
 });

@@ -6,19 +6,19 @@ const reference = z.object({
   jobId: id,
   batchId: id,
   market: id,
-  // Messages of earlier versions have neither region nor number of units.
+  // Earlier versions wrote neither region nor units.
   region: z.string().max(200).default(''),
   lane: z.enum(['single', 'bulk']),
   units: z.int().min(1).default(50),
   attempt: z.int().min(0),
 }) satisfies z.ZodType<BatchReference>;
 
-/** A message as it is stored by the engine: JSON in UTF-8. */
+/** Encodes a message as JSON in UTF-8. */
 export function encode({ jobId, batchId, market, region, lane, units, attempt }: BatchReference): Uint8Array {
   return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt }));
 }
 
-/** Reads what `encode` made; null for anything else, and for a message of another lane or market. */
+/** Decodes a message. Returns null if it is invalid or belongs to another lane or market. */
 export function decode(data: Uint8Array, lane: string, market: string): BatchReference | null {
   let parsed: unknown;
   try {

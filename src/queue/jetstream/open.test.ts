@@ -22,7 +22,7 @@ describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () =>
     const timing = { ackWaitMs: 3_000 };
     const options = { url: server.url, name, timing, log };
     const [queue, other] = [openJetStreamQueue(options), openJetStreamQueue(options)];
-    // Opening does not wait for the connection; these tests are about a server that is there.
+    // Opening does not wait for the connection, but the contract assumes an available engine.
     const connected = async (ping: () => Promise<void>) => {
       while (
         !(await ping().then(

@@ -10,27 +10,27 @@ import { encode } from './message.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { describeError, ensureStream, isHeld, subjectOf } from './topology.ts';
 
-/** What the JetStream queue is handed. */
+/** Options for openJetStreamQueue(). */
 export interface JetStreamQueueOptions {
   /** NATS_URL: see parseAddress. */
   url: string;
-  /** Tells deployments on one server apart: name of the stream, first word of its subjects. */
+  /** Name of the stream and first token of its subjects; distinguishes deployments on one server. */
   name?: string;
-  /** Absent: 3 on a cluster, 1 on a single server. */
+  /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas?: number;
   timing?: Partial<Timing>;
   clock?: Clock;
   log: Log;
 }
 
-/** Tries of one publish that nobody listens to, and the pause between them. */
-const mostTries = 6;
-const pauseMs = 100;
+/** Attempts of a publish without a responder, and the delay between them. */
+const maxAttempts = 6;
+const retryDelayMs = 100;
 
 /**
- * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per
- * lane and market. The server may be down: it is used once it answers, and again after it was away,
- * with or without its data. Throws ConfigError for an address that can't be one.
+ * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per lane and market. The
+ * server may be down at the start and may later fail, with or without losing its data. Throws ConfigError for an invalid
+ * address.
  */
 export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   const { url, name = 'gleaner', replicas, clock = systemClock, log } = options;
@@ -55,27 +55,27 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
       const subject = subjectOf(name, lane, market, `${batchId}.${attempt}.${period}`);
       const data = encode(message);
       try {
-        for (let tries = 1; ; tries += 1) {
+        for (let attempts = 1; ; attempts += 1) {
           try {
             await session().js.publish(subject, data);
             return true;
           } catch (error) {
             if (isHeld(error)) return false;
-            if (!isUnheard(error) || tries === mostTries) throw error;
+            if (!hasNoResponder(error) || attempts === maxAttempts) throw error;
           }
-          // Nobody listens: the stream is not there, or was made by someone a moment ago.
-          if (tries === 1) await ensureStream(session(), stream, log);
-          else await clock.sleep(pauseMs);
+          // No responder: the stream is missing or is just being created by another process.
+          if (attempts === 1) await ensureStream(session(), stream, log);
+          else await clock.sleep(retryDelayMs);
         }
       } catch (error) {
-        throw asFault(error, 'NATS JetStream did not take a message');
+        throw asFault(error, 'NATS JetStream did not accept a message');
       }
     },
 
     async consume(lane, market, concurrency, handle) {
       if (closing !== null) throw unreachable();
-      const wish = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
-      const consumer = startConsumer({ link, stream, wish, timing, clock, log, handle });
+      const settings = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
+      const consumer = startConsumer({ link, stream, settings, timing, clock, log, handle });
       consumers.add(consumer);
       return {
         stop: async () => {
@@ -89,7 +89,7 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
       try {
         await session().jsm.getAccountInfo();
       } catch (error) {
-        throw asFault(error, 'NATS JetStream does not answer');
+        throw asFault(error, 'NATS JetStream does not respond');
       }
     },
 
@@ -100,8 +100,8 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   };
 }
 
-function isUnheard(error: unknown): boolean {
-  // The server's own refusals, such as a full stream, have the same code.
+function hasNoResponder(error: unknown): boolean {
+  // Refusals by the server, such as a full stream, have the same code and an API error.
   return error instanceof NatsError && error.code === '503' && !error.api_error;
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Session } from './link.ts';
 import { pull } from './pull.ts';
 
-/** A connection as the driver leaves it when it is lost: subscriptions are told, and nothing is drained any more. */
+/** Imitates the driver on a lost connection: subscriptions get an error, and drain() never settles. */
 function losing() {
   let tell: (error: NatsError | null, message: Msg) => void = () => {};
   const ended = new AbortController();
@@ -19,7 +19,7 @@ function losing() {
   return { session, lose: () => tell(new Error('closed') as NatsError, {} as Msg), end: () => ended.abort() };
 }
 
-test('a pull ends whose connection is lost while it is being taken back', async () => {
+test('pull() ends if the connection is lost while the subscription drains', async () => {
   const { session, lose, end } = losing();
   const request = { stream: 's', consumer: 'c', count: 1, pullMs: 1_000, heartbeatMs: 500 };
   const pulling = pull(session, request, systemClock, new AbortController().signal, () => {});

@@ -3,9 +3,9 @@ import type { Clock } from '../../base/clock.ts';
 import { orAborted, type Session } from './link.ts';
 
 /**
- * How a pull request ended. `filled`: every message asked for came. `expired`: the engine gave it
- * back. `refused`: there is no such consumer, or the engine can't serve it now. `silent`: the engine shows no sign of having it.
- * `stopped`: its signal was aborted or the connection was lost.
+ * Outcome of a pull request. `filled`: all requested messages arrived. `expired`: the server ended it. `refused`: the
+ * consumer does not exist or cannot be served now. `silent`: heartbeats are missing. `stopped`: the signal was aborted or
+ * the connection was lost.
  */
 export type PullEnd = 'filled' | 'expired' | 'refused' | 'silent' | 'stopped';
 
@@ -13,16 +13,16 @@ export type PullEnd = 'filled' | 'expired' | 'refused' | 'silent' | 'stopped';
 export interface Pull {
   stream: string;
   consumer: string;
-  /** Messages asked for. */
+  /** Messages requested. */
   count: number;
   pullMs: number;
   heartbeatMs: number;
 }
 
 /**
- * Asks the engine for messages once and hands them on as they come, also those that were on their way
- * when the signal was aborted. The protocol is used as it is, not through the client's own consumer:
- * that asks again by itself, and what it does about a consumer that is gone or still is not ours to say.
+ * Sends one pull request and passes messages to `take` as they arrive, including those in flight when the signal is
+ * aborted. Implements the wire protocol instead of using the client's consumer, which renews requests by itself and does
+ * not report a lost or stalled consumer.
  */
 export async function pull(
   session: Session,
@@ -34,57 +34,57 @@ export async function pull(
   const { nc } = session;
   const { promise, resolve } = Promise.withResolvers<PullEnd>();
   const inbox = createInbox();
-  let left = request.count;
-  let heard = clock.now();
+  let remaining = request.count;
+  let lastHeardAt = clock.now();
   const subscription = nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error) return resolve('refused');
-      heard = clock.now();
+      lastHeardAt = clock.now();
       if (message.subject !== inbox) {
-        left -= 1;
+        remaining -= 1;
         take(message);
-        if (left === 0) resolve('filled');
+        if (remaining === 0) resolve('filled');
         return;
       }
       const end = readStatus(message);
       if (end) resolve(end);
     },
   });
-  const over = new AbortController();
+  const ended = new AbortController();
   const stop = () => resolve('stopped');
   const stopping = AbortSignal.any([signal, session.ended]);
   stopping.addEventListener('abort', stop, { once: true });
   if (stopping.aborted) stop();
   else {
     const { stream, consumer, pullMs, heartbeatMs } = request;
-    const ask = { batch: left, expires: nanos(pullMs), idle_heartbeat: nanos(heartbeatMs) };
-    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(ask), { reply: inbox });
-    void listen(request.heartbeatMs, clock, over.signal, () => heard, resolve);
+    const payload = { batch: remaining, expires: nanos(pullMs), idle_heartbeat: nanos(heartbeatMs) };
+    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(payload), { reply: inbox });
+    void watchHeartbeats(request.heartbeatMs, clock, ended.signal, () => lastHeardAt, resolve);
   }
   const end = await promise;
-  over.abort();
+  ended.abort();
   stopping.removeEventListener('abort', stop);
   if (end === 'filled' || session.ended.aborted) subscription.unsubscribe();
-  // A connection that is lost meanwhile never says that the subscription is drained.
+  // If the connection is lost meanwhile, drain() never settles.
   else await orAborted(subscription.drain(), session.ended).catch(() => {});
   return end;
 }
 
-/** Resolves a pull as silent when two heartbeats in a row did not come. */
-async function listen(
+/** Resolves a pull as silent when two consecutive heartbeats are missing. */
+async function watchHeartbeats(
   heartbeatMs: number,
   clock: Clock,
-  over: AbortSignal,
-  heard: () => number,
+  ended: AbortSignal,
+  lastHeardAt: () => number,
   resolve: (end: PullEnd) => void,
 ): Promise<void> {
-  while (!over.aborted) {
-    await clock.sleep(heartbeatMs, over).catch(() => {});
-    if (clock.now() - heard() > heartbeatMs * 2.5) resolve('silent');
+  while (!ended.aborted) {
+    await clock.sleep(heartbeatMs, ended).catch(() => {});
+    if (clock.now() - lastHeardAt() > heartbeatMs * 2.5) resolve('silent');
   }
 }
 
-/** What a message of the engine itself says; null for a sign of life. */
+/** Returns the outcome that a status message announces, or null for a heartbeat. */
 function readStatus({ headers }: Msg): PullEnd | null {
   if (headers?.code === 100) return null;
   return headers?.code === 408 ? 'expired' : 'refused';

@@ -1,24 +1,25 @@
 /** Durations of the JetStream queue, in milliseconds. */
 export interface Timing {
-  /** A message in hand comes again after this long without `extend`. */
+  /** Time after which a delivered message is redelivered unless `extend` is called. */
   ackWaitMs: number;
-  /** Longest wait for the engine's answer to a request; a publish is one to four of them. */
+  /** Timeout of a request to the server; a publish makes one to four. */
   requestMs: number;
-  /** How long one pull request stays with the engine, and how often the engine shows that it has it. */
+  /** Lifetime of a pull request. */
   pullMs: number;
+  /** Interval of the server's heartbeats for a pull request. */
   heartbeatMs: number;
-  /** How often a consumer is looked at. */
+  /** Interval between checks of a consumer. */
   watchMs: number;
-  /** It stands still: messages wait and slots are free, and nothing was delivered for this long. */
+  /** A consumer is stalled if it delivers nothing for this long despite messages and free slots. */
   idleMs: number;
-  /** It stands still: no slot is free, nothing was delivered for this long, and nobody here works. */
+  /** A consumer is stalled if all slots are taken and unacknowledged for this long and no handler runs here. */
   heldMs: number;
 }
 
-/** What production runs with. */
+/** Durations used in production. */
 export const defaultTiming: Timing = {
-  // A little longer than a worker's claim on the batch (15 s): a message that comes again before the
-  // claim of a dead worker has run out would be taken for one too many.
+  // Longer than a worker's lease on the batch (15 s). A message redelivered earlier would find the dead worker's lease
+  // still valid and be dropped as a duplicate.
   ackWaitMs: 18_000,
   requestMs: 2_000,
   pullMs: 20_000,

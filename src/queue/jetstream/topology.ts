@@ -13,107 +13,111 @@ import type { Lane } from '../../store/documents.ts';
 import { streamLimits } from './limits.ts';
 import type { Session } from './link.ts';
 
-/** A stream of work: one for a deployment. */
-export interface StreamWish {
-  /** Name of the stream and first word of its subjects. */
+/** Settings of the work stream; a deployment has one. */
+export interface StreamSettings {
+  /** Name of the stream and first token of its subjects. */
   name: string;
-  /** Undefined: 3 on a cluster, 1 on a single server. */
+  /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas: number | undefined;
 }
 
-/** A durable consumer of one lane and market. */
-export interface ConsumerWish {
+/** Settings of the durable consumer of a lane and market. */
+export interface ConsumerSettings {
   lane: Lane;
   market: string;
   concurrency: number;
   ackWaitMs: number;
 }
 
-/** Subject of the messages of a lane and market; `>` matches every batch. */
+/** Returns the subject of the messages of a lane and market; `>` matches all batches. */
 export function subjectOf(stream: string, lane: string, market: string, rest: string = '>'): string {
   return `${stream}.work.${lane}.${market}.${rest}`;
 }
 
-/** Name of the durable consumer of a lane and market. */
+/** Returns the name of the durable consumer of a lane and market. */
 export function consumerOf(lane: string, market: string): string {
   return `${lane}-${market}`;
 }
 
-// The engine's error codes.
+// Error codes of the JetStream API.
 const streamMissing = 10059;
 const consumerMissing = 10014;
 const streamTaken = 10058;
 const tooFewServers = 10005;
 const storeRefused = 10077;
 
-/** The stream as it was found or made. */
-export interface MadeStream {
-  /** When, in milliseconds since the epoch by the server's clock. */
-  madeAt: number;
-  /** Whether it has the replicas it should; a cluster that is not complete yet has no room for them. */
-  enough: boolean;
+/** State of the stream after ensureStream(). */
+export interface EnsuredStream {
+  /** Creation time in milliseconds since the epoch, by the server's clock. */
+  createdAt: number;
+  /** True if the stream has the configured replicas; an incomplete cluster cannot hold them yet. */
+  isReplicated: boolean;
 }
 
 /**
- * Makes the stream where it is missing and brings one that is there up to the wish; keeps whatever
- * messages it has. Any number of processes may do so at once.
+ * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages. Several
+ * processes may call this concurrently.
  */
-export async function ensureStream(session: Session, wish: StreamWish, log: Log): Promise<MadeStream> {
+export async function ensureStream(
+  session: Session,
+  settings: StreamSettings,
+  log: Log,
+): Promise<EnsuredStream> {
   const { nc, jsm } = session;
-  const replicas = wish.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
-  const found = await orMissing(jsm.streams.info(wish.name), streamMissing);
-  const { config, created } = found ?? (await makeStream(session, wish, replicas, log));
-  const subjects = subjectsOf(wish);
+  const replicas = settings.replicas ?? (nc.info?.cluster ? clusterReplicas : 1);
+  const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
+  const { config, created } = found ?? (await createStream(session, settings, replicas, log));
+  const subjects = subjectsOf(settings);
   const isCurrent =
     `${config.subjects}` === `${subjects}` &&
     Object.entries(streamLimits).every(
       ([name, value]) => config[name as keyof typeof streamLimits] === value,
     );
-  if (!isCurrent) await jsm.streams.update(wish.name, { ...streamLimits, subjects });
-  const enough =
+  if (!isCurrent) await jsm.streams.update(settings.name, { ...streamLimits, subjects });
+  const isReplicated =
     config.num_replicas === replicas ||
-    (wish.replicas === undefined && config.num_replicas > replicas) ||
-    (found !== null && (await changeReplicas(jsm, wish.name, replicas, log)));
-  return { madeAt: Date.parse(created), enough };
+    (settings.replicas === undefined && config.num_replicas > replicas) ||
+    (found !== null && (await changeReplicas(jsm, settings.name, replicas, log)));
+  return { createdAt: Date.parse(created), isReplicated };
 }
 
 const clusterReplicas = 3;
 
-const subjectsOf = (wish: StreamWish): string[] => [subjectOf(wish.name, '*', '*')];
+const subjectsOf = ({ name }: StreamSettings): string[] => [subjectOf(name, '*', '*')];
 
-/** Makes a stream; with one replica where the cluster is too small and nobody insists on more. */
-async function makeStream(
+/** Creates the stream, with one replica if the cluster is too small and no number is configured. */
+async function createStream(
   session: Session,
-  wish: StreamWish,
+  settings: StreamSettings,
   replicas: number,
   log: Log,
 ): Promise<StreamInfo> {
   const { nc, jsm } = session;
   try {
-    const made = await jsm.streams.add({
-      name: wish.name,
-      description: 'Work of Gleaner: batches to be looked at',
-      subjects: subjectsOf(wish),
+    const created = await jsm.streams.add({
+      name: settings.name,
+      description: 'Gleaner: batches to process',
+      subjects: subjectsOf(settings),
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
       num_replicas: replicas,
       ...streamLimits,
     });
-    log.info({ stream: wish.name, replicas }, 'stream made');
-    return made;
+    log.info({ stream: settings.name, replicas }, 'stream created');
+    return created;
   } catch (error) {
-    // Another process made it a moment ago, with a wish of its own.
-    if (isApiError(error, streamTaken)) return jsm.streams.info(wish.name);
-    // A cluster of enough servers that is still coming up has room in a moment.
-    const large = (nc.info?.connect_urls ?? []).length >= clusterReplicas;
-    if (replicas === 1 || wish.replicas !== undefined || large || !isApiError(error, tooFewServers))
+    // Another process has just created it with different settings.
+    if (isApiError(error, streamTaken)) return jsm.streams.info(settings.name);
+    // A cluster with enough servers that is still starting can hold the replicas soon.
+    const isLarge = (nc.info?.connect_urls ?? []).length >= clusterReplicas;
+    if (replicas === 1 || settings.replicas !== undefined || isLarge || !isApiError(error, tooFewServers))
       throw error;
-    log.warn({ stream: wish.name }, 'the cluster has too few servers: the stream gets one replica for now');
-    return makeStream(session, wish, 1, log);
+    log.warn({ stream: settings.name }, 'cluster too small, stream created with one replica');
+    return createStream(session, settings, 1, log);
   }
 }
 
-/** Says whether it could be done; a cluster that is too small keeps the stream as it is. */
+/** Changes the number of replicas. Returns false if the cluster is too small. */
 async function changeReplicas(
   jsm: JetStreamManager,
   stream: string,
@@ -122,58 +126,58 @@ async function changeReplicas(
 ): Promise<boolean> {
   try {
     await jsm.streams.update(stream, { num_replicas: replicas });
-    log.info({ stream, replicas }, 'replicas of the stream changed');
+    log.info({ stream, replicas }, 'stream replicas changed');
     return true;
   } catch (error) {
-    log.debug({ stream, replicas, error: (error as Error).message }, 'too few replicas');
+    log.debug({ stream, replicas, error: (error as Error).message }, 'stream replicas not changed');
     return false;
   }
 }
 
-/** Makes a consumer where it is missing, and brings one that is there up to the wish. */
+/** Creates the consumer if it is missing and updates the settings of an existing one. */
 export async function ensureConsumer(
   { jsm }: Session,
   stream: string,
-  wish: ConsumerWish,
+  { lane, market, concurrency, ackWaitMs }: ConsumerSettings,
 ): Promise<ConsumerInfo> {
-  const name = consumerOf(wish.lane, wish.market);
-  const wanted = { max_ack_pending: wish.concurrency, ack_wait: nanos(wish.ackWaitMs) };
-  const filter_subject = subjectOf(stream, wish.lane, wish.market);
+  const name = consumerOf(lane, market);
+  const limits = { max_ack_pending: concurrency, ack_wait: nanos(ackWaitMs) };
+  const filter_subject = subjectOf(stream, lane, market);
   const add = () =>
     jsm.consumers.add(stream, {
       durable_name: name,
       filter_subject,
       ack_policy: AckPolicy.Explicit,
-      ...wanted,
+      ...limits,
     });
   const found = await orMissing(jsm.consumers.info(stream, name), consumerMissing);
   if (found === null) return add();
   const { config } = found;
   if (config.filter_subject !== filter_subject) {
-    // Made by an earlier version, for subjects that are no longer used.
+    // Created by an earlier version, for subjects that are no longer used.
     await orMissing(jsm.consumers.delete(stream, name), consumerMissing);
     return add();
   }
-  if (config.max_ack_pending === wanted.max_ack_pending && config.ack_wait === wanted.ack_wait) return found;
-  return jsm.consumers.update(stream, name, wanted);
+  if (config.max_ack_pending === limits.max_ack_pending && config.ack_wait === limits.ack_wait) return found;
+  return jsm.consumers.update(stream, name, limits);
 }
 
-/** Returns whether a publish was refused because the stream still has a message of the same subject. */
+/** Returns true if a publish was refused because the stream still has a message on the same subject. */
 export function isHeld(error: unknown): boolean {
   return isApiError(error, storeRefused) && /per subject/.test(describeError(error));
 }
 
-/** Returns the server's description of an API error, or else the error's own message. */
+/** Returns the server's description of an API error, or the message of any other error. */
 export function describeError(error: unknown): string {
   return (error instanceof NatsError && error.api_error?.description) || (error as Error).message;
 }
 
-/** Tells whether an answer of the engine is this error. */
+/** Returns true if the error is a JetStream API error with this code. */
 function isApiError(error: unknown, code: number): boolean {
   return error instanceof NatsError && error.api_error?.err_code === code;
 }
 
-/** Reads a consumer; null when it, or its stream, is not there. */
+/** Returns the state of a consumer, or null if it or its stream does not exist. */
 export async function readConsumer(
   { jsm }: Session,
   stream: string,
@@ -182,9 +186,9 @@ export async function readConsumer(
   return orMissing(orMissing(jsm.consumers.info(stream, name), consumerMissing), streamMissing);
 }
 
-async function orMissing<T>(answer: Promise<T>, code: number): Promise<T | null> {
+async function orMissing<T>(response: Promise<T>, code: number): Promise<T | null> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (isApiError(error, code)) return null;
     throw error;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standingClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { steered } from '../contract/steered.ts';
+import { controlledHandler } from '../contract/controlled-handler.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
 import { openLocalQueue } from './open.ts';
 
@@ -13,16 +13,16 @@ queueContract(async () => {
   return { queue, other: queue, ackWaitMs: 30_000, pass: clock.pass, remove: () => queue.close() };
 });
 
-test('a message that breaks its handler five times is given up', async () => {
+test('drops a message after five failed deliveries', async () => {
   const clock = standingClock(0);
   const queue = openLocalQueue({ clock, log });
-  const handler = steered();
+  const handler = controlledHandler();
   await queue.consume('bulk', 'mkta', 1, handler.handle);
   await queue.publish(sampleMessage(0));
   for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 30_000]) {
     (await handler.next()).reject(new Error('broken'));
     while (handler.running() > 0) await Promise.resolve();
-    // The queue goes to sleep a few turns after its handler ended.
+    // The queue schedules the redelivery a few turns of the event loop after the handler ended.
     await new Promise((resolve) => setImmediate(resolve));
     await clock.pass(pauseMs - 1);
     expect(handler.running()).toBe(0);

@@ -5,47 +5,46 @@ import type { BatchReference } from '../../store/documents.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';
 
-/** What the queue in the process is handed. */
+/** Options for openLocalQueue(). */
 export interface LocalQueueOptions {
-  /** Decides when rejected messages come again. */
+  /** Times redeliveries. */
   clock?: Clock;
   log: Log;
 }
 
 interface Delivery {
   message: BatchReference;
-  /** How often it was handed out before. */
+  /** Number of previous deliveries. */
   deliveries: number;
 }
 
-/** A consumer as its topic sees it. */
-interface Taker {
+/** A consumer of a topic. */
+interface Subscriber {
   handle: Parameters<Queue['consume']>[3];
   running: Set<Promise<void>>;
 }
 
-/** Messages of one lane and market, first in first out, and who takes them. */
+/** Messages of one lane and market in order, and their consumers. */
 interface Topic {
-  waiting: Delivery[];
-  takers: Taker[];
-  /** What the latest `consume` said: it holds over all of the topic's consumers together. */
+  pending: Delivery[];
+  subscribers: Subscriber[];
+  /** Concurrency of the latest `consume`, which limits all consumers of the topic together. */
   concurrency: number;
   running: number;
 }
 
-/** Identifies the one message of a batch's attempt. */
+/** Returns the key of a message: one per attempt of a batch. */
 const keyOf = ({ lane, market, batchId, attempt }: BatchReference): string =>
   `${lane}.${market}.${batchId}.${attempt}`;
 
 /**
- * Opens the queue of the embedded stack: messages wait in this process and are gone with it; the
- * start refills it from the store (DESIGN, "Two stacks, one program"). `publish` never fails before
- * `close`.
+ * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the process ends; the start
+ * republishes them from the store. `publish` never rejects before `close`.
  */
 export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions): Queue {
   const topics = new Map<string, Topic>();
   const running = new Set<Promise<void>>();
-  /** Messages that wait, are in hand, or come again later. */
+  /** Keys of messages that are queued, being handled or scheduled for redelivery. */
   const held = new Set<string>();
   const closing = new AbortController();
 
@@ -53,35 +52,40 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
     const name = `${lane}.${market}`;
     let topic = topics.get(name);
     if (!topic) {
-      topic = { waiting: [], takers: [], concurrency: 0, running: 0 };
+      topic = { pending: [], subscribers: [], concurrency: 0, running: 0 };
       topics.set(name, topic);
     }
     return topic;
   };
 
-  const hand = (topic: Topic): void => {
-    while (topic.running < topic.concurrency && topic.takers.length > 0 && topic.waiting.length > 0) {
-      const delivery = topic.waiting.shift()!;
-      // Taken from the front and put at the back: consumers take turns.
-      const taker = topic.takers.shift()!;
-      topic.takers.push(taker);
+  const deliverPending = (topic: Topic): void => {
+    const { pending, subscribers } = topic;
+    while (topic.running < topic.concurrency && subscribers.length > 0 && pending.length > 0) {
+      const delivery = pending.shift()!;
+      // Round robin over the consumers.
+      const subscriber = subscribers.shift()!;
+      subscribers.push(subscriber);
       topic.running += 1;
-      const run = deliver(topic, taker, delivery).finally(() => {
-        taker.running.delete(run);
+      const run = deliver(topic, subscriber, delivery).finally(() => {
+        subscriber.running.delete(run);
         running.delete(run);
         topic.running -= 1;
-        hand(topic);
+        deliverPending(topic);
       });
-      taker.running.add(run);
+      subscriber.running.add(run);
       running.add(run);
     }
   };
 
-  const deliver = async (topic: Topic, taker: Taker, { message, deliveries }: Delivery): Promise<void> => {
-    // A publisher goes on before the work that it caused begins.
+  const deliver = async (
+    topic: Topic,
+    subscriber: Subscriber,
+    { message, deliveries }: Delivery,
+  ): Promise<void> => {
+    // The publisher continues before its message is handled.
     await Promise.resolve();
     try {
-      await taker.handle(message, () => {});
+      await subscriber.handle(message, () => {});
       held.delete(keyOf(message));
     } catch (error) {
       const delayMs = redeliveryDelayMs(error, deliveries + 1);
@@ -89,27 +93,28 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
       const { message: reason } = Fault.from(error);
       if (delayMs === null) {
         held.delete(keyOf(message));
-        log.error({ batchId, attempt, error: reason }, 'message given up');
+        log.error({ batchId, attempt, error: reason }, 'message dropped');
       } else {
-        log.warn({ batchId, attempt, error: reason, delayMs }, 'message comes again');
-        void comeAgain(topic, { message, deliveries: deliveries + 1 }, delayMs);
+        log.warn({ batchId, attempt, error: reason, delayMs }, 'message requeued');
+        void redeliver(topic, { message, deliveries: deliveries + 1 }, delayMs);
       }
     }
   };
 
-  const comeAgain = async (topic: Topic, delivery: Delivery, delayMs: number): Promise<void> => {
+  const redeliver = async (topic: Topic, delivery: Delivery, delayMs: number): Promise<void> => {
     try {
       await clock.sleep(delayMs, closing.signal);
     } catch {
       return;
     }
-    topic.waiting.push(delivery);
-    hand(topic);
+    topic.pending.push(delivery);
+    deliverPending(topic);
   };
 
-  const stop = async (topic: Topic, taker: Taker): Promise<void> => {
-    topic.takers = topic.takers.filter((other) => other !== taker);
-    await Promise.all(taker.running);
+  const stop = async ({ subscribers }: Topic, subscriber: Subscriber): Promise<void> => {
+    const index = subscribers.indexOf(subscriber);
+    if (index >= 0) subscribers.splice(index, 1);
+    await Promise.all(subscriber.running);
   };
 
   const refuseWhenClosed = (): void => {
@@ -124,25 +129,25 @@ export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions):
       if (held.has(keyOf(message))) return false;
       held.add(keyOf(message));
       const topic = topicOf(message.lane, message.market);
-      topic.waiting.push({ message, deliveries: 0 });
-      hand(topic);
+      topic.pending.push({ message, deliveries: 0 });
+      deliverPending(topic);
       return true;
     },
     async consume(lane, market, concurrency, handle): Promise<Consumer> {
       refuseWhenClosed();
       const topic = topicOf(lane, market);
-      const taker: Taker = { handle, running: new Set() };
+      const subscriber: Subscriber = { handle, running: new Set() };
       topic.concurrency = concurrency;
-      topic.takers.push(taker);
-      hand(topic);
-      return { stop: () => stop(topic, taker) };
+      topic.subscribers.push(subscriber);
+      deliverPending(topic);
+      return { stop: () => stop(topic, subscriber) };
     },
     async ping() {
       refuseWhenClosed();
     },
     async close() {
       closing.abort(new Error('the queue is closed'));
-      for (const topic of topics.values()) topic.takers = [];
+      for (const { subscribers } of topics.values()) subscribers.length = 0;
       await Promise.all(running);
     },
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { standingClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { createPeer, type Peer, type Wire } from '../../base/peer.ts';
-import { steered } from '../contract/steered.ts';
+import { controlledHandler } from '../contract/controlled-handler.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
 import type { Queue } from '../queue.ts';
 import { openLocalQueue } from './open.ts';
@@ -15,7 +15,7 @@ const wireOf = (port: MessagePort): Wire => ({
   receive: (listener) => port.on('message', listener),
 });
 
-/** A process that works, beside the one that has the queue; `die` ends it without a word. */
+/** Imitates a worker process connected to the queue's process; `die` disconnects it abruptly. */
 function connect(local: Queue) {
   const { port1, port2 } = new MessageChannel();
   const served = serveQueue(local, () => there);
@@ -35,7 +35,7 @@ function connect(local: Queue) {
 
 const log = createLog('silent', 'test');
 
-describe('a queue in another process', () => {
+describe('queue served by another process', () => {
   queueContract(async () => {
     const clock = standingClock(0);
     const local = openLocalQueue({ clock, log });
@@ -53,18 +53,18 @@ describe('a queue in another process', () => {
     };
   });
 
-  test('messages of a process that dies are delivered to another', async () => {
+  test('redelivers the messages of a dead process to another', async () => {
     const clock = standingClock(0);
     const local = openLocalQueue({ clock, log });
     const [dying, living] = [connect(local), connect(local)];
-    const lost = steered();
+    const lost = controlledHandler();
     await dying.queue.consume('bulk', 'mkta', 2, lost.handle);
     for (let sequence = 0; sequence < 3; sequence++) await local.publish(sampleMessage(sequence));
     await lost.next();
     await lost.next();
     dying.die();
     await turn();
-    const found = steered();
+    const found = controlledHandler();
     await living.queue.consume('bulk', 'mkta', 3, found.handle);
     await clock.pass(1_000);
     const runs = [await found.next(), await found.next(), await found.next()];

@@ -3,7 +3,7 @@ import type { Peer } from '../../base/peer.ts';
 import type { BatchReference, Lane } from '../../store/documents.ts';
 import type { Consumer, Queue } from '../queue.ts';
 
-/** What the process that has the queue offers to one that works. */
+/** Calls that the process with the queue serves to a worker process. */
 export interface QueueCalls {
   publish(message: BatchReference): Promise<boolean>;
   consume(request: ConsumeRequest): Promise<void>;
@@ -12,14 +12,14 @@ export interface QueueCalls {
   pingQueue(value: null): Promise<void>;
 }
 
-/** What a process that works offers to the one that has the queue. */
+/** Calls that a worker process serves to the process with the queue. */
 export interface ConsumerCalls {
   /** Resolves when the message is acknowledged. */
   deliver(delivery: Delivery): Promise<void>;
 }
 
 interface ConsumeRequest {
-  /** Number of the consumer, chosen by the process that works. */
+  /** Number of the consumer, chosen by the worker process. */
   consumer: number;
   lane: Lane;
   market: string;
@@ -32,8 +32,8 @@ interface Delivery {
 }
 
 /**
- * Serves a queue to one other process. `peer` is read when the first message is delivered. Messages in
- * hand of a process that ends are rejected, so that the queue delivers them to another.
+ * Serves a queue to a worker process. `peer` is called when the first message is delivered. The unacknowledged messages
+ * of a process that ends are rejected, so that the queue delivers them to another.
  */
 export function serveQueue(
   queue: Queue,
@@ -54,14 +54,14 @@ export function serveQueue(
       pingQueue: () => queue.ping(),
     },
     close() {
-      // Takes nothing more at once; what is in hand has been rejected.
+      // The running deliveries have already been rejected, so there is nothing to wait for.
       for (const consumer of consumers.values()) void consumer.stop();
       consumers.clear();
     },
   };
 }
 
-/** Opens a queue that another process serves; `calls` is what that process has to be offered. */
+/** Opens a queue served by another process. That process must be given `calls`. */
 export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; calls: ConsumerCalls } {
   const handlers = new Map<number, Parameters<Queue['consume']>[3]>();
   const running = new Set<Promise<void>>();
@@ -105,7 +105,7 @@ export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; c
       async deliver({ consumer, message }) {
         const handle = handlers.get(consumer);
         if (!handle) throw new Fault('unavailable', 'The consumer has stopped.');
-        // No lease to extend: the queue hears of this process's end.
+        // Nothing to extend: the queue notices the end of this process.
         const run = handle(message, () => {});
         running.add(run);
         await run.finally(() => running.delete(run));

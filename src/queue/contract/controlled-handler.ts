@@ -1,29 +1,30 @@
 import type { BatchReference } from '../../store/documents.ts';
 
-/** One delivery, held until the test says what becomes of it. */
-export interface Run {
+/** A delivery that the test resolves or rejects. */
+export interface HeldDelivery {
   message: BatchReference;
   extend(): void;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** A handler in the hands of a test: every delivery waits to be resolved or rejected. */
-export interface Steered {
+/** A message handler whose deliveries are resolved or rejected by the test. */
+export interface ControlledHandler {
   handle(message: BatchReference, extend: () => void): Promise<void>;
-  /** The next delivery that no earlier call was given. */
-  next(): Promise<Run>;
-  /** Deliveries that nobody asked for yet. */
-  unasked(): number;
-  /** Deliveries under way now, and the most there were at once. */
+  /** Resolves with the next delivery. */
+  next(): Promise<HeldDelivery>;
+  /** Returns the number of deliveries not yet returned by next(). */
+  unclaimed(): number;
+  /** Returns the number of deliveries in progress. */
   running(): number;
+  /** Returns the highest number of concurrent deliveries. */
   peak(): number;
 }
 
-/** Makes a steered handler; several consumers may share it. */
-export function steered(): Steered {
-  const arrived: Run[] = [];
-  const asking: ((run: Run) => void)[] = [];
+/** Creates a controlled handler, which several consumers may share. */
+export function controlledHandler(): ControlledHandler {
+  const arrived: HeldDelivery[] = [];
+  const waiting: ((run: HeldDelivery) => void)[] = [];
   let running = 0;
   let peak = 0;
   return {
@@ -32,8 +33,8 @@ export function steered(): Steered {
       peak = Math.max(peak, running);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const run = { message, extend, resolve, reject };
-      const ask = asking.shift();
-      if (ask) ask(run);
+      const claim = waiting.shift();
+      if (claim) claim(run);
       else arrived.push(run);
       try {
         await promise;
@@ -45,9 +46,9 @@ export function steered(): Steered {
       new Promise((resolve) => {
         const run = arrived.shift();
         if (run) resolve(run);
-        else asking.push(resolve);
+        else waiting.push(resolve);
       }),
-    unasked: () => arrived.length,
+    unclaimed: () => arrived.length,
     running: () => running,
     peak: () => peak,
   };
