@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 
 const blockBytes = 262_144;
 
-/** Counts what passes through `toBlocks`. */
+/** Size and digest of the blocks yielded by toBlocks(). */
 export interface Tally {
   readonly bytes: number;
-  /** SHA-256 of everything so far, hexadecimal; ends the count. */
+  /** Returns the SHA-256 in hexadecimal. Can be called once. */
   digest(): string;
 }
 
 /**
- * Gathers chunks of any size into blocks of 256 KiB (the last one shorter, none empty), so that a
- * file of many small records costs few writes. Strings go out as UTF-8. A block is never touched
- * again once it is yielded. `tally` counts every byte that was yielded.
+ * Combines chunks of any size into blocks of up to 256 KiB, none empty, so that many small records need few writes.
+ * Strings are encoded as UTF-8. Yielded blocks are never reused. `tally` covers all yielded blocks.
  */
 export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
   blocks: AsyncGenerator<Buffer, void, void>;

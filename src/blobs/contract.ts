@@ -4,21 +4,21 @@ import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Blobs } from './blobs.ts';
 
-/** An empty blob store. */
+/** An empty result storage. */
 export interface OpenedBlobs {
   blobs: Blobs;
-  /** Closes it and removes the data. */
+  /** Closes the storage and deletes its data. */
   remove(): Promise<void>;
 }
 
-/** An async iterable of these chunks. */
+/** Yields the chunks. */
 export async function* chunksOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {
   yield* chunks;
 }
 
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
 
-/** The promises of the blobs port as tests. Every adapter's test file calls this. */
+/** Defines the contract tests of the blobs port. Every adapter's test file calls this. */
 export function blobsContract(open: () => Promise<OpenedBlobs>): void {
   let opened: OpenedBlobs;
   let blobs: Blobs;
@@ -37,7 +37,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     blobs.write(path, 'text/plain', chunksOf(...chunks), () => chunks.length);
   const content = async (path: string) => text(await blobs.read(path));
 
-  test('a file reads back as written, and says its items, bytes and digest', async () => {
+  test('write() returns items, bytes and digest, and read() returns the content', async () => {
     const path = `${job}/result.json`;
     let ended = false;
     async function* chunks() {
@@ -54,7 +54,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     expect(await blobs.size(path)).toBe(bytes);
   });
 
-  test('an empty file is a file', async () => {
+  test('stores an empty file', async () => {
     const stored = await write(`${job}/empty.jsonl`);
     expect(stored).toMatchObject({ items: 0, bytes: 0, sha256: sha256('') });
     expect(await blobs.size(`${job}/empty.jsonl`)).toBe(0);
@@ -70,7 +70,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     },
   );
 
-  test('a range is read with both ends included', async () => {
+  test('read() returns a range with both ends included', async () => {
     await write(`${job}/digits`, '0123456789');
     const range = async (start: number, end: number) =>
       text(await blobs.read(`${job}/digits`, { start, end }));
@@ -80,55 +80,58 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     expect(await range(8, 50)).toBe('89');
   });
 
-  test('writing again puts the new content in place of the old', async () => {
+  test('write() replaces an existing file', async () => {
     await write(`${job}/file`, 'old and long');
     await write(`${job}/file`, 'new');
     expect(await content(`${job}/file`)).toBe('new');
   });
 
-  test('while a file is written, readers see the old content', async () => {
+  test('readers see the old content until a write ends', async () => {
     const path = `${job}/file`;
     await write(path, 'old');
-    const going = Promise.withResolvers<void>();
-    const half = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
+    const halfway = Promise.withResolvers<void>();
     async function* slow() {
       yield Buffer.alloc(1_000_000);
-      half.resolve();
-      await going.promise;
+      halfway.resolve();
+      await resume.promise;
       yield 'end';
     }
     const writing = blobs.write(path, 'text/plain', slow(), () => 1);
-    await half.promise;
+    await halfway.promise;
     expect(await content(path)).toBe('old');
-    going.resolve();
+    resume.resolve();
     await writing;
     expect(await blobs.size(path)).toBe(1_000_003);
   });
 
-  test.each([0, 10_000_000])('a write that fails after %i bytes leaves what was there', async (bytes) => {
-    async function* failing() {
-      yield Buffer.alloc(bytes);
-      throw new Error('the source broke');
-    }
-    await write(`${job}/there`, 'old');
-    await expect(blobs.write(`${job}/there`, 'text/plain', failing(), () => 1)).rejects.toThrow(
-      'the source broke',
-    );
-    await expect(blobs.write(`${job}/none`, 'text/plain', failing(), () => 1)).rejects.toThrow(
-      'the source broke',
-    );
-    expect(await content(`${job}/there`)).toBe('old');
-    expect(await blobs.size(`${job}/none`)).toBeNull();
-  });
+  test.each([0, 10_000_000])(
+    'a write that fails after %i bytes leaves the old file unchanged',
+    async (bytes) => {
+      async function* failing() {
+        yield Buffer.alloc(bytes);
+        throw new Error('the source failed');
+      }
+      await write(`${job}/there`, 'old');
+      await expect(blobs.write(`${job}/there`, 'text/plain', failing(), () => 1)).rejects.toThrow(
+        'the source failed',
+      );
+      await expect(blobs.write(`${job}/none`, 'text/plain', failing(), () => 1)).rejects.toThrow(
+        'the source failed',
+      );
+      expect(await content(`${job}/there`)).toBe('old');
+      expect(await blobs.size(`${job}/none`)).toBeNull();
+    },
+  );
 
-  test('two writers of one file: one of them wins whole', async () => {
+  test('concurrent writes of one file leave the complete content of one of them', async () => {
     const fill = (letter: string) => Array.from({ length: 40 }, () => letter.repeat(50_000));
     const stored = await Promise.all(['a', 'b', 'c'].map((letter) => write(`${job}/file`, ...fill(letter))));
     const digest = sha256(await buffer(await blobs.read(`${job}/file`)));
     expect(stored.map((file) => file.sha256)).toContain(digest);
   });
 
-  test('a file of 50 MB in small records passes without being held in memory', async () => {
+  test('streams a file of 50 MB without holding it in memory', async () => {
     const path = `${job}/large.jsonl`;
     const record = `${JSON.stringify({ title: 'x'.repeat(990) })}\n`;
     const count = Math.ceil(50_000_000 / record.length);
@@ -148,7 +151,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     expect(most - before).toBeLessThan(45_000_000);
   }, 30_000);
 
-  test('a reader that leaves early holds nothing up', async () => {
+  test('a reader may stop early', async () => {
     await write(`${job}/file`, Buffer.alloc(5_000_000));
     const stream = await blobs.read(`${job}/file`);
     stream.destroy();
@@ -157,7 +160,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     expect(await content(`${job}/file`)).toBe('new');
   });
 
-  test('removing a job removes its files and no other', async () => {
+  test('removeJob() removes all files of the job and no others', async () => {
     const other = randomUUID();
     for (const path of [`${job}/a`, `${job}/b`, `${other}/a`, `${job}x/a`]) await write(path, path);
     await blobs.removeJob(job);
@@ -168,14 +171,14 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     await blobs.removeJob(job);
   });
 
-  test('lists the files of a job and of no other', async () => {
+  test('listJob() returns all files of the job and no others', async () => {
     expect(await blobs.listJob(job)).toEqual([]);
     const paths = [`${job}/a`, `${job}/ผลลัพธ์ 結果.json`, `${job}/part_1`];
     for (const path of [...paths, `${job}x/a`]) await write(path, path);
     expect((await blobs.listJob(job)).sort()).toEqual(paths.sort());
   });
 
-  test('removes the files named, and one that is not there does no harm', async () => {
+  test('remove() removes the named files and ignores missing ones', async () => {
     for (const name of ['a', 'b', 'c']) await write(`${job}/${name}`, name);
     await blobs.remove([`${job}/a`, `${job}/none`, `${job}/c`]);
     expect(await blobs.listJob(job)).toEqual([`${job}/b`]);
@@ -184,7 +187,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     await expect(blobs.listJob('..')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('a file that is not there is not_found', async () => {
+  test('read() rejects with not_found for a missing file', async () => {
     await expect(blobs.read(`${job}/none`)).rejects.toMatchObject({ code: 'not_found' });
     expect(await blobs.size(`${job}/none`)).toBeNull();
   });
@@ -215,7 +218,7 @@ export function blobsContract(open: () => Promise<OpenedBlobs>): void {
     });
   });
 
-  test('an engine that is there answers a ping', async () => {
+  test('ping() resolves while the engine is available', async () => {
     await expect(blobs.ping()).resolves.toBeUndefined();
   });
 }

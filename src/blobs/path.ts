@@ -1,12 +1,12 @@
 import { Fault } from '../base/fault.ts';
 
 const part = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+,=@-]*$/u;
-const longestPartBytes = 200;
+const maxPartBytes = 200;
 
 /**
- * The two parts of a blob path, `<job id>/<file name>`. A part begins with a letter, digit or `_`,
- * goes on with those, marks, spaces and `._()+,=@-`, and has at most 200 bytes of UTF-8: nothing in it
- * can leave the folder or the bucket. Fault `not_found` for anything else: no such file can exist.
+ * Splits a blob path into its two parts, `<job id>/<file name>`. A part starts with a letter, digit or `_`, continues
+ * with those, combining marks, spaces and `._()+,=@-`, and has at most 200 bytes of UTF-8, so that no path leaves the
+ * folder or bucket. Throws Fault `not_found` for any other path, since no such file can exist.
  */
 export function parsePath(path: string): { jobId: string; fileName: string } {
   const parts = path.split('/');
@@ -14,17 +14,17 @@ export function parsePath(path: string): { jobId: string; fileName: string } {
   return { jobId: parts[0]!, fileName: parts[1]! };
 }
 
-/** A job id that is fit to be a folder; fault `not_found` otherwise. */
+/** Returns the job id if it is valid as a folder name; throws Fault `not_found` otherwise. */
 export function parseJobId(jobId: string): string {
   if (!isPart(jobId)) throw missing(jobId);
   return jobId;
 }
 
-/** The fault for a path without a file. */
+/** Creates the Fault for a path without a file. */
 export function missing(path: string): Fault {
   return new Fault('not_found', `There is no file ${JSON.stringify(path.slice(0, 300))}.`);
 }
 
 function isPart(text: string): boolean {
-  return part.test(text) && Buffer.byteLength(text) <= longestPartBytes;
+  return part.test(text) && Buffer.byteLength(text) <= maxPartBytes;
 }

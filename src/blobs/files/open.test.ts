@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('nothing is left beside the files, whether a write succeeds or fails', async () => {
+test('write() leaves no temporary files, whether it succeeds or fails', async () => {
   const blobs = openFiles({ directory });
   await blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1);
   async function* failing() {
@@ -46,7 +46,7 @@ test('nothing is left beside the files, whether a write succeeds or fails', asyn
   expect(readdirSync(join(directory, 'job'))).toEqual(['file']);
 });
 
-test('what a killed process left half written is removed a day later, not before', async () => {
+test('removes the temporary files of a dead process after a day', async () => {
   mkdirSync(join(directory, '.writing'));
   for (const [name, ageMs] of [
     ['old', 25 * 3_600_000],
@@ -59,11 +59,11 @@ test('what a killed process left half written is removed a day later, not before
   expect(readdirSync(join(directory, '.writing'))).toEqual(['recent']);
 });
 
-test('the gateway serves the files: there is no link of their own', async () => {
+test('presign() returns null', async () => {
   expect(await openFiles({ directory }).presign('job/file', 'file', 60)).toBeNull();
 });
 
-test('a folder that went away is unavailable until it is back', async () => {
+test('is unavailable while its folder is missing', async () => {
   const blobs = openFiles({ directory: join(directory, 'results') });
   renameSync(join(directory, 'results'), join(directory, 'away'));
   await expect(blobs.ping()).rejects.toMatchObject({

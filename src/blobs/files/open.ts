@@ -9,31 +9,30 @@ import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
 
-/** Where the files are kept. */
+/** Options for openFiles(). */
 export interface FilesOptions {
-  /** Made where it is missing. Holds a folder per job. */
+  /** Folder of the storage, with one folder per job. Created if missing. */
   directory: string;
-  /** Tells what was abandoned long ago. */
+  /** Determines the age of abandoned files. */
   clock?: Clock;
 }
 
-/** A file half written for this long belongs to a process that is gone. */
+/** Age at which a temporary file counts as abandoned by a dead process. */
 const abandonedMs = 24 * 3_600_000;
 
 /**
- * Opens result files in a folder; several processes may share it. A file is written beside, forced
- * to the disk and then renamed, so it is there whole or not at all, also after a power cut. Throws
- * when the folder cannot be made.
+ * Opens a result storage in a folder, which several processes may share. A file is written under a temporary name, flushed
+ * and then renamed, so that it is complete or absent, even after a power loss. Throws if the folder cannot be created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
-  // No job's folder: parsePath lets no part begin with a dot.
-  const writing = join(directory, '.writing');
+  // Cannot collide with a job: parsePath() rejects parts that start with a dot.
+  const temporary = join(directory, '.writing');
   openPrivateFolder(directory);
-  openPrivateFolder(writing);
-  // What is left over costs room only; a folder that cannot be listed shows in `ping`.
-  const tidied = removeAbandoned(writing, clock.now() - abandonedMs).catch(() => {});
+  openPrivateFolder(temporary);
+  // Abandoned files only cost space; an unreadable folder is reported by ping().
+  const cleanup = removeAbandoned(temporary, clock.now() - abandonedMs).catch(() => {});
 
-  const place = (path: string): string => {
+  const fileOf = (path: string): string => {
     const { jobId, fileName } = parsePath(path);
     return join(directory, jobId, fileName);
   };
@@ -42,29 +41,29 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     engine: 'files',
 
     async write(path, contentType, chunks, items) {
-      const target = place(path);
+      const target = fileOf(path);
       const folder = join(target, '..');
-      const beside = join(writing, randomUUID());
+      const draft = join(temporary, randomUUID());
       const { blocks, tally } = toBlocks(chunks);
       try {
-        const handle = await kept(path, open(beside, 'wx'));
+        const handle = await orUnavailable(path, open(draft, 'wx'));
         try {
           await writeBlocks(path, handle, blocks);
-          await kept(path, handle.sync());
+          await orUnavailable(path, handle.sync());
         } finally {
           await handle.close();
         }
-        await kept(path, moveInto(folder, beside, target));
-        await kept(path, syncFolder(folder));
+        await orUnavailable(path, moveInto(folder, draft, target));
+        await orUnavailable(path, syncFolder(folder));
       } catch (error) {
-        await rm(beside, { force: true }).catch(() => {});
+        await rm(draft, { force: true }).catch(() => {});
         throw error;
       }
       return { path, contentType, items: items(), bytes: tally.bytes, sha256: tally.digest() };
     },
 
     async read(path, range) {
-      const handle = await told(path, open(place(path), 'r'));
+      const handle = await orFault(path, open(fileOf(path), 'r'));
       try {
         if (!(await handle.stat()).isFile()) throw missing(path);
       } catch (error) {
@@ -76,7 +75,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     async size(path) {
       try {
-        const found = await told(path, stat(place(path)));
+        const found = await orFault(path, stat(fileOf(path)));
         return found.isFile() ? found.size : null;
       } catch (error) {
         if (error instanceof Fault && error.code === 'not_found') return null;
@@ -89,7 +88,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     async listJob(jobId) {
       const folder = join(directory, parseJobId(jobId));
       try {
-        const entries = await told(jobId, readdir(folder, { withFileTypes: true }));
+        const entries = await orFault(jobId, readdir(folder, { withFileTypes: true }));
         return entries.filter((entry) => entry.isFile()).map(({ name }) => `${jobId}/${name}`);
       } catch (error) {
         if (error instanceof Fault && error.code === 'not_found') return [];
@@ -98,39 +97,39 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     },
 
     async remove(paths) {
-      for (const path of paths) await told(path, rm(place(path), { force: true }));
+      for (const path of paths) await orFault(path, rm(fileOf(path), { force: true }));
     },
 
     async removeJob(jobId) {
-      await told(jobId, rm(join(directory, parseJobId(jobId)), { recursive: true, force: true }));
+      await orFault(jobId, rm(join(directory, parseJobId(jobId)), { recursive: true, force: true }));
     },
 
     async ping() {
       try {
-        await access(writing, constants.R_OK | constants.W_OK);
+        await access(temporary, constants.R_OK | constants.W_OK);
       } catch (error) {
         throw unavailable(directory, error as Error);
       }
     },
 
     async close() {
-      await tidied;
+      await cleanup;
     },
   };
 }
 
-/** Writes one block while the next is being gathered. */
+/** Writes each block while the next one is assembled. */
 async function writeBlocks(path: string, handle: FileHandle, blocks: AsyncIterable<Buffer>): Promise<void> {
   let written: Promise<void> = Promise.resolve();
   try {
     for await (const block of blocks) {
       await written;
-      written = kept(path, writeAll(handle, block));
-      // Awaited with the next block; until then a failure has no one else to go to.
+      written = orUnavailable(path, writeAll(handle, block));
+      // The next iteration awaits the promise; until then a rejection must not count as unhandled.
       written.catch(() => {});
     }
   } finally {
-    // The handle is closed next, also when the chunks failed.
+    // The caller closes the handle next, even if the chunks failed.
     await written.catch(() => {});
   }
   await written;
@@ -142,7 +141,7 @@ async function writeAll(handle: FileHandle, block: Buffer): Promise<void> {
   }
 }
 
-/** Renames a file into a folder, which only a job's first file has to make. */
+/** Renames a file into a folder, which is created for a job's first file. */
 async function moveInto(folder: string, from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
@@ -154,7 +153,7 @@ async function moveInto(folder: string, from: string, to: string): Promise<void>
   }
 }
 
-/** Makes a rename last: the entry is the folder's, not the file's. */
+/** Flushes a folder, which makes the renames in it durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -171,8 +170,8 @@ async function removeAbandoned(folder: string, before: number): Promise<void> {
   }
 }
 
-/** The result of an operation that writes; any error means that the folder can't be written to. */
-async function kept<T>(path: string, operation: Promise<T>): Promise<T> {
+/** Returns the result of a write; converts any error to Fault `unavailable`. */
+async function orUnavailable<T>(path: string, operation: Promise<T>): Promise<T> {
   try {
     return await operation;
   } catch (error) {
@@ -180,8 +179,8 @@ async function kept<T>(path: string, operation: Promise<T>): Promise<T> {
   }
 }
 
-/** The result of an operation on a file that may not be there, its error as one of our faults. */
-async function told<T>(path: string, operation: Promise<T>): Promise<T> {
+/** Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`. */
+async function orFault<T>(path: string, operation: Promise<T>): Promise<T> {
   try {
     return await operation;
   } catch (error) {

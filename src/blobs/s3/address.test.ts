@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from './address.ts';
 
-test('an address holds endpoint, bucket, credentials and region', () => {
+test('parseAddress() returns endpoint, bucket, credentials and region', () => {
   expect(parseAddress('https://AKIA:s%2Fcret@s3.example.org:9000/results?region=eu-west-1')).toEqual({
     endpoint: 'https://s3.example.org:9000',
     bucket: 'results',
@@ -11,7 +11,7 @@ test('an address holds endpoint, bucket, credentials and region', () => {
   });
 });
 
-test('credentials, region and public name may be left out or given', () => {
+test('parseAddress() accepts optional credentials, region and public URL', () => {
   expect(parseAddress('http://minio:9000/my.results/')).toMatchObject({
     bucket: 'my.results',
     region: 'us-east-1',
@@ -26,12 +26,12 @@ test('credentials, region and public name may be left out or given', () => {
 test.each([
   ['s3://bucket', /expected https/],
   ['nonsense', /expected https/],
-  ['https://host/', /"" is no bucket's name/],
-  ['https://host/a/b', /"a\/b" is no bucket's name/],
-  ['https://key-alone@host/bucket', /go together/],
-  ['https://k:hidden@host/BUCKET', /"BUCKET" is no bucket's name/],
+  ['https://host/', /"" is not a bucket name/],
+  ['https://host/a/b', /"a\/b" is not a bucket name/],
+  ['https://key-alone@host/bucket', /requires a secret/],
+  ['https://k:hidden@host/BUCKET', /"BUCKET" is not a bucket name/],
   ['https://host/bucket?public=files', /public=files/],
-])('%s is refused', (text, message) => {
+])('parseAddress() rejects %s', (text, message) => {
   expect(() => parseAddress(text)).toThrow(message);
   expect(() => parseAddress(text)).not.toThrow(/hidden/);
 });

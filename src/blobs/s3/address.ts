@@ -1,30 +1,30 @@
 import { ConfigError } from '../../base/config.ts';
 
-/** Where files are kept, as GLEANER_S3_URL says it. */
+/** A bucket, parsed from GLEANER_S3_URL. */
 export interface S3Address {
   /** Scheme, host and port. */
   endpoint: string;
   bucket: string;
   region: string;
-  /** Undefined: found the way AWS's own tools do. */
+  /** If undefined, the default credential chain of AWS is used. */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
-  /** What signed links start with, where clients reach the storage by another name than we do. */
+  /** Base URL of presigned links, for clients that reach the storage under another name. */
   publicEndpoint: string;
 }
 
 const form = 'https://[key:secret@]host[:port]/bucket[?region=us-east-1&public=https://files.example.org]';
 
-/** Reads GLEANER_S3_URL. Throws ConfigError; its words never hold the credentials. */
+/** Parses GLEANER_S3_URL. Throws a ConfigError that never contains the credentials. */
 export function parseAddress(text: string): S3Address {
   const url = URL.parse(text);
   const bucket = url?.pathname.replace(/^\/|\/$/g, '') ?? '';
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new ConfigError(`GLEANER_S3_URL: expected ${form}`);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    throw new ConfigError(`GLEANER_S3_URL: ${JSON.stringify(bucket)} is no bucket's name; expected ${form}`);
+    throw new ConfigError(`GLEANER_S3_URL: ${JSON.stringify(bucket)} is not a bucket name; expected ${form}`);
   }
   if ((url.username === '') !== (url.password === '')) {
-    throw new ConfigError(`GLEANER_S3_URL: a key and its secret go together; expected ${form}`);
+    throw new ConfigError(`GLEANER_S3_URL: a key requires a secret and vice versa; expected ${form}`);
   }
   return {
     endpoint: url.origin,
@@ -42,11 +42,11 @@ export function parseAddress(text: string): S3Address {
 }
 
 function publicEndpoint(url: URL): string {
-  const named = url.searchParams.get('public');
-  if (named === null) return url.origin;
-  const read = URL.parse(named);
-  if (read === null || !/^https?:$/.test(read.protocol) || read.pathname !== '/') {
-    throw new ConfigError(`GLEANER_S3_URL: public=${named} is no address such as https://files.example.org`);
+  const text = url.searchParams.get('public');
+  if (text === null) return url.origin;
+  const parsed = URL.parse(text);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
+    throw new ConfigError(`GLEANER_S3_URL: public=${text} is not a URL such as https://files.example.org`);
   }
-  return read.origin;
+  return parsed.origin;
 }

@@ -1,4 +1,4 @@
-/** `Content-Disposition` that offers a download under `fileName`, for clients old and new (RFC 6266). */
+/** Formats a `Content-Disposition` for a download named `fileName`, with an ASCII fallback (RFC 6266). */
 export function contentDisposition(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(fileName).replace(/['()*]/g, (letter) => {

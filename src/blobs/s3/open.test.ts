@@ -24,7 +24,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     return { blobs, remove: () => blobs.close() };
   });
 
-  test('a signed link gives the file under its name and needs nothing else', async () => {
+  test('a presigned link serves the file under its name without credentials', async () => {
     const blobs = openS3({ url });
     await blobs.write('job-1/kết quả.json', 'application/json', chunksOf('{"a":1}'), () => 1);
     const link = (await blobs.presign('job-1/kết quả.json', 'kết quả.json', 604_800))!;
@@ -41,7 +41,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     await blobs.close();
   });
 
-  test('a signed link starts with the name that clients know the storage by', async () => {
+  test('a presigned link uses the public URL', async () => {
     const blobs = openS3({ url: `${url}?public=https://files.example.org` });
     expect(await blobs.presign('job/file', 'file', 60)).toMatch(
       /^https:\/\/files\.example\.org\/results\/job\/file\?/,
@@ -49,11 +49,11 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     await blobs.close();
   });
 
-  test('a job of more files than one listing holds is removed whole', async () => {
+  test('removeJob() removes more files than one listing returns', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'gleaner-s3-'));
     const storage = await startS3({ directory });
     if ('missing' in storage) throw new Error(storage.missing);
-    // This storage serves whatever lies in its folder.
+    // The test server serves the files of its folder.
     const folder = join(directory, 'data', 'results', 'many');
     mkdirSync(folder);
     for (let index = 0; index < 1_050; index += 1) writeFileSync(join(folder, `${index}.json`), '{}');
@@ -66,7 +66,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     rmSync(directory, { recursive: true });
   });
 
-  test('a bucket that is not there, and credentials that are wrong, are unavailable', async () => {
+  test('a missing bucket and wrong credentials are reported as unavailable', async () => {
     for (const wrong of [url.replace('/results', '/elsewhere'), url.replace('gleaner:', 'someone:')]) {
       const blobs = openS3({ url: wrong });
       const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
@@ -79,7 +79,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
     }
   });
 
-  test('a storage killed and started again goes on with what it had', async () => {
+  test('resumes after the storage is killed and restarted', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'gleaner-s3-'));
     const first = await startS3({ directory });
     if ('missing' in first) throw new Error(first.missing);
@@ -97,7 +97,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
   });
 });
 
-test('a storage that is down is unavailable, soon', async () => {
+test('calls fail soon while the storage is down', async () => {
   const blobs = openS3({ url: away });
   const before = Date.now();
   const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
@@ -112,7 +112,7 @@ test('a storage that is down is unavailable, soon', async () => {
   await blobs.close();
 });
 
-test('a storage that takes connections and says nothing fails the ping within seconds', async () => {
+test('ping() fails within seconds if the storage accepts connections but never responds', async () => {
   const silent = createServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const address = silent.address();
@@ -123,6 +123,6 @@ test('a storage that takes connections and says nothing fails the ping within se
   await new Promise((resolve) => silent.close(resolve));
 }, 15_000);
 
-test('an address that can be none stops the start', () => {
+test('openS3() throws ConfigError for an invalid URL', () => {
   expect(() => openS3({ url: 'http://host' })).toThrow(ConfigError);
 });

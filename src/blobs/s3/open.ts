@@ -17,34 +17,33 @@ import { missing, parseJobId, parsePath } from '../path.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { contentDisposition } from './disposition.ts';
 
-/** Which storage to use. */
+/** Options for openS3(). */
 export interface S3Options {
   /** GLEANER_S3_URL: see parseAddress. */
   url: string;
 }
 
-/** A file goes out in parts of this size, two at once: the memory that one write takes. */
+/** Part size of multipart uploads; with the concurrency it determines the memory of a write. */
 const partBytes = 8 * 1024 * 1024;
-const partsAtOnce = 2;
-const connectMs = 3_000;
-/** A connection on which nothing moves for this long is given up. */
-const idleMs = 120_000;
-const pingMs = 5_000;
-/** The most objects that one request removes. */
-const removedAtOnce = 1_000;
-/** The longest that S3 signs for: seven days. */
-const longestLinkSeconds = 604_800;
+const partConcurrency = 2;
+const connectTimeoutMs = 3_000;
+const socketTimeoutMs = 120_000;
+const pingTimeoutMs = 5_000;
+/** Maximum objects per delete request (S3). */
+const maxDeletedObjects = 1_000;
+/** Maximum lifetime of a presigned link: seven days (S3). */
+const maxLinkSeconds = 604_800;
 
 /**
- * Opens result files in a bucket of an S3-compatible storage, which has to be there. A file appears
- * when its last part has arrived, so it is there whole or not at all. The storage may be down: calls
- * then fail with `unavailable`. Throws ConfigError for an address that can't be one.
+ * Opens a result storage in an existing bucket of an S3-compatible service. A file appears when its upload completes, so
+ * that it is complete or absent. While the service is down, calls reject with `unavailable`. Throws ConfigError for an
+ * invalid URL.
  */
 export function openS3({ url }: S3Options): Blobs {
   const address = parseAddress(url);
   const { bucket: Bucket } = address;
   const client = connectTo(address, address.endpoint);
-  // Signing makes no connection, so the second client costs nothing.
+  // Signing needs no connection, so the second client costs nothing.
   const signer = connectTo(address, address.publicEndpoint);
 
   const keyOf = (path: string): string => {
@@ -53,8 +52,8 @@ export function openS3({ url }: S3Options): Blobs {
   };
 
   const removeKeys = async (keys: readonly string[]): Promise<void> => {
-    for (let at = 0; at < keys.length; at += removedAtOnce) {
-      const Objects = keys.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
+    for (let start = 0; start < keys.length; start += maxDeletedObjects) {
+      const Objects = keys.slice(start, start + maxDeletedObjects).map((Key) => ({ Key }));
       const { Errors = [] } = await client.send(
         new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
       );
@@ -86,10 +85,10 @@ export function openS3({ url }: S3Options): Blobs {
     async write(path, contentType, chunks, items) {
       const Key = keyOf(path);
       const { blocks, tally } = toBlocks(chunks);
-      let broken: { error: unknown } | undefined;
+      let sourceFailure: { error: unknown } | undefined;
       const Body = Readable.from(
-        remember(blocks, (error) => {
-          broken = { error };
+        observeErrors(blocks, (error) => {
+          sourceFailure = { error };
         }),
         { objectMode: false },
       );
@@ -97,14 +96,14 @@ export function openS3({ url }: S3Options): Blobs {
         client,
         params: { Bucket, Key, Body, ContentType: contentType },
         partSize: partBytes,
-        queueSize: partsAtOnce,
+        queueSize: partConcurrency,
       });
       try {
         await upload.done();
       } catch (error) {
         Body.destroy();
-        // What went wrong with the chunks is the caller's own.
-        throw broken ? broken.error : unavailable(error, path);
+        // An error of the chunks is the caller's, not the storage's.
+        throw sourceFailure ? sourceFailure.error : unavailable(error, path);
       }
       return { path, contentType, items: items(), bytes: tally.bytes, sha256: tally.digest() };
     },
@@ -139,7 +138,7 @@ export function openS3({ url }: S3Options): Blobs {
         ResponseContentDisposition: contentDisposition(fileName),
       });
       try {
-        return await getSignedUrl(signer, command, { expiresIn: Math.min(seconds, longestLinkSeconds) });
+        return await getSignedUrl(signer, command, { expiresIn: Math.min(seconds, maxLinkSeconds) });
       } catch (error) {
         throw asFault(error, path);
       }
@@ -167,7 +166,9 @@ export function openS3({ url }: S3Options): Blobs {
 
     async ping() {
       try {
-        await client.send(new HeadBucketCommand({ Bucket }), { abortSignal: AbortSignal.timeout(pingMs) });
+        await client.send(new HeadBucketCommand({ Bucket }), {
+          abortSignal: AbortSignal.timeout(pingTimeoutMs),
+        });
       } catch (error) {
         throw unavailable(error, `bucket ${Bucket}`);
       }
@@ -185,39 +186,39 @@ function connectTo({ region, credentials }: S3Address, endpoint: string): S3Clie
     endpoint,
     region,
     ...(credentials ? { credentials } : {}),
-    // A bucket in the host's name needs a name server that plays along.
+    // Virtual-hosted buckets require DNS records that self-hosted services rarely have.
     forcePathStyle: true,
-    requestHandler: { connectionTimeout: connectMs, socketTimeout: idleMs },
-    // S3-compatible storages know the newer checksums in part only.
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: socketTimeoutMs },
+    // S3-compatible services support the newer checksums only partly.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
 }
 
-/** Passes blocks on and tells the error that ended them. */
-async function* remember(
+/** Yields the blocks and reports the error that ends them. */
+async function* observeErrors(
   blocks: AsyncIterable<Buffer>,
-  tell: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): AsyncGenerator<Buffer, void, void> {
   try {
     yield* blocks;
   } catch (error) {
-    tell(error);
+    onError(error);
     throw error;
   }
 }
 
 function asFault(error: unknown, path: string): Fault {
   if (error instanceof Fault) return error;
-  // A missing bucket, or a key that some storages answer with 404, is the operator's affair.
-  const absent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(error.name);
-  return absent ? missing(path) : unavailable(error, path);
+  // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration error.
+  const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(error.name);
+  return isAbsent ? missing(path) : unavailable(error, path);
 }
 
 function unavailable(error: unknown, what: string): Fault {
   const { name, message } = error as Error;
-  const said = [name, message].filter((word) => word && !/^(Error|UnknownError)$/.test(word)).join(': ');
-  return new Fault('unavailable', `The file store failed on ${what}: ${said}`, {
+  const reason = [name, message].filter((word) => word && !/^(Error|UnknownError)$/.test(word)).join(': ');
+  return new Fault('unavailable', `The file store failed on ${what}: ${reason}`, {
     component: 'file store',
     cause: error,
   });
