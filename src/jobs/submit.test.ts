@@ -261,6 +261,14 @@ describe('a submit that the balance does not cover', () => {
     expect(await bench.problems()).toEqual([]);
   });
 
+  test('frees its key for another request', async () => {
+    const userId = await bench.createUser(20);
+    const submit = (items: number) =>
+      bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items), 'key');
+    await expect(submit(3)).rejects.toMatchObject({ code: 'insufficient_credits' });
+    expect(await submit(2)).toMatchObject({ cost: 20 });
+  });
+
   test('is refused before approval, although the charge follows the approval', async () => {
     bench.context.settings.approval = true;
     const userId = await bench.createUser(29);
