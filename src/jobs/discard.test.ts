@@ -259,3 +259,44 @@ describe.each(stores)('on $name', ({ open }) => {
     });
   });
 });
+
+describe('a submit without an idempotency key', () => {
+  const [, one] = submits;
+
+  test('is undone by its own process once the store is back', async () => {
+    bench = await openJobs({ approval: false });
+    const userId = await bench.createUser(credits);
+    let isAway = false;
+    let isBack = false;
+    const context = intercept(bench.context, async ({ name }, run) => {
+      isAway ||= name === 'moveJob';
+      if (isAway && !isBack) throw new Fault('unavailable', 'The store is away.');
+      return run();
+    });
+    await expect(send(context, one!, userId)).rejects.toMatchObject({ code: 'unavailable' });
+    for (let second = 0; second < 3; second += 1) await bench.clock.pass(1_000);
+    expect(await jobsOf(userId)).toMatchObject([{ state: 'submitted' }]);
+    isBack = true;
+    await bench.clock.pass(1_000);
+    expect(await jobsOf(userId)).toEqual([]);
+    expect(await bench.balance(userId)).toBe(credits);
+  });
+
+  test('is terminated with a reason if it runs when its caller gets an error', async () => {
+    bench = await openJobs({ approval: false });
+    const userId = await bench.createUser(credits);
+    let failing = true;
+    const context = intercept(bench.context, async ({ name }, run) => {
+      const result = await run();
+      if (!failing || name !== 'moveJob') return result;
+      failing = false;
+      await bench.clock.pass(31_000);
+      await sweep(bench.context);
+      expect(await jobsOf(userId)).toMatchObject([{ state: 'processing' }]);
+      throw new Fault('unavailable', 'The store is away.');
+    });
+    await expect(send(context, one!, userId)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await jobsOf(userId)).toMatchObject([{ state: 'terminated', reason: 'The submit failed.' }]);
+    expect(await bench.balance(userId)).toBe(credits);
+  });
+});

@@ -6,7 +6,7 @@ import { parseWorkingHours } from '../base/working-hours.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
-import { dispatch, isOpen, publish, tryDispatch } from './dispatch.ts';
+import { dispatch, failUnqueued, isOpen, publish, tryDispatch } from './dispatch.ts';
 import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
@@ -168,6 +168,54 @@ describe('dispatch()', () => {
     await dispatch(bench.context, approved!);
     expect(await store.getJob(job.id)).toMatchObject({ state: 'processing', startedAt: noon });
   });
+
+  test('queues nothing outside working hours', async () => {
+    bench = await openJobs({ workingHours });
+    const job = aJob({ market: 'mkta', kind: 'variant_sold', state: 'processing' });
+    await bench.context.store.createJob(job, [aBatch(job, 0, units(1))]);
+    expect(await dispatch(bench.context, job)).toBe('closed');
+    expect(await bench.context.store.listBatches(job.id)).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test.each([
+    ['once for a job of one region', { region: 'sg', regions: ['sg', 'id', 'th'], queued: 0, writes: 1 }],
+    ['once for a market of one region', { region: '', regions: ['sg'], queued: 0, writes: 1 }],
+    ['once for a market without regions', { region: '', regions: [], queued: 0, writes: 1 }],
+    ['for each region, and for none, otherwise', { region: '', regions: ['sg', 'id'], queued: 0, writes: 3 }],
+    ['not at all while the window is full', { region: 'sg', regions: ['sg'], queued: 4, writes: 0 }],
+    ['not for a region of a full window', { region: '', regions: ['sg', 'id'], queued: 4, writes: 2 }],
+  ])('writes to the store %s', async (_when, { region, regions, queued, writes }) => {
+    const { job } = await running(8, queued, 4);
+    const { context } = bench;
+    const offer = context.offers.of(job);
+    context.offers = { ...context.offers, of: () => ({ ...offer, market: { ...offer.market, regions } }) };
+    context.pages = { ...context.pages, concurrency: () => 1 };
+    const { store } = context;
+    let written = 0;
+    context.store = {
+      ...store,
+      queueBatches: (...parameters) => {
+        written += 1;
+        return store.queueBatches(...parameters);
+      },
+    };
+    await dispatch(context, { ...job, region });
+    expect(written).toBe(writes);
+  });
+});
+
+test('failUnqueued() fails waiting and queued batches with not_queued, unless the queue answers', async () => {
+  const { job } = await running(2, 1, 4);
+  const { context } = bench;
+  const { store, queue } = context;
+  expect(await failUnqueued(context, job)).toBe(job);
+  const stateOf = async () => (await store.listBatches(job.id)).map(({ state }) => state);
+  expect(await stateOf()).toEqual(['queued', 'waiting']);
+  context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
+  expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });
+  const message = expect.stringContaining('the message broker did not answer');
+  for await (const { outcomes } of store.readBatches(job.id))
+    expect(outcomes).toEqual({ 0: { status: 'FAILED', code: 'not_queued', message } });
 });
 
 describe('publish()', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Fault } from '../base/fault.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { jobFile as csvFile } from '../kinds/get_pc_bulk/pack.ts';
@@ -115,6 +116,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
       for (const [at, half] of halves.entries())
         parts.push((await writeRecords({ blobs }, partPath(batch, at), half))!);
       partial.push({ ...batch, parts });
+      expect(textsOf(await readRecords(contextOf(files), { ...batch, parts }))).toEqual(textsOf(records));
     }
     const contentOf = async (all: Batch[]) => {
       const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
@@ -148,6 +150,72 @@ test('a record whose batch ended meanwhile is read from the new part', async () 
   expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
 });
 
+test('a successful unit without its record cannot be written', async () => {
+  const some = new Map([[0, records.get(0)!]]);
+  await expect(writePart(contextOf({ job: csvFile }), job, aDone(0), some)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('unit 2 of batch'),
+  });
+});
+
+test('records in a CSV file are quoted', async () => {
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  expect(await text(await blobs.read(part.path))).toContain('"{""a"":""é \\""x\\"", y""}"');
+});
+
+test('a unit with a file of its own has no record', async () => {
+  const file = { path: 'j/unit', contentType: 'text/plain', items: 1, bytes: 1, sha256: '' };
+  const batch = aBatch(job, 0, [unit(0)], { outcomes: { 0: { ...aSuccess(), file } as Outcome } });
+  expect(await readRecord(contextOf({}, batch), batch, 0)).toBeNull();
+  expect(await readRecords(contextOf({}, batch), batch)).toEqual(new Map());
+});
+
+describe('while the result storage is away', () => {
+  const away = new Fault('unavailable', 'The storage is away.');
+
+  test('a record is asked for once', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), parts: [part!] };
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      throw away;
+    };
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+    expect(reads).toBe(1);
+  });
+
+  test('a record that moved is not reported as lost', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), parts: [part!] };
+    const errors = [new Fault('not_found', 'No such file.'), away];
+    const read = async () => Promise.reject(errors.shift());
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+  });
+
+  test('rows are not reported as lost', async () => {
+    const context = contextOf({ job: csvFile });
+    const { part } = await writePart(context, job, aDone(0), records);
+    const compiling = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
+    const read = () => Promise.reject(away);
+    await expect(compile({ ...compiling, blobs: { ...blobs, read } }, job, 3)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
+
+test('a part that is gone is a fault of the service', async () => {
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  await blobs.remove([part.path]);
+  const context = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
+  await expect(compile(context, job, 3)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost its part'),
+  });
+});
+
 test('a record that is nowhere is a fault of the service', async () => {
   const batch = aDone(0);
   const context = contextOf({ job: csvFile }, batch);
@@ -157,9 +225,18 @@ test('a record that is nowhere is a fault of the service', async () => {
   });
   const { part } = await writePart(context, job, batch, records);
   const shorter = { ...part, body: { ...part.body!, end: part.body!.end + 1 } };
-  await expect(compile(contextOf({ job: csvFile }, { ...batch, parts: [shorter] }), job, 3)).rejects.toThrow(
-    /its content was changed/,
-  );
+  const changed = { code: 'internal', message: expect.stringContaining('its content was changed') };
+  const compiling = compile(contextOf({ job: csvFile }, { ...batch, parts: [shorter] }), job, 3);
+  await expect(compiling).rejects.toMatchObject(changed);
+  const cut = { ...batch, parts: [{ ...part, records: { 0: [0, part.body!.end + 1] as [number, number] } }] };
+  await expect(readRecord(contextOf({ job: csvFile }, cut), cut, 0)).rejects.toMatchObject(changed);
+});
+
+test('records are returned as they are, whatever they look like', async () => {
+  const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.from('"a, ""b"""')]]));
+  expect(part).toMatchObject({ encoding: 'plain' });
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.toString()).toBe('"a, ""b"""');
 });
 
 test('an empty record has a place of no bytes', async () => {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { mortal } from '../../test/support/mortal.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
@@ -189,6 +189,83 @@ describe('a retry', () => {
     await bench.reaches([...ids][0]!, 'completed');
     expect((await bench.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
     expect(await bench.balance(userId)).toBe(balance - 24);
+  });
+});
+
+describe('a retry after an earlier one', () => {
+  beforeEach(async () => {
+    await open();
+    await bench.startWorker();
+  });
+
+  test('that failed is another job each time', async () => {
+    const { jobId } = await endedBulk(3);
+    const ids = new Set<string>();
+    for (let time = 0; time < 4; time += 1) {
+      const id = await again(jobId);
+      await bench.reaches(id, 'failed');
+      await bench.clock.pass(1);
+      ids.add(id);
+    }
+    expect(ids.size).toBe(4);
+  });
+
+  test.each([
+    ['discarded', 'getUser'],
+    ['left half discarded', 'discardJob'],
+  ] as const)('that was %s is another job', async (_what, failing) => {
+    const { jobId } = await endedBulk(3);
+    const { store } = bench.context;
+    const balance = await bench.balance(userId);
+    for (let time = 0; time < 2; time += 1) {
+      bench.context.store = {
+        ...store,
+        createJob: async (...job) => {
+          await store.createJob(...job);
+          await grant(bench.context, userId, -balance);
+        },
+        [failing]:
+          failing === 'getUser' ? store.getUser : () => Promise.reject(new Fault('unavailable', 'x')),
+      };
+      const code = failing === 'getUser' ? 'insufficient_credits' : 'unavailable';
+      await expect(again(jobId)).rejects.toMatchObject({ code });
+      bench.context.store = store;
+      await grant(bench.context, userId, balance);
+    }
+    expect(await jobOf(await again(jobId))).toMatchObject({ retryOf: jobId, cost: 8 });
+  });
+
+  test('whose response was lost is the same job under its key', async () => {
+    const { jobId } = await endedBulk(3);
+    const { store, queue } = bench.context;
+    bench.context.queue = { ...queue, publish: async () => true };
+    const answerSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
+    const context = { ...bench.context, store: { ...store, answerSubmission } };
+    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
+    const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
+    expect(items).toMatchObject([{ state: 'processing' }]);
+    expect(await again(jobId, { key: 'k' })).toBe(items[0]!.id);
+  });
+
+  test('that was interrupted resumes it, whoever asks', async () => {
+    const { jobId } = await endedBulk(3);
+    const { store } = bench.context;
+    const moveJob = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
+    const context = { ...bench.context, store: { ...store, moveJob } };
+    await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
+    const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
+    expect(items).toMatchObject([{ state: 'submitted' }]);
+    expect(await again(jobId)).toBe(items[0]!.id);
+  });
+
+  test('counts the failed units of a job of an earlier version, and returns the running job', async () => {
+    const { jobId } = await endedBulk(3);
+    const source = { ...(await jobOf(jobId)), counts: null };
+    const making = { jobId: newId(), writing: () => {}, discarded: () => {} };
+    expect(await retry(bench.context, source, making, null)).toMatchObject({
+      state: 'processing',
+      totalUnits: 1,
+    });
   });
 });
 

@@ -82,6 +82,7 @@ describe('a submit while the queue does not answer', () => {
     const userId = await bench.createUser(1_000);
     const { queue } = bench.context;
     let published = 0;
+    let isAway = true;
     bench.context.queue = {
       ...queue,
       publish: async (message) => {
@@ -89,12 +90,14 @@ describe('a submit while the queue does not answer', () => {
         if (published === 2) throw new Fault('unavailable', 'The stream is full.');
         return queue.publish(message);
       },
+      ping: () => (isAway ? Promise.reject(new Fault('unavailable', 'The broker is gone.')) : queue.ping()),
     };
     const answer = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(answer).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
       (await bench.context.store.listBatches(answer.jobId)).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
+    isAway = false;
     await bench.startWorker();
     await bench.comesTrue('the first batch is done', async () => (await states())[0] === 'done');
     await sweep(bench.context);
@@ -206,7 +209,11 @@ describe('a submit while the disk is almost full', () => {
     const userId = await bench.createUser(100);
     bench.free(minFreeBytes - 1);
     const refused = bench.submit(userId, 'SubmitVariantSold', body, 'key');
-    await expect(refused).rejects.toMatchObject({ code: 'disk_full', retryAfterMs: 30_000 });
+    await expect(refused).rejects.toMatchObject({
+      code: 'disk_full',
+      message: expect.stringContaining('almost full'),
+      retryAfterMs: 30_000,
+    });
     expect(await jobsOf(userId)).toEqual([]);
     expect(await bench.balance(userId)).toBe(100);
     bench.free(2 * minFreeBytes);
@@ -237,7 +244,7 @@ describe('a submit that the balance does not cover', () => {
     expect(await bench.balance(userId)).toBe(0);
   });
 
-  test('in the very moment of the charge leaves no job either', async () => {
+  test('in the very moment of the charge leaves no job either, and frees its key', async () => {
     const userId = await bench.createUser(30);
     const { store } = bench.context;
     const createJob: typeof store.createJob = async (...job) => {
@@ -245,10 +252,29 @@ describe('a submit that the balance does not cover', () => {
       await grant(bench.context, userId, -1);
     };
     bench.context.store = { ...store, createJob };
+    const submit = () => bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
+    await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
+    expect(await jobsOf(userId)).toEqual([]);
+    bench.context.store = store;
+    await grant(bench.context, userId, 1);
+    expect(await submit()).toMatchObject({ cost: 30 });
+    expect(await bench.problems()).toEqual([]);
+  });
+
+  test('frees its key for another request', async () => {
+    const userId = await bench.createUser(20);
+    const submit = (items: number) =>
+      bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items), 'key');
+    await expect(submit(3)).rejects.toMatchObject({ code: 'insufficient_credits' });
+    expect(await submit(2)).toMatchObject({ cost: 20 });
+  });
+
+  test('is refused before approval, although the charge follows the approval', async () => {
+    bench.context.settings.approval = true;
+    const userId = await bench.createUser(29);
     const short = bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
     await expect(short).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await jobsOf(userId)).toEqual([]);
-    expect(await bench.problems()).toEqual([]);
   });
 });
 
@@ -310,7 +336,7 @@ describe('an idempotency key', () => {
   });
 
   test('under which a submit failed halfway returns its job at once, charged once', async () => {
-    const userId = await bench.createUser(100);
+    const userId = await bench.createUser(30);
     const { store } = bench.context;
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store is away.');
@@ -319,10 +345,10 @@ describe('an idempotency key', () => {
     const failed = bench.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     bench.context.store = store;
-    expect(await bench.balance(userId)).toBe(70);
+    expect(await bench.balance(userId)).toBe(0);
     const { jobId } = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
     expect((await jobsOf(userId)).map(({ id }) => id)).toEqual([jobId]);
-    expect(await bench.balance(userId)).toBe(70);
+    expect(await bench.balance(userId)).toBe(0);
     expect(await bench.problems()).toEqual([]);
   });
 

@@ -101,6 +101,11 @@ describe('a unit that kills its worker', () => {
     const job = await approved(10);
     expect(await liveOn(job.batch, killing(...ids))).toBe(13);
     expect(await job.failures()).toEqual(ids.map((id) => [id, 'work_abandoned']));
+    const messages = Object.values((await job.batch()).outcomes).map((outcome) =>
+      outcome.status === 'FAILED' ? outcome.message : '',
+    );
+    for (const message of messages.slice(0, 3)) expect(message).toContain('started 3 times by itself');
+    expect(messages[3]).toBe('3 units of its batch stopped their workers before it');
     expect(await bench.problems()).toEqual([]);
   });
 });
@@ -183,6 +188,8 @@ test.each([
   ['a record that is too large', new Fault('too_large', 'x'), true],
   ['an engine that is away', new Fault('unavailable', 'x'), false],
   ['a full disk', new Fault('unavailable', 'x', { cause: { code: 'ENOSPC' } }), true],
+  ['a full quota', new Fault('unavailable', 'x', { cause: { code: 'EDQUOT' } }), true],
+  ['a file that is too large', new Fault('unavailable', 'x', { cause: { code: 'EFBIG' } }), true],
 ])('countsAsStalled() of %s', (_what, error, counts) => {
   expect(countsAsStalled(error)).toBe(counts);
 });

@@ -191,7 +191,8 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       await context.queue.close();
       await context.blobs.close();
       await store.close();
-      await rm(folder, { recursive: true, force: true });
+      // A late worker of a test may still write.
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
