@@ -1,5 +1,6 @@
+import type { RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { comments } from '../gen/comments.ts';
 import type { BodyBudget } from '../src/base/body-budget.ts';
 import type { Clock } from '../src/base/clock.ts';
@@ -50,7 +51,7 @@ interface Route {
  * Makes the REST edge: every route follows from the descriptors. Throws an Error that names the
  * declaration when two methods share a path or one can't be served.
  */
-export function createGateway(options: GatewayOptions): Express {
+export function createGateway(options: GatewayOptions): RequestListener {
   const { caller, clock, log } = options;
   const routes = createTrie<Route>();
   const endpoints = endpointsOf(options.services);
@@ -65,36 +66,35 @@ export function createGateway(options: GatewayOptions): Express {
   add('/docs', serveDocs);
   add('/docs/{name}', (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!));
 
-  const route: RequestHandler = (request, response, next) => {
-    const exchange = beginExchange(request, response, log, clock);
-    // Kept here: a WeakMap of requests costs the garbage collector more than all else that a call does.
-    response.locals.exchange = exchange;
-    const segments = segmentsOf(request.url);
-    if (segments === undefined)
-      return answerFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
-    const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method);
-    if (found !== undefined) {
-      exchange.route = found.name;
-      void serve(found, exchange, segments);
-      return;
-    }
-    const methods = routes.methods(segments);
-    if (methods.length === 0) return next();
-    answerMethods(exchange, methods);
-  };
-
   const notFound: RequestHandler = (request) => {
     throw new Fault('not_found', `No such path: ${quote(request.path)}`);
   };
   const failed: ErrorRequestHandler = (error, _request, response, _next) => {
     answerFault(response.locals.exchange as Exchange, error);
   };
-
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(route, ...(options.mounts ?? []), notFound, failed);
-  return app;
+  app.use(...(options.mounts ?? []), notFound, failed);
+
+  // Declared routes are served without Express, whose handling of a request costs as much as the rest of the gateway.
+  return (request, response) => {
+    const exchange = beginExchange(request, response, log, clock);
+    const segments = segmentsOf(request.url!);
+    if (segments === undefined)
+      return answerFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
+    const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method!);
+    if (found !== undefined) {
+      exchange.route = found.name;
+      void serve(found, exchange, segments);
+      return;
+    }
+    const methods = routes.methods(segments);
+    if (methods.length > 0) return answerMethods(exchange, methods);
+    // A property: a WeakMap of requests costs the garbage collector more than all else that a call does.
+    Object.assign(response, { locals: { exchange } });
+    app(request, response);
+  };
 }
 
 /** Text of the OpenAPI document; made when asked for, since the public address may be known late. */

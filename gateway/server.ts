@@ -23,8 +23,13 @@ export async function startGateway(
   host = '0.0.0.0',
   limits: ConnectionLimits = defaultConnectionLimits,
 ): Promise<RunningGateway> {
+  let closing = false;
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
+    response.once('close', () => {
+      // A connection that is kept alive must not keep a closing server open.
+      if (closing) setImmediate(() => server.closeIdleConnections());
+    });
     app(request, response);
   };
   const server = createServer(httpOptions(limits), listener);
@@ -32,11 +37,6 @@ export async function startGateway(
   // The handler asks for the body once it knows that it wants it.
   server.on('checkContinue', listener);
   server.on('clientError', refuseConnection);
-  let closing = false;
-  server.on('request', (_request, response) => {
-    // A connection that is kept alive must not keep a closing server open.
-    response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
-  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

@@ -37,6 +37,11 @@ export const defaultConnectionLimits: ConnectionLimits = {
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
+/** What is known of a connection, on its socket and, for HTTP/2, on its session. */
+const known = Symbol('connection');
+/** What became of a request's caller, on the request: WeakMaps of requests cost the garbage collector too much. */
+const admission = Symbol('admission');
+
 interface Connection {
   socket: Socket;
   /** Accepted requests that are under way. */
@@ -45,13 +50,11 @@ interface Connection {
   acceptedBytes: number;
 }
 
-/** Connections by their socket and, for HTTP/2, by their session. */
-const connections = new WeakMap<object, Connection>();
-const accepted = new WeakSet<Request>();
-const refused = new WeakSet<Request>();
+type Carrier = object & { [known]?: Connection };
+type Admitted = { [admission]?: 'accepted' | 'refused' };
 
-const connectionOf = (request: Request) =>
-  connections.get(('stream' in request ? request.stream.session : request.socket) ?? request);
+const connectionOf = (request: Request): Connection | undefined =>
+  (('stream' in request ? request.stream.session : request.socket) as Carrier | undefined)?.[known];
 
 /** Options of node:http that enforce the limits on HTTP/1.1. */
 export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: ConnectionLimits) => ({
@@ -65,14 +68,14 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
 /** Marks a request whose caller was authenticated: its connection may send any amount until it has ended. */
 export function acceptRequest(request: Request): void {
   const connection = connectionOf(request);
-  if (connection === undefined || accepted.has(request)) return;
-  accepted.add(request);
+  if (connection === undefined || (request as Admitted)[admission] === 'accepted') return;
+  (request as Admitted)[admission] = 'accepted';
   connection.active += 1;
 }
 
 /** Marks a request that was refused for want of a valid key, whatever the status of its response. */
 export function refuseRequest(request: Request): void {
-  refused.add(request);
+  (request as Admitted)[admission] ??= 'refused';
 }
 
 /** Counts the requests of a connection; call it for every request of a guarded server. */
@@ -80,17 +83,17 @@ export function watchRequest(request: Request, response: Response): void {
   const connection = connectionOf(request);
   if (connection === undefined) return;
   response.once('close', () => {
-    const isAccepted = accepted.has(request);
-    if (isAccepted) connection.active -= 1;
-    if (isAccepted || (response.statusCode < 400 && !refused.has(request)))
+    const admitted = (request as Admitted)[admission];
+    if (admitted === 'accepted') connection.active -= 1;
+    if (admitted === 'accepted' || (response.statusCode < 400 && admitted !== 'refused'))
       connection.acceptedBytes = connection.socket.bytesRead;
   });
 }
 
 /** Binds an HTTP/2 session to the socket that it was created on. */
 export function bindSession(session: object, socket: Socket): void {
-  const connection = connections.get(socket);
-  if (connection) connections.set(session, connection);
+  const connection = (socket as Carrier)[known];
+  if (connection) (session as Carrier)[known] = connection;
 }
 
 /**
@@ -103,7 +106,7 @@ export function guardConnections(server: Server, limits: ConnectionLimits): Read
   server.maxConnections = limits.maxConnections;
   server.prependListener('connection', (socket: Socket) => {
     const connection = { socket, active: 0, acceptedBytes: 0 };
-    connections.set(socket, connection);
+    (socket as Carrier)[known] = connection;
     open.set(socket, { connection, since: performance.now() });
     sockets.add(socket);
     socket.once('close', () => {

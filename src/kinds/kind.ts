@@ -90,7 +90,7 @@ export interface ResultShape {
 export interface JobSnapshot {
   job: Job;
   counts?: Counts;
-  batches?: BatchSummary[];
+  batches?: readonly BatchSummary[];
   /** Every unit with its batch, in order. */
   units?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; index: number }[];
   /** The first failed units of an ended job, with their places in the job from 0. */

@@ -139,3 +139,27 @@ test('verify() reads the secrets again for a link that none of them signed, and 
   expect(verify(rotated).path).toBe('job/a.json');
   expect(refreshed).toBe(1);
 });
+
+test('links of one second are equal, and each file, name, owner and secret has its own signature', () => {
+  let secret = 's1';
+  const secrets = { newest: () => secret, all: () => [secret], refresh: () => {} };
+  const { link, verify } = createLinks({ secrets, publicUrl: () => 'https://gleaner.test', clock });
+  const make = () => [
+    link('job/1.json'),
+    link('job/2.json'),
+    link('job/1.json', { fileName: 'a' }),
+    link('job/1.json', { bearerOf: 'a' }),
+    link('job/1.json', { fileName: 'a', bearerOf: 'b' }),
+  ];
+  const first = make();
+  const signaturesOf = (links: string[]) => new Set(links.map((made) => made.split('signature=')[1]));
+  expect(signaturesOf(first).size).toBe(5);
+  expect(make()).toEqual(first);
+  secret = 's2';
+  for (const made of make()) expect(() => verify(made)).not.toThrow();
+  expect(signaturesOf([...make(), ...first]).size).toBe(10);
+  now += 1000;
+  const later = make();
+  for (const made of later) expect(() => verify(made)).not.toThrow();
+  expect(later[0]).toContain(`expires=${now / 1000 + 7 * 86_400}`);
+});

@@ -46,10 +46,11 @@ export interface LinksOptions {
 
 /** Creates the signer of links: HMAC-SHA-256 over path, expiry, file name and owner. */
 export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links {
+  const signatures = createSignatures();
   return {
     link: (path, { fileName, bearerOf } = {}) => {
       const expires = String(Math.floor(clock.now() / 1000) + linkSeconds);
-      const signature = sign(secrets.newest(), path, expires, fileName, bearerOf);
+      const signature = signatures.sign(secrets.newest(), path, expires, fileName, bearerOf);
       const name = fileName === undefined ? '' : `&name=${encodeURIComponent(fileName)}`;
       const user = bearerOf === undefined ? '' : `&user=${encodeURIComponent(bearerOf)}`;
       const place = path.split('/').map(encodeURIComponent).join('/');
@@ -94,6 +95,30 @@ function parseLink(link: string): { path: string; query: URLSearchParams } {
     // The path is not percent-encoded UTF-8.
   }
   throw new Fault('link_invalid', 'The link is not valid: it is incomplete');
+}
+
+/** Maximum signatures kept for reuse within one second. */
+const maxSignatures = 10_000;
+
+/** Creates a signer that reuses signatures within a second: links count seconds, so those of one second are equal. */
+function createSignatures(): { sign: typeof sign } {
+  const kept = new Map<string, string>();
+  let current = '';
+  let currentSecret = '';
+  return {
+    sign: (secret, path, expires, name, user) => {
+      if (expires !== current || secret !== currentSecret || kept.size >= maxSignatures) kept.clear();
+      current = expires;
+      currentSecret = secret;
+      const key = JSON.stringify([path, name, user]);
+      let signature = kept.get(key);
+      if (signature === undefined) {
+        signature = sign(secret, path, expires, name, user);
+        kept.set(key, signature);
+      }
+      return signature;
+    },
+  };
 }
 
 function sign(

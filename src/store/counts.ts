@@ -2,7 +2,6 @@ import type { Counts } from './documents.ts';
 
 /** Counts of a job as engines add them up, side by side. */
 export interface CountRow {
-  jobId: string;
   units: number;
   success: number;
   failed: number;

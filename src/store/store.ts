@@ -25,7 +25,7 @@ import type { OriginStore, WaitStore } from './politeness.ts';
  * The store port: intents, each one atomic step. In SQLite a step is a transaction; in MongoDB it is
  * one update on one document, or an order of them that any later call with the same arguments
  * resumes (DESIGN, "Truth, queue, and what happens once"). Faults: `unavailable` when the engine
- * does not answer.
+ * does not answer. Documents may be shared with other callers: they must not be changed.
  */
 export interface Store
   extends AccountStore,
@@ -283,7 +283,7 @@ export interface BatchStore {
   /** The same for several jobs at once; one without batches is not among them. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /** Every batch of a job by `seq`, without units. */
-  listBatches(jobId: string): Promise<BatchSummary[]>;
+  listBatches(jobId: string): Promise<readonly BatchSummary[]>;
   /** Every batch of a job by `seq`, or those at the places `seqs`, which rise; whole, read a few at a time. */
   readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
   /** The batch and index of the first unit of the job with this key. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { User } from '../documents.ts';
-import { aKey, aTime, aUser } from './samples.ts';
+import { aKey, anEntry, aTime, aUser } from './samples.ts';
 import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
 
 /** Users and API keys. */
@@ -124,6 +124,25 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.createApiKey(second)).toBe(false);
     expect(await stores.store.listApiKeys(key.userId)).toEqual([key]);
     expect(await stores.store.listApiKeys(second.userId)).toEqual([]);
+  });
+
+  test('a revocation, a suspension and a new balance show at the next lookup in every process', async () => {
+    const user = aUser();
+    const key = aKey({ userId: user.id });
+    await stores.store.createUser(user);
+    await stores.store.createApiKey(key);
+    const lookUp = async () => {
+      const found = await stores.store.findApiKey(key.hash);
+      expect(await stores.other.findApiKey(key.hash)).toEqual(found);
+      return found;
+    };
+    expect(await lookUp()).toEqual({ key, user });
+    await stores.other.postLedgerEntry(anEntry(user.id, 5));
+    expect((await lookUp())?.user.balance).toBe(user.balance + 5);
+    await stores.store.suspendUser(user.id, aTime + 5);
+    expect((await lookUp())?.user.suspendedAt).toBe(aTime + 5);
+    await stores.other.revokeApiKey(key.id, aTime + 10);
+    expect((await lookUp())?.key.revokedAt).toBe(aTime + 10);
   });
 
   test('a revoked key says when, and stays as it was at a second revocation', async () => {

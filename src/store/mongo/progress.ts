@@ -126,7 +126,7 @@ async function countJobs(
   const done = { $eq: ['$state', 'done'] };
   const counted = (condition: object) => ({ $sum: { $cond: [{ $and: [done, condition] }, 1, 0] } });
   const rows = await batches
-    .aggregate<Omit<CountRow, 'jobId'> & { _id: string }>([
+    .aggregate<CountRow & { _id: string }>([
       { $match: { jobId: { $in: [...jobIds] } } },
       {
         $group: {
@@ -141,5 +141,5 @@ async function countJobs(
       },
     ])
     .toArray();
-  return new Map(rows.map(({ _id: jobId, ...row }) => [jobId, readCounts({ jobId, ...row })]));
+  return new Map(rows.map(({ _id: jobId, ...row }) => [jobId, readCounts(row)]));
 }

@@ -63,7 +63,7 @@ export function accountStore(engine: Engine): AccountStore {
         ...apiKeys.values(key),
       ) === 1,
 
-    findApiKey: async (hash) => engine.document(keysWithUser, keyByHash, hash),
+    findApiKey: async (hash) => engine.recall.document(keysWithUser, keyByHash, hash),
 
     touchApiKey: async (id, at) => {
       engine.relaxed.run(

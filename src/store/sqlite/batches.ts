@@ -8,9 +8,9 @@ import { batches } from './shapes.ts';
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
 /** Batches in SQLite. What only reads is in progress.ts. */
-export function batchStore({ relaxed: engine, ...durable }: Engine): BatchStore {
+export function batchStore({ relaxed: engine, recall, ...durable }: Engine): BatchStore {
   return {
-    ...progressStore(engine),
+    ...progressStore(engine, recall),
 
     queueBatches: async (jobId, limit, now, region) => {
       const among =

@@ -57,7 +57,9 @@ function observed(): { store: Store; levels: () => Set<string> } {
       <P extends unknown[], R>(call: (...parameters: P) => R) =>
       (...parameters: P): R => {
         const result = call(...parameters);
-        seen.add(levelOf(connection)!);
+        // Reads wait for nothing, and leave the level as it is.
+        if (parameters.every((given) => typeof given !== 'string' || !/^\s*SELECT\b/.test(given)))
+          seen.add(levelOf(connection)!);
         return result;
       };
     return {
@@ -69,7 +71,7 @@ function observed(): { store: Store; levels: () => Set<string> } {
       write: connection.write,
     };
   };
-  const store = storeOn({ ...observe(engine), relaxed: observe(engine.relaxed), close: engine.close });
+  const store = storeOn({ ...engine, ...observe(engine), relaxed: observe(engine.relaxed) });
   return {
     store,
     levels: () => {

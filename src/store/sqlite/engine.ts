@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../base/fault.ts';
+import { createRecall, type Recall } from './recall.ts';
 import { migrate } from './schema.ts';
 import type { Shape } from './shapes.ts';
 
@@ -12,7 +13,7 @@ export type Value = SQLInputValue;
 type Durability = 'FULL' | 'NORMAL';
 
 /** How a row becomes a document. */
-type Readable<T> = Pick<Shape<T>, 'read'>;
+export type Readable<T> = Pick<Shape<T>, 'read'>;
 
 /**
  * One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. A commit is on the
@@ -24,6 +25,8 @@ export interface Engine extends Connection {
    * lost from the last one backwards and never in part, so a later durable commit makes them durable.
    */
   readonly relaxed: Connection;
+  /** Reads that every call makes. */
+  readonly recall: Recall;
   close(): void;
 }
 
@@ -80,24 +83,11 @@ export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
     throw thrown;
   }
 
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string) => {
-    const known = statements.get(sql);
-    if (known) return known;
-    const statement = database.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  };
+  const prepareObjects = preparer(database, false);
   // Rows as arrays: the driver's objects of many columns take longer to make than to read from the file.
-  const listing = new Map<string, StatementSync>();
-  const prepareListing = (sql: string) => {
-    const known = listing.get(sql);
-    if (known) return known;
-    const statement = database.prepare(sql);
-    statement.setReturnArrays(true);
-    listing.set(sql, statement);
-    return statement;
-  };
+  const prepareArrays = preparer(database, true);
+  /** Statements of this process that may have changed the file. */
+  let writes = 0;
   let current: Durability = 'FULL';
   const use = (durability: Durability) => {
     // Within a transaction the level is that of its beginning.
@@ -106,43 +96,100 @@ export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
     current = durability;
   };
   const connect = (durability: Durability): Connection => {
-    const run = <T>(call: () => T): T =>
+    const run = <T>(prepare: Prepare, sql: string, call: (statement: StatementSync) => T): T =>
       guarded(path, () => {
-        use(durability);
-        return call();
+        const { statement, reads } = prepare(sql);
+        if (!reads) {
+          writes += 1;
+          use(durability);
+        }
+        return call(statement);
       });
     return {
-      all: <T>(sql: string, ...values: Value[]) => run(() => prepare(sql).all(...values) as T[]),
+      all: <T>(sql: string, ...values: Value[]) =>
+        run(prepareObjects, sql, (statement) => statement.all(...values) as T[]),
       get: <T>(sql: string, ...values: Value[]) =>
-        run(() => (prepare(sql).get(...values) as T | undefined) ?? null),
+        run(prepareObjects, sql, (statement) => (statement.get(...values) as T | undefined) ?? null),
       documents: (shape, sql, ...values) =>
-        run(() => (prepareListing(sql).all(...values) as unknown as Value[][]).map(shape.read)),
+        run(prepareArrays, sql, (statement) =>
+          (statement.all(...values) as unknown as Value[][]).map((row) => shape.read(row)),
+        ),
       document: (shape, sql, ...values) =>
-        run(() => {
-          const row = prepareListing(sql).get(...values) as unknown as Value[] | undefined;
+        run(prepareArrays, sql, (statement) => {
+          const row = statement.get(...values) as unknown as Value[] | undefined;
           return row === undefined ? null : shape.read(row);
         }),
-      run: (sql, ...values) => run(() => Number(prepare(sql).run(...values).changes)),
+      run: (sql, ...values) =>
+        run(prepareObjects, sql, (statement) => Number(statement.run(...values).changes)),
       write: (step) => {
-        run(() => prepare('BEGIN IMMEDIATE').run());
+        run(prepareObjects, 'BEGIN IMMEDIATE', (statement) => statement.run());
         try {
           const result = step();
-          guarded(path, () => prepare('COMMIT').run());
+          guarded(path, () => prepareObjects('COMMIT').statement.run());
           return result;
         } catch (thrown) {
           // A full disk ends the transaction by itself; there is nothing to roll back then.
-          if (database.isTransaction) prepare('ROLLBACK').run();
+          if (database.isTransaction) prepareObjects('ROLLBACK').statement.run();
           throw thrown;
         }
       },
     };
   };
+  const connection = connect('FULL');
+  const version = versionOf(database, () => writes);
   return {
-    ...connect('FULL'),
+    ...connection,
     relaxed: connect('NORMAL'),
+    recall: createRecall({
+      documents: connection.documents,
+      version: () => guarded(path, version),
+    }),
     close: () => {
       if (database.isOpen) database.close();
     },
+  };
+}
+
+interface Prepared {
+  statement: StatementSync;
+  /** True for a statement that cannot change the file. */
+  reads: boolean;
+}
+
+type Prepare = (sql: string) => Prepared;
+
+/** Prepares each statement once, for rows as arrays or as objects. */
+function preparer(database: DatabaseSync, arrays: boolean): Prepare {
+  const known = new Map<string, Prepared>();
+  return (sql) => {
+    let prepared = known.get(sql);
+    if (prepared === undefined) {
+      const statement = database.prepare(sql);
+      if (arrays) statement.setReturnArrays(true);
+      prepared = { statement, reads: /^\s*SELECT\b/.test(sql) };
+      known.set(sql, prepared);
+    }
+    return prepared;
+  };
+}
+
+/**
+ * Numbers the versions of the file that reads outside a transaction see. SQLite's data_version tells of commits of
+ * other connections and processes, `writes` of those of this one.
+ */
+function versionOf(database: DatabaseSync, writes: () => number): () => number | undefined {
+  const foreign = database.prepare('PRAGMA data_version');
+  foreign.setReturnArrays(true);
+  let seen: unknown;
+  let seenWrites = -1;
+  let version = 0;
+  return () => {
+    if (database.isTransaction) return undefined;
+    const [current] = foreign.get() as unknown as [number];
+    if (current !== seen || writes() !== seenWrites) version += 1;
+    seen = current;
+    seenWrites = writes();
+    return version;
   };
 }
 

@@ -12,7 +12,7 @@ const chunkSize = 50;
 
 /** Asked by most calls. */
 const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`;
-const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = ? AND state <> 'writing'`;
+const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS INTEGER) AND state <> 'writing'`;
 
 /**
  * Jobs in SQLite. A job that is being written has a row in the state `writing`, which no reader sees:
@@ -45,9 +45,9 @@ export function jobStore(engine: Engine): JobStore {
 
     discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'discarding') !== null),
 
-    getJob: async (jobId) => engine.document(jobs, jobById, jobId),
+    getJob: async (jobId) => engine.recall.document(jobs, jobById, jobId),
 
-    getJobByNumber: async (number) => engine.document(jobs, jobByNumber, number),
+    getJobByNumber: async (number) => engine.recall.document(jobs, jobByNumber, String(number)),
 
     listJobs: async (filter, page) => {
       const after = readCursor(page);

@@ -1,7 +1,8 @@
-import { type CountRow, countNothing, readCounts } from '../counts.ts';
-import type { Batch, BatchSummary, Counts, Lane, Unit } from '../documents.ts';
+import { countNothing, readCounts } from '../counts.ts';
+import type { Batch, Counts, Lane, Unit } from '../documents.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection } from './engine.ts';
+import type { Connection, Value } from './engine.ts';
+import type { Recall } from './recall.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
 /** Batches with units and outcomes that are held in memory at once. */
@@ -23,8 +24,25 @@ export type ProgressStore = Pick<
 /** Asked by every look at progress. */
 const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
 
+const sums = `sum(total), sum(success), sum(failed), count(*),
+  count(*) FILTER (WHERE state = 'done' AND success > 0), count(*) FILTER (WHERE state = 'done' AND success = 0)`;
+const countsOfJob = `SELECT ${sums} FROM batches WHERE job_id = ? GROUP BY job_id`;
+const counts = {
+  read: (row: readonly Value[]) => {
+    const [units, success, failed, batches, good, bad] = row as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return readCounts({ units, success, failed, batches, good, bad });
+  },
+};
+
 /** Reads of batches in SQLite. */
-export function progressStore(engine: Connection): ProgressStore {
+export function progressStore(engine: Connection, recall: Recall): ProgressStore {
   return {
     countInFlight: async (jobId, now) => {
       const rows = engine.all<{ region: string; batches: number; off: number }>(
@@ -43,11 +61,11 @@ export function progressStore(engine: Connection): ProgressStore {
     hasPending: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
-    countJob: async (jobId) => countJobs(engine, [jobId]).get(jobId) ?? countNothing(),
+    countJob: async (jobId) => recall.document(counts, countsOfJob, jobId) ?? countNothing(),
 
     countJobs: async (jobIds) => countJobs(engine, jobIds),
 
-    listBatches: async (jobId): Promise<BatchSummary[]> => engine.documents(summaries, summariesOfJob, jobId),
+    listBatches: async (jobId) => recall.documents(summaries, summariesOfJob, jobId),
 
     readBatches: async function* (jobId, seqs) {
       const places = seqs?.values();
@@ -104,14 +122,12 @@ export function progressStore(engine: Connection): ProgressStore {
 }
 
 function countJobs(engine: Connection, jobIds: readonly string[]): Map<string, Counts> {
-  const rows = engine.all<CountRow>(
-    `SELECT job_id AS jobId, sum(total) AS units, sum(success) AS success, sum(failed) AS failed,
-       count(*) AS batches, count(*) FILTER (WHERE state = 'done' AND success > 0) AS good,
-       count(*) FILTER (WHERE state = 'done' AND success = 0) AS bad
-     FROM batches WHERE job_id IN (SELECT value FROM json_each(?)) GROUP BY job_id`,
+  const rows = engine.documents(
+    { read: (row) => ({ jobId: row[0] as string, counts: counts.read(row.slice(1)) }) },
+    `SELECT job_id, ${sums} FROM batches WHERE job_id IN (SELECT value FROM json_each(?)) GROUP BY job_id`,
     JSON.stringify(jobIds),
   );
-  return new Map(rows.map((row) => [row.jobId, readCounts(row)]));
+  return new Map(rows.map((row) => [row.jobId, row.counts]));
 }
 
 /** A batch with its units. */

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Engine, openEngine, type Value } from './engine.ts';
+
+const select = 'SELECT name, value FROM sequences WHERE name = ?';
+const shape = { read: ([name, value]: readonly Value[]) => ({ name, value, inside: [value] }) };
+const insert = 'INSERT INTO sequences (name, value) VALUES (?, ?)';
+
+let engine: Engine;
+let other: Engine;
+
+beforeEach(() => {
+  const path = join(tmpdir(), `gleaner-recall-${randomUUID()}`, 'data.sqlite');
+  engine = openEngine(path);
+  other = openEngine(path);
+  engine.run(insert, 'a', 1);
+});
+afterEach(() => {
+  engine.close();
+  other.close();
+});
+
+const read = (name = 'a') => engine.recall.document(shape, select, name);
+
+describe('recall', () => {
+  test('returns the same document while the file is unchanged', () => {
+    const first = read();
+    expect(first).toEqual({ name: 'a', value: 1, inside: [1] });
+    expect(read()).toBe(first);
+    expect(engine.recall.documents(shape, select, 'a')[0]).toBe(first);
+  });
+
+  test('remembers that nothing was found until something is written', () => {
+    expect(read('b')).toBeNull();
+    engine.run(insert, 'b', 2);
+    expect(read('b')?.value).toBe(2);
+  });
+
+  test('sees every way in which its own process writes', () => {
+    const update = (value: number) => `UPDATE sequences SET value = ${value} WHERE name = 'a'`;
+    const writes: [number, (sql: string) => unknown][] = [
+      [2, (sql) => engine.run(sql)],
+      [3, (sql) => engine.relaxed.run(sql)],
+      [4, (sql) => engine.get(`${sql} RETURNING name`)],
+      [5, (sql) => engine.all(`${sql} RETURNING name`)],
+      [6, (sql) => engine.document(shape, `${sql} RETURNING name, value`)],
+      [7, (sql) => engine.relaxed.documents(shape, `${sql} RETURNING name, value`)],
+      [8, (sql) => engine.write(() => engine.run(sql))],
+    ];
+    for (const [value, write] of writes) {
+      read();
+      write(update(value));
+      expect(read()?.value).toBe(value);
+    }
+  });
+
+  test('sees what another connection committed, and nothing before its commit', () => {
+    const first = read();
+    other.write(() => {
+      other.run(`UPDATE sequences SET value = 9 WHERE name = 'a'`);
+      expect(read()).toBe(first);
+    });
+    expect(read()?.value).toBe(9);
+  });
+
+  test('keeps nothing that a transaction read before it was rolled back', () => {
+    read();
+    const rollback = () =>
+      engine.write(() => {
+        engine.run(`UPDATE sequences SET value = 9 WHERE name = 'a'`);
+        expect(read()?.value).toBe(9);
+        throw new Error('rolled back');
+      });
+    expect(rollback).toThrow('rolled back');
+    expect(read()?.value).toBe(1);
+  });
+
+  test('tells statements apart', () => {
+    read();
+    const names = { read: ([name]: readonly Value[]) => name };
+    expect(engine.recall.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe('a');
+  });
+
+  test('freezes what callers share', () => {
+    const document = read()!;
+    expect(() => Object.assign(document, { value: 2 })).toThrow(TypeError);
+    expect(() => document.inside.push(2)).toThrow(TypeError);
+  });
+
+  test('rejects reads of a closed file as unavailable', () => {
+    read();
+    engine.close();
+    expect(() => read()).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  });
+});
