@@ -115,7 +115,7 @@ export interface View {
 
 /** One kind of work: how a job is planned, priced, packed and shown. Pure; it knows no market. */
 export interface Kind {
-  /** Folder name: "variant_sold". */
+  /** Name in the contract: "variant_sold". Its folder is written with dashes. */
   readonly name: string;
   /** The sort of page that its units are read from. */
   readonly page: PageName;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { registryTexts } from '../../deploy/registries.ts';
 import {
   againstArrows,
   areaOf,
@@ -33,7 +34,10 @@ const foldersOf = (parent: string) =>
     .map(({ name }) => name);
 
 /** Names of all markets and kinds. */
-const axes = new Set([...foldersOf('src/markets'), ...foldersOf('src/kinds')]);
+const axes = new Set([
+  ...foldersOf('src/markets'),
+  ...foldersOf('src/kinds').map((folder) => folder.replaceAll('-', '_')),
+]);
 
 describe('the program', () => {
   test('has a place for each of its areas', () => {
@@ -46,6 +50,11 @@ describe('the program', () => {
 
   test('imports one way', () => {
     expect(againstArrows(sources)).toEqual([]);
+  });
+
+  test('lists every market, kind and fake marketplace in its generated registry', () => {
+    for (const [path, text] of Object.entries(registryTexts(root)))
+      expect(readFileSync(join(root, path), 'utf8'), `${path}: run npm run gen`).toBe(text);
   });
 
   test('keeps markets from their siblings, and kinds from theirs', () => {
