@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { markets } from '../markets/list.ts';
 import { aJob } from '../store/contract/samples.ts';
 import { kinds } from './list.ts';
 
@@ -47,7 +48,8 @@ describe('kinds', () => {
     ['search_bulk', 'mktf', 1],
     ['merchant_bulk', 'mktb', 6],
   ])('%s of %s costs %i credits per unit', (name, market, credits) => {
-    expect(kindOf(name).price(market)).toBe(credits);
+    const { page, price } = kindOf(name);
+    expect(markets.find((each) => each.name === market)!.prices?.[page] ?? price).toBe(credits);
   });
 
   test.each([

@@ -10,6 +10,7 @@ import {
   betweenSiblings,
   drivers,
   isKnown,
+  lookupTables,
   notForBrowsers,
   outsideOf,
   readersOfEnvironment,
@@ -21,7 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Tests, the contracts that adapters are held to, and fixtures import what they like. */
 const ofTests = /\.test\.tsx?$|\/(?:contract|fixture)(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
-const sources: Source[] = ['src', 'gateway', 'gen']
+const sources: Source[] = ['src', 'gateway', 'sandbox', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
@@ -78,6 +79,10 @@ describe('the program', () => {
     expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
     expect(askers(sources, axes)).toEqual([]);
   });
+
+  test('has no lookup table keyed by market or kind outside of their folders', () => {
+    expect(lookupTables(sources, axes)).toEqual([]);
+  });
 });
 
 describe('a source', () => {
@@ -98,6 +103,18 @@ describe('a source', () => {
     ["// import './a.ts';\nconst a = \"import './b.ts'\"; /* from './c.ts' */ export { a };", [], []],
   ])('%s: its imports are seen', (text, files, packages) => {
     expect(readSource('src/jobs/work.ts', text)).toMatchObject({ files, packages });
+  });
+
+  test.each([
+    ['const a = { mkta: 1 };', ['mkta']],
+    ["const a = { 'mkta product': 1 };", ['mkta product']],
+    ['const a = { mkta };', ['mkta']],
+    ["const a = new Map([['mkta', 1]]);", ['mkta']],
+    ["const a = { ['mkta']: 1 };", ['mkta']],
+    ["const a = { kind: 'mkta' };", ['kind']],
+    ['const { mkta } = a;', []],
+  ])('%s: its keys are seen', (text, keys) => {
+    expect(readSource('src/jobs/work.ts', text).keys).toEqual(keys);
   });
 
   test('with an import whose name is put together is an error', () => {
@@ -182,6 +199,10 @@ describe('a rule', () => {
     const asking = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
     expect(askers(asking('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
     expect(askers(asking('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    const table = (path: string) => [readSource(path, "const a = { 'pgnt/x': 1 };")];
+    expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt/x'"]);
+    expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(readersOfEnvironment(asking('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
   });
 });

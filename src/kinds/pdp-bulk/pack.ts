@@ -1,5 +1,17 @@
-import { type Identity, identify } from '../items.ts';
-import type { FilePack } from '../kind.ts';
+import { restName, rulesOf } from '../../base/problems.ts';
+import { below } from '../../base/record-shape.ts';
+import { type Identity, identify, identityOf, itemFields } from '../items.ts';
+import type { FilePack, ResultContract } from '../kind.ts';
+
+/** Returns the fields of a line: those that identify the item, and the page. */
+export function lineFields(page: string, { request }: ResultContract): string {
+  const fields = itemFields(request);
+  const identity = identityOf(fields).map(({ name, from }) => {
+    const isRequired = fields.some((field) => restName(field) === from && rulesOf(field).required);
+    return `${name}: string${isRequired ? '' : '?'}`;
+  });
+  return [...identity, below('response', page)].join('; ');
+}
 
 /**
  * One line per scraped item: what identifies it, and its page under `response` (interface, "JSONL

@@ -1,5 +1,5 @@
 import type { Kind } from '../kind.ts';
-import { listingFile } from '../listing.ts';
+import { listingFields, listingFile } from '../listing.ts';
 import { pgntKind } from '../pgnt.ts';
 
 /** Items of search and category pages. */
@@ -7,4 +7,5 @@ export const searchItems: Kind = pgntKind({
   name: 'search_items',
   page: 'search',
   files: { unit: listingFile },
+  resultFields: listingFields,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../base/fault.ts';
-import { readRows } from './rows.ts';
+import { readRows } from './plan.ts';
 
 const header = 'region,shop_id,item_id';
 const one = { region: 'sg', shop_id: '1', item_id: '2' };

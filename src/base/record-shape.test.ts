@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { below, fieldsOf, lackOf, missesOf } from './shape.ts';
+import { below, fieldsOf, lackOf, missesOf } from './record-shape.ts';
 
 describe('what a record misses of its shape', () => {
   const shape =

@@ -1,8 +1,34 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
+import type { Message } from '@bufbuild/protobuf';
 import { CsvError, parse } from 'csv-parse';
 import { Fault, type Problem } from '../../base/fault.ts';
 import { quote } from '../../base/problems.ts';
+import type { Unit } from '../../store/documents.ts';
+import { inOrder } from '../items.ts';
+import type { Plan } from '../kind.ts';
+
+/** Fields of gleaner.mkta.v1.SubmitGetPcBulkRequest. */
+interface Request {
+  file: Uint8Array;
+  rescrape?: boolean;
+  resultFormat?: string;
+}
+
+/** Plans one unit per row of the CSV, in its order. Faults as readRows(). */
+export async function plan(request: Message): Promise<Plan> {
+  const { file, rescrape = false, resultFormat = 'csv' } = request as unknown as Request;
+  const units = (await readRows(file)).map(({ region, ...input }) => ({
+    unit: { key: input.item_id, input },
+    region,
+  }));
+  return { groups: inOrder(units), region: '', params: { rescrape, resultFormat } };
+}
+
+/** Returns the key that a product page is cached under: region, shop and item. */
+export function recentKey({ input }: Unit, region: string): string {
+  return `${region}/${input.shop_id}/${input.item_id}`;
+}
 
 /** One row of the CSV that a client uploads. */
 export interface Row {
