@@ -829,7 +829,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.options.v1.Access.ACCESS_UNSPECIFIED": "A declaration that forgot to say: refused at start.",
   "gleaner.options.v1.Access.ACCESS_USER": "The API key of a user.",
   "gleaner.options.v1.Job": "Binds a method to a kind of work. The market is the service's; the submit method of a kind on a market is the offer.",
-  "gleaner.options.v1.Job.kind": "Folder name under src/kinds: \"variant_sold\". Empty for STEP_DATA: every kind of the market whose units have result files.",
+  "gleaner.options.v1.Job.kind": "Name of the kind: \"variant_sold\", whose folder is src/kinds/variant-sold. Empty for STEP_DATA, which serves every kind of the market whose units have result files.",
   "gleaner.options.v1.Job.result": "For STEP_SUBMIT of kinds whose units have result files: full name of the message that is the file's object.",
   "gleaner.options.v1.Job.result_in_array": "The result file is an array of that one object.",
   "gleaner.options.v1.Job.step": "What the method does with the job.",

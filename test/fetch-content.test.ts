@@ -15,6 +15,7 @@ import type { JobContext } from '../src/jobs/context.ts';
 import { resolveOffers } from '../src/jobs/offers.ts';
 import { readUnit } from '../src/jobs/read-unit.ts';
 import { kinds } from '../src/kinds/list.ts';
+import { listedFields } from '../src/markets/defaults.ts';
 import { markets } from '../src/markets/list.ts';
 import { services } from '../src/rpc/services.ts';
 import { aBatch, aJob } from '../src/store/contract/samples.ts';
@@ -203,7 +204,7 @@ describe('a page that is not what was asked for is a fault, never a result', () 
   const offers = resolveOffers(services, kinds, markets);
   const log = createLog('silent', 'test');
   const store = openSqliteStore({ path: ':memory:' });
-  const drift = createDriftWatch({ store, clock: systemClock, log });
+  const drift = createDriftWatch({ store, clock: systemClock, log, shapes: listedFields });
   let folder: string;
   let blobs: Blobs;
   beforeAll(async () => {

@@ -12,6 +12,7 @@ import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
 import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
+import { listedFields } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { services } from '../rpc/services.ts';
@@ -87,7 +88,7 @@ export async function compose(
     newId,
     random: Math.random,
     pages: fetching.pages,
-    drift: createDriftWatch({ store, clock, log }),
+    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
     offers: resolveOffers(
       services,

@@ -7,8 +7,7 @@ import { createHttpFetcher } from '../fetch/http.ts';
 import { createPageMemory } from '../fetch/page-memory.ts';
 import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
 import type { RequestWatch } from '../fetch/request-watch.ts';
-import { limitsOf } from '../markets/limits.ts';
-import { markets } from '../markets/list.ts';
+import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
 
 /** What pages are asked for with. */
@@ -28,7 +27,6 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
   close(): Promise<void>;
 } {
   const { origins, userAgent } = config;
-  const limits = (name: string) => limitsOf(markets.find((market) => market.name === name));
   const { path, ...browserLimits } = config.browser;
   const fetcher = chooseFetcher(origins, {
     http: createHttpFetcher({
@@ -36,7 +34,7 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
       clock,
       log,
       userAgent,
-      maxPageBytes: (market) => limits(market).pageBytes,
+      maxPageBytes: (market) => limitsOfMarket(market).pageBytes,
     }),
     browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
   });
@@ -47,7 +45,8 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
     log,
     store,
     userAgent,
-    limitsOf: limits,
+    limitsOf: limitsOfMarket,
+    policyOf: policyOfMarket,
     memory: createPageMemory({ maxBytes: config.pageMemoryBytes, clock }),
     ...(watch ? { watch } : {}),
   });

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { type Field, fieldsOf, lackOf } from '../base/record-shape.ts';
 import type { DriftStore } from '../store/store.ts';
 import { createAllowance } from './allowance.ts';
-import { listedFields } from './listed-fields.ts';
 import { type Example, type FieldHistory, learn, noHistory, sharesOf } from './rule.ts';
-import { type Field, fieldsOf, lackOf } from './shape.ts';
 import { changeHistories, type Histories } from './state.ts';
 
 /** Watches whether listed fields go missing from pages. */
@@ -24,8 +23,8 @@ export interface DriftOptions {
   store: DriftStore;
   clock: Clock;
   log: Log;
-  /** Listed fields by market and page; those of the interface when absent. */
-  shapes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Listed fields by market and page. */
+  shapes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** The field that a page lacks as a whole when it cannot be read. */
@@ -53,7 +52,7 @@ interface Place {
 }
 
 /** Makes the watch of one process. */
-export function createDriftWatch({ store, clock, log, shapes = listedFields }: DriftOptions): DriftWatch {
+export function createDriftWatch({ store, clock, log, shapes }: DriftOptions): DriftWatch {
   const places = new Map<string, Place>();
   for (const [market, pages] of Object.entries(shapes)) {
     for (const [page, shape] of Object.entries(pages)) {

@@ -1,6 +1,6 @@
 import type { Origins } from '../base/origins.ts';
-import { type FetchSort, fetchSortOf } from './defaults.ts';
 import type { Fetcher } from './http.ts';
+import { type FetchSort, fetchSortOf } from './policy.ts';
 
 /** Makes one fetcher of both: each market's pages come from the one that the origins file names. */
 export function chooseFetcher(origins: Origins, fetchers: Readonly<Record<FetchSort, Fetcher>>): Fetcher {

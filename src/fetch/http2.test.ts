@@ -8,6 +8,7 @@ import { certificate, trustCertificate } from '../../test/support/certificate.ts
 import { systemClock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
+import { policyOfMarket } from '../markets/defaults.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import { createPolitePages } from './polite.ts';
@@ -172,6 +173,7 @@ describe('where a site offers HTTP/2', () => {
     const origins = parseOrigins(JSON.stringify({ mkta: settings }));
     const made = createHttpFetcher({ origins, clock, log, userAgent: 'Gleaner/test' });
     const polite = createPolitePages({
+      policyOf: policyOfMarket,
       fetcher: made,
       origins,
       store,

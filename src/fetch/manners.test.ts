@@ -4,7 +4,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { rememberManners } from './manners.ts';
 
-const gentleness = { concurrency: 2, requestsPerSecond: 5, robots: false };
+const policy = { concurrency: 2, requestsPerSecond: 5, robots: false };
 
 test('origins are forgotten beyond 1,000, also while they are paused, and their pause is not', async () => {
   const store = openSqliteStore({ path: ':memory:' });
@@ -17,7 +17,7 @@ test('origins are forgotten beyond 1,000, also while they are paused, and their 
     random: () => 0,
     firstPauseMs: 600_000,
   });
-  const at = (number: number) => all.at(`https://store${number}.example`, `mktf ${number}`, gentleness);
+  const at = (number: number) => all.at(`https://store${number}.example`, `mktf ${number}`, policy);
   const first = at(0);
   const busy = at(1);
   const release = await busy.permits.enter();

@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { OriginStore } from '../store/politeness.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
-import type { Gentleness } from './defaults.ts';
 import { createPermits, type Permits } from './permits.ts';
+import type { OriginPolicy } from './policy.ts';
 import { createTurns, type Turns } from './slots.ts';
 
 /** How one origin is treated: how many requests at once, how often, and whether at all just now. */
@@ -31,7 +31,7 @@ export interface MannersOptions {
 /** Manners at every origin that is asked. */
 export interface AllManners {
   /** Those at an origin; made when it is first asked. `name`: what it is called in faults. */
-  at(origin: string, name: string, gentleness: Gentleness): Manners;
+  at(origin: string, name: string, policy: OriginPolicy): Manners;
   /** Gives all permits back. */
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ const mostOrigins = 1_000;
 function createManners(
   origin: string,
   name: string,
-  { concurrency, requestsPerSecond }: Gentleness,
+  { concurrency, requestsPerSecond }: OriginPolicy,
   options: MannersOptions,
 ): Manners {
   const { store, holder, clock } = options;
@@ -86,8 +86,8 @@ export function rememberManners(options: MannersOptions): AllManners {
   };
 
   return {
-    at: (origin, name, gentleness) => {
-      const manners = known.get(origin) ?? createManners(origin, name, gentleness, options);
+    at: (origin, name, policy) => {
+      const manners = known.get(origin) ?? createManners(origin, name, policy, options);
       // The one asked last stands last.
       known.delete(origin);
       if (known.size >= mostOrigins) forgetIdle();

@@ -3,6 +3,7 @@ import { type StandingClock, settled, standingClock } from '../../test/support/c
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
+import { policyOfMarket } from '../markets/defaults.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Fetcher } from './http.ts';
@@ -52,6 +53,7 @@ const fetcher: Fetcher = {
 
 function polite(settings: object = {}, options: Partial<PoliteOptions> = {}): PolitePages {
   return createPolitePages({
+    policyOf: policyOfMarket,
     fetcher,
     origins: parseOrigins(
       JSON.stringify({

@@ -3,13 +3,13 @@ import { Fault } from '../base/fault.ts';
 import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import { gentleness, requestsAtOnce } from './defaults.ts';
 import type { GateCaller } from './gate.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
 import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
 import type { PageMemory, PageShare } from './page-memory.ts';
+import { type OriginPolicy, originPolicy, requestsAtOnce } from './policy.ts';
 import { followingRedirects } from './redirects.ts';
 import type { RequestPlace, RequestWatch } from './request-watch.ts';
 import { createRobots } from './robots.ts';
@@ -32,6 +32,8 @@ export interface PoliteOptions {
   watch?: RequestWatch;
   /** What a market's site may send and take for one unit; the defaults when absent. */
   limitsOf?: (market: string) => MarketLimits;
+  /** Returns the policy that a market declares for its origins. */
+  policyOf: (market: string) => Partial<OriginPolicy>;
   /** What pages of all visits are held in; unbounded when absent. */
   memory?: PageMemory;
 }
@@ -94,12 +96,12 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   });
   const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
-  const gentlenessOf = (market: string) => gentleness(market, origins.get(market));
+  const policyOf = (market: string) => originPolicy(options.policyOf(market), origins.get(market));
 
   const mannersOf = (market: string, region: string, request: PageRequest): Manners => {
     const origin = fetcher.originOf(market, region, request);
     const place = region === '' ? market : `${market}/${region}`;
-    return everywhere.at(origin, request.origin === undefined ? place : origin, gentlenessOf(market));
+    return everywhere.at(origin, request.origin === undefined ? place : origin, policyOf(market));
   };
 
   /** Visits without a look at robots.txt. */
@@ -211,7 +213,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     visit: (market, region, signal, caller) => {
       const share = options.memory?.share();
       const { fetch, ended } = bareVisit(market, region, signal, caller, share);
-      if (!gentlenessOf(market).robots) return { fetch: followingRedirects(fetch), ended };
+      if (!policyOf(market).robots) return { fetch: followingRedirects(fetch), ended };
       const allowed: FetchPage = async (request) => {
         // Before a robots.txt asks for room of its own: visits that hold pages meanwhile would wait for each other.
         share?.release();
@@ -225,7 +227,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
       };
       return { fetch: followingRedirects(allowed), ended };
     },
-    concurrency: (market) => requestsAtOnce(gentlenessOf(market)),
+    concurrency: (market) => requestsAtOnce(policyOf(market)),
     close: everywhere.close,
   };
 }

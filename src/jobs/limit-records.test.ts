@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ListPage, ListSummary, Market } from '../markets/market.ts';
+import { aMarket } from '../../test/support/market.ts';
+import type { ListPage, ListSummary } from '../markets/market.ts';
 import { limitRecords } from './limit-records.ts';
 
-const market: Market = { name: 'mktf', regions: [], readers: {}, limits: { unitRecords: 250 } };
+const market = aMarket({ name: 'mktf', limits: { unitRecords: 250 } });
 
 /** A listing of pages of 100, and how many it was asked for. */
 function listing(pages: number) {

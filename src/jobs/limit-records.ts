@@ -1,5 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import { limitsOf } from '../markets/limits.ts';
+import { limitsOf } from '../markets/defaults.ts';
 import type { ListPage, ListSummary, Market } from '../markets/market.ts';
 
 /** Passes the pages of a listing on. Fault `page_too_large` once they hold more records than its market allows. */

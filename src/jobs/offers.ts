@@ -16,6 +16,8 @@ export interface Offer {
   market: Market;
   /** Reads the units. */
   reader: Reader;
+  /** Input of the submit method. */
+  request: DescMessage;
   /** The object that a unit's result file holds, where the contract declares it. */
   result: ResultShape | null;
 }
@@ -78,7 +80,11 @@ export function resolveOffers(
     const name = `${marketName}/${kindName}`;
     const known = offers.get(name);
     const shape = message === null ? (known?.result ?? null) : { message, inArray: resultInArray };
-    const offer = Object.assign(known ?? { kind, market, reader, result: null }, { result: shape });
+    const request = step === Step.SUBMIT ? method.input : (known?.request ?? method.input);
+    const offer = Object.assign(known ?? { kind, market, reader, request, result: shape }, {
+      request,
+      result: shape,
+    });
     offers.set(name, offer);
     methods.set(fullName(method), { method, offer, market, step, view });
   }
@@ -94,4 +100,9 @@ export function resolveOffers(
 
 function messageOf(file: DescFile, typeName: string): DescMessage | undefined {
   return file.messages.find((message) => message.typeName === typeName);
+}
+
+/** Returns the fields of one record of an offer's results, in the notation of fieldsOf(). */
+export function resultFieldsOf({ kind, market, request, result }: Offer): string {
+  return kind.resultFields(market.listedFields[kind.page] ?? '', { request, result });
 }

@@ -103,10 +103,15 @@ export async function placeJob(
   );
 }
 
-/** Credits per unit of an offer: configuration over the kind's own. */
+/** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
 export function unitPrice(context: JobContext, { kind, market }: Offer): number {
   const { prices } = context.settings;
-  return prices.get(`${market.name}.${kind.name}`) ?? prices.get(kind.name) ?? kind.price(market.name);
+  return (
+    prices.get(`${market.name}.${kind.name}`) ??
+    prices.get(kind.name) ??
+    market.prices?.[kind.page] ??
+    kind.price
+  );
 }
 
 async function makeJob(

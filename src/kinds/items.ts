@@ -28,21 +28,25 @@ const mostProblems = 100;
  * market says is wrong, or a URL that is not the market's.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
-  const items = description.fields.find((field) => field.name === 'items')!.message!;
+  const fields = itemFields(description);
   const problems: Problem[] = [];
   const units: { unit: Unit; region: string }[] = [];
   for (const [index, item] of (request as unknown as Items).items.entries()) {
-    const input = inputOf(item, items.fields);
-    for (const { name, msg, type } of problemsOf(input, items, market)) {
+    const input = inputOf(item, fields);
+    for (const { name, msg, type } of problemsOf(input, fields, market)) {
       problems.push({ loc: ['body', 'items', index, name], msg, type });
     }
     if (problems.length >= mostProblems) break;
     units.push({ unit: { key: String(Object.values(input)[0]), input }, region: regionOf(input, market) });
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some items are not valid.', { problems });
-  const identity = identityOf(items.fields) as unknown as Json;
+  const identity = identityOf(fields) as unknown as Json;
   return { groups: group(units), region: '', params: { identity } };
 }
+
+/** Returns the fields of the message in a request's `items`. */
+export const itemFields = (request: DescMessage): readonly DescField[] =>
+  request.fields.find((field) => field.name === 'items')!.message!.fields;
 
 /** How units become groups of one region each. */
 export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
@@ -81,9 +85,9 @@ function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): J
   return input;
 }
 
-function* problemsOf(input: JsonObject, items: DescMessage, market: Market) {
+function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Market) {
   const blank = new Set<string>();
-  for (const field of items.fields) {
+  for (const field of fields) {
     const name = restName(field);
     const value = input[name];
     if (rulesOf(field).required && typeof value === 'string' && value.trim() === '') {
@@ -91,7 +95,7 @@ function* problemsOf(input: JsonObject, items: DescMessage, market: Market) {
       yield { name, msg: 'String should have more than spaces', type: 'string_too_short' };
     }
   }
-  const asksCategory = input.list_type === 'category' && items.fields.some(({ name }) => name === 'category');
+  const asksCategory = input.list_type === 'category' && fields.some(({ name }) => name === 'category');
   if (asksCategory && !input.category) {
     yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };
   }
@@ -111,7 +115,8 @@ function regionOf(input: JsonObject, market: Market): string {
   return market.regions.length === 1 ? market.regions[0]! : '';
 }
 
-function identityOf(fields: readonly DescField[]): Identity {
+/** Returns the identity that the fields of an item declare. */
+export function identityOf(fields: readonly DescField[]): Identity {
   return fields
     .filter((field) => hasOption(field, identityOption))
     .map((field) => ({

@@ -86,6 +86,13 @@ export interface ResultShape {
   inArray: boolean;
 }
 
+/** The messages of an offer that determine the fields of its results. */
+export interface ResultContract {
+  /** Input of the submit method. */
+  request: DescMessage;
+  result: ResultShape | null;
+}
+
 /** What a view is told of a job. Parts it did not ask for are absent. */
 export interface JobSnapshot {
   job: Job;
@@ -115,7 +122,7 @@ export interface View {
 
 /** One kind of work: how a job is planned, priced, packed and shown. Pure; it knows no market. */
 export interface Kind {
-  /** Folder name: "variant_sold". */
+  /** Name in the contract: "variant_sold". Its folder is written with dashes. */
   readonly name: string;
   /** The sort of page that its units are read from. */
   readonly page: PageName;
@@ -142,8 +149,13 @@ export interface Kind {
    * whether a job is content with a kept one.
    */
   readonly recent?: { key(unit: Unit, region: string): string; serves(job: Job): boolean };
-  /** Credits per unit where configuration names no other, by market. */
-  price(market: string): number;
+  /** Credits per unit, unless the configuration or the market sets another price. */
+  readonly price: number;
+  /**
+   * Returns the fields of one record of a result, in the notation of fieldsOf(): `page`, the listed fields of the
+   * page that the record comes from, and those that the kind adds.
+   */
+  resultFields(page: string, contract: ResultContract): string;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** What the answer to a submit needs beside the job. */

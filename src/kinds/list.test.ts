@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { markets } from '../markets/list.ts';
 import { aJob } from '../store/contract/samples.ts';
 import { kinds } from './list.ts';
 
@@ -29,7 +30,7 @@ const kindOf = (name: string) => kinds.find((kind) => kind.name === name)!;
 
 describe('kinds', () => {
   test('have one entry per name', () => {
-    expect(kinds.map(({ name }) => name)).toEqual(Object.keys(rules));
+    expect(kinds.map(({ name }) => name)).toEqual(Object.keys(rules).toSorted());
   });
 
   test.each(kinds.map((kind) => [kind.name, kind] as const))('%s follows its rules', (name, kind) => {
@@ -47,7 +48,8 @@ describe('kinds', () => {
     ['search_bulk', 'mktf', 1],
     ['merchant_bulk', 'mktb', 6],
   ])('%s of %s costs %i credits per unit', (name, market, credits) => {
-    expect(kindOf(name).price(market)).toBe(credits);
+    const { page, price } = kindOf(name);
+    expect(markets.find((each) => each.name === market)!.prices?.[page] ?? price).toBe(credits);
   });
 
   test.each([

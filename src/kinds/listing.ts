@@ -1,12 +1,14 @@
-import { type DescField, getOption, hasOption } from '@bufbuild/protobuf';
+import { type DescField, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import {
   entries as entriesOption,
+  nullable as nullableOption,
   rest_name as restNameOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { below } from '../base/record-shape.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
-import type { UnitFilePack, UnitFilePlace } from './kind.ts';
+import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
 /**
  * Writes the result file of a listing as the contract declares it: the fields whose values are known
@@ -37,6 +39,32 @@ export const listingFile: UnitFilePack = {
     return count;
   },
 };
+
+/** Returns the fields of a listing's result file as the contract declares it. */
+export function listingFields(page: string, { result }: ResultContract): string {
+  return result!.message.fields
+    .map((field) => {
+      const name = nameOf(field);
+      if (hasOption(field, entriesOption)) return `${name}: array; ${below(`${name}[]`, page)}`;
+      return `${name}: ${typeOf(field)}${getOption(field, nullableOption) ? '?' : ''}`;
+    })
+    .join('; ');
+}
+
+const integers: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT32,
+  ScalarType.INT64,
+  ScalarType.UINT32,
+  ScalarType.UINT64,
+]);
+
+function typeOf(field: DescField): string {
+  if (field.fieldKind === 'list') return 'array';
+  if (field.fieldKind !== 'scalar') return 'object';
+  if (field.scalar === ScalarType.STRING) return 'string';
+  if (field.scalar === ScalarType.BOOL) return 'boolean';
+  return integers.has(field.scalar) ? 'integer' : 'number';
+}
 
 const nameOf = (field: DescField): string => getOption(field, restNameOption) || field.name;
 

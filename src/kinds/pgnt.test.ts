@@ -1,22 +1,20 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { aMarket } from '../../test/support/market.ts';
 import type { Fault } from '../base/fault.ts';
-import type { Market } from '../markets/market.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
 import type { Job, Outcome } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';
 
-const kind = pgntKind({ name: 'search_items', page: 'search', files: {} });
-const market: Market = {
-  name: 'mktx',
+const kind = pgntKind({ name: 'search_items', page: 'search', files: {}, resultFields: (page) => page });
+const market = aMarket({
   regions: ['sg'],
-  readers: {},
   parseUrl: (page, url) => {
     if (!url.startsWith('x:')) throw new Error(`${url} is no address of a ${page}`);
     return { input: { path: url.slice(2) }, region: 'sg', type: url.includes('cat') ? 'category' : 'search' };
   },
-};
+});
 const plan = (...urls: string[]) =>
   kind.plan(create(SubmitSearchItemsRequestSchema, { urls }), SubmitSearchItemsRequestSchema, market);
 

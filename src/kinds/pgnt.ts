@@ -4,8 +4,8 @@ import type { Market, PageName } from '../markets/market.ts';
 import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
 import { settledStatus, unitStatus } from './states.ts';
 
-/** What kinds of listings by URL differ in. */
-type Listings = Pick<Kind, 'name' | 'page' | 'files'>;
+/** Properties that differ between kinds of listings by URL. */
+type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields'>;
 
 /** A kind of up to 50 URLs of a market's listings, after approval, each with a result file of its own. */
 export function pgntKind(listings: Listings): Kind {
@@ -19,7 +19,7 @@ export function pgntKind(listings: Listings): Kind {
     judgedBy: 'batches',
     unqueued: 'refund',
     plan: (request, _description, market) => planUrls(request, market, listings.page),
-    price: () => 6,
+    price: 6,
     submittedNeeds: [],
     submitted,
     views: { retrieve },

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { bulkStatus, bulkSubmitted } from './bulk.ts';
 import { type Identity, identify, inOrder, planItems } from './items.ts';
 import type { JobSnapshot, Kind, View } from './kind.ts';
-import { listingFile } from './listing.ts';
+import { listingFields, listingFile } from './listing.ts';
 import { inputText, unitStatus } from './states.ts';
 
 /** What kinds of tasks differ in. */
@@ -21,6 +21,7 @@ export function taskKind(tasks: Tasks): Kind {
     unqueued: 'refund',
     plan: (request, description, market) => planItems(request, description, market, inOrder),
     files: { unit: listingFile },
+    resultFields: listingFields,
     submittedNeeds: ['units'],
     submitted: (snapshot) => ({ ...bulkSubmitted(snapshot), items: submittedTasks(snapshot) }),
     views: { retrieve },

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { MarketLimits } from '../fetch/limits.ts';
 import type { FetchPage, PageAnswer } from '../fetch/page.ts';
+import type { OriginPolicy } from '../fetch/policy.ts';
+import type { IdForm } from './id-form.ts';
+import type { MarketSamples } from './sample.ts';
 
 /** What a reader is told beside the unit: where and when. */
 export interface ReadContext {
@@ -54,6 +57,12 @@ export type Reader = RecordReader | ListReader;
 /** Sorts of pages: what a kind asks a market for. */
 export type PageName = 'product' | 'variants' | 'search' | 'merchant';
 
+/** Listed fields of the records of each page, in the notation of fieldsOf(). */
+export type ListedFields = Readonly<Partial<Record<PageName, string>>>;
+
+/** Forms of ids of each page. */
+export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
+
 /** One marketplace: how a site is read. It knows no kind, no job and no other market. */
 export interface Market {
   /** Path word: "mkta". */
@@ -62,6 +71,13 @@ export interface Market {
   readonly regions: readonly string[];
   readonly readers: Partial<Record<PageName, Reader>>;
   /** What its site may send and take for one unit, where that is not the default. */
+  readonly listedFields: ListedFields;
+  readonly ids: IdForms;
+  readonly samples: MarketSamples;
+  /** Request policy of its origins, where it is not the default. */
+  readonly policy?: Partial<OriginPolicy>;
+  /** Credits per unit of a page, where they are not the kind's (interface, "Credit costs"). */
+  readonly prices?: Readonly<Partial<Record<PageName, number>>>;
   readonly limits?: Partial<MarketLimits>;
   /** Reads a URL as submitted into a reader's input and region (decisions, "mkta URLs"). Throws a
    *  plain Error whose message says what is wrong with the URL. Absent where no kind takes URLs. */

@@ -2,7 +2,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { OriginMinuteSchema, OriginSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Origins } from '../base/origins.ts';
-import { gentleness } from '../fetch/defaults.ts';
+import { originPolicy } from '../fetch/policy.ts';
+import { policyOfMarket } from '../markets/defaults.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { noPause, type OriginPause } from '../store/politeness.ts';
 
@@ -55,7 +56,7 @@ const keyOf = ({ origin, market, region }: Place): string => [origin, market, re
 
 function limitsOf(market: string, origins: Origins) {
   if (market === '') return {};
-  const { concurrency, requestsPerSecond } = gentleness(market, origins.get(market));
+  const { concurrency, requestsPerSecond } = originPolicy(policyOfMarket(market), origins.get(market));
   return { concurrency, requestsPerSecond };
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { registryTexts } from '../../deploy/registries.ts';
 import {
   againstArrows,
   areaOf,
@@ -9,6 +10,7 @@ import {
   betweenSiblings,
   drivers,
   isKnown,
+  lookupTables,
   notForBrowsers,
   outsideOf,
   readersOfEnvironment,
@@ -20,7 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Tests, the contracts that adapters are held to, and fixtures import what they like. */
 const ofTests = /\.test\.tsx?$|\/(?:contract|fixture)(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
-const sources: Source[] = ['src', 'gateway', 'console', 'gen']
+const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
@@ -33,7 +35,10 @@ const foldersOf = (parent: string) =>
     .map(({ name }) => name);
 
 /** Names of all markets and kinds. */
-const axes = new Set([...foldersOf('src/markets'), ...foldersOf('src/kinds')]);
+const axes = new Set([
+  ...foldersOf('src/markets'),
+  ...foldersOf('src/kinds').map((folder) => folder.replaceAll('-', '_')),
+]);
 
 describe('the program', () => {
   test('has a place for each of its areas', () => {
@@ -46,6 +51,11 @@ describe('the program', () => {
 
   test('imports one way', () => {
     expect(againstArrows(sources)).toEqual([]);
+  });
+
+  test('lists every market, kind and fake marketplace in its generated registry', () => {
+    for (const [path, text] of Object.entries(registryTexts(root)))
+      expect(readFileSync(join(root, path), 'utf8'), `${path}: run npm run gen`).toBe(text);
   });
 
   test('keeps markets from their siblings, and kinds from theirs', () => {
@@ -69,6 +79,10 @@ describe('the program', () => {
     expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
     expect(askers(sources, axes)).toEqual([]);
   });
+
+  test('has no lookup table keyed by market or kind outside of their folders', () => {
+    expect(lookupTables(sources, axes)).toEqual([]);
+  });
 });
 
 describe('a source', () => {
@@ -89,6 +103,18 @@ describe('a source', () => {
     ["// import './a.ts';\nconst a = \"import './b.ts'\"; /* from './c.ts' */ export { a };", [], []],
   ])('%s: its imports are seen', (text, files, packages) => {
     expect(readSource('src/jobs/work.ts', text)).toMatchObject({ files, packages });
+  });
+
+  test.each([
+    ['const a = { mkta: 1 };', ['mkta']],
+    ["const a = { 'mkta product': 1 };", ['mkta product']],
+    ['const a = { mkta };', ['mkta']],
+    ["const a = new Map([['mkta', 1]]);", ['mkta']],
+    ["const a = { ['mkta']: 1 };", ['mkta']],
+    ["const a = { kind: 'mkta' };", ['kind']],
+    ['const { mkta } = a;', []],
+  ])('%s: its keys are seen', (text, keys) => {
+    expect(readSource('src/jobs/work.ts', text).keys).toEqual(keys);
   });
 
   test('with an import whose name is put together is an error', () => {
@@ -173,6 +199,10 @@ describe('a rule', () => {
     const asking = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
     expect(askers(asking('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
     expect(askers(asking('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    const table = (path: string) => [readSource(path, "const a = { 'pgnt/x': 1 };")];
+    expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt/x'"]);
+    expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(readersOfEnvironment(asking('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
   });
 });

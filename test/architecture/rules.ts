@@ -27,6 +27,8 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   gateway: { imports: ['gen', 'src/base'], users: ['src/cli'] },
   // A web page of its own: nothing of the service runs in a browser.
   console: { imports: ['gen'], users: [] },
+  // Fake sites, started as a process of their own. `direct.ts` implements the fetch port for tests.
+  sandbox: { imports: ['src/fetch'], users: [] },
   // What a caller's program would be: it knows the contract, not the service.
   'src/client': { imports: ['gen', 'src/base'], users: ['src/cli'] },
 };
@@ -76,7 +78,9 @@ export const betweenSiblings = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => {
     const folder = folderOf(file);
     return (
-      folder !== undefined && folder !== folderOf(path) && !/^src\/(?:markets|kinds)\/list\.ts$/.test(path)
+      folder !== undefined &&
+      folder !== folderOf(path) &&
+      !/^(?:src\/(?:markets|kinds)|sandbox)\/list\.ts$/.test(path)
     );
   });
 
@@ -108,8 +112,18 @@ export const askers = (sources: readonly Source[], names: ReadonlySet<string>) =
       compared.filter((text) => names.has(text)).map((text) => `${path}: '${text}'`),
     );
 
+/** Files outside of the markets' and kinds' own that hold a lookup table keyed by them, with the keys. */
+export const lookupTables = (sources: readonly Source[], names: ReadonlySet<string>) =>
+  sources
+    .filter(({ path }) => folderOf(path) === undefined && !path.startsWith('gen/'))
+    .flatMap(({ path, keys }) =>
+      keys
+        .filter((key) => key.split(/\W+/).some((word) => names.has(word)))
+        .map((key) => `${path}: '${key}'`),
+    );
+
 /** The folder of one market or kind, of a path inside one. */
-const folderOf = (path: string) => /^src\/(?:markets|kinds)\/[^/]+(?=\/)/.exec(path)?.[0];
+const folderOf = (path: string) => /^(?:src\/(?:markets|kinds)|sandbox)\/[^/]+(?=\/)/.exec(path)?.[0];
 
 const importsWhere = (sources: readonly Source[], holds: (path: string, file: string) => boolean) =>
   sources.flatMap(({ path, files }) =>

@@ -12,6 +12,8 @@ export interface Source {
   readsEnvironment: boolean;
   /** Texts that it compares something with: by an operator, a `case`, or `includes` of a list. */
   compared: string[];
+  /** Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s entries. */
+  keys: string[];
 }
 
 /** A node of the syntax tree, of whatever type. */
@@ -22,7 +24,7 @@ interface Node {
 
 /** Reads a TypeScript source. An import whose name is not written out is an Error: nobody could follow it. */
 export function readSource(path: string, text: string): Source {
-  const source: Source = { path, files: [], packages: [], readsEnvironment: false, compared: [] };
+  const source: Source = { path, files: [], packages: [], readsEnvironment: false, compared: [], keys: [] };
   const imported = (name: unknown) => {
     const written = textOf(name);
     if (written === null) throw new Error(`${path}: an import whose name is not written out`);
@@ -44,6 +46,17 @@ export function readSource(path: string, text: string): Source {
       case 'ExportNamedDeclaration':
         if (node.source) imported(node.source);
         break;
+      case 'ObjectExpression':
+        for (const { key, computed } of node.properties as Node[]) {
+          const name = computed === true ? textOf(key) : nameOf(key);
+          if (name !== null) source.keys.push(name);
+        }
+        break;
+      case 'ArrayExpression': {
+        const elements = node.elements as unknown[];
+        if (elements.length === 2) source.keys.push(...texts(elements.slice(0, 1)));
+        break;
+      }
       case 'MemberExpression':
         source.readsEnvironment ||= isProcess(node.object) && nameOf(node.property) === 'env';
         break;

@@ -7,6 +7,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { browserFetcher, skipped } from './chromium.ts';
@@ -54,6 +55,7 @@ describe.skipIf(skipped)(`where robots.txt is respected, a page in the browser${
     fetcher = browserFetcher(settings, { quietMs: 100 });
     store = openSqliteStore({ path: ':memory:' });
     polite = createPolitePages({
+      policyOf: policyOfMarket,
       fetcher,
       origins: parseOrigins(JSON.stringify(settings)),
       store,

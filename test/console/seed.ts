@@ -1,4 +1,4 @@
-import { works } from '../../src/cli/demo/works.ts';
+import { demoJobs } from '../../src/cli/demo/jobs.ts';
 import { call, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Stage } from './stage.ts';
@@ -43,11 +43,11 @@ export async function seed({ api, deployment, receiver, store }: Stage): Promise
     return answer.job_id;
   };
   const approvals: string[] = [];
-  for (const work of works(store)) {
+  for (const work of demoJobs(() => store)) {
     if (work.csv === undefined) {
-      const jobId = await submit(anna, work.path, work.body);
-      if (work.approval) approvals.push(jobId);
-    } else await upload(deployment.url, anna, `${work.path}/submit`, work.csv);
+      const jobId = await submit(anna, work.submitPath.replace(/\/submit$/, ''), work.body);
+      if (work.needsApproval) approvals.push(jobId);
+    } else await upload(deployment.url, anna, work.submitPath, work.csv);
   }
   for (const jobId of approvals) await api.operator('ApproveJob', { job_id: jobId });
 

@@ -3,6 +3,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { createPolitePages } from '../../src/fetch/polite.ts';
+import { policyOfMarket } from '../../src/markets/defaults.ts';
 
 /** What one process is to ask for; its only parameter, as JSON. */
 export interface Errand {
@@ -39,7 +40,7 @@ const counting: typeof store = {
 };
 const common = { origins, clock: systemClock, log, userAgent: 'Gleaner/test' };
 const fetcher = createHttpFetcher(common);
-const pages = createPolitePages({ ...common, fetcher, store: counting });
+const pages = createPolitePages({ policyOf: policyOfMarket, ...common, fetcher, store: counting });
 
 let next = 0;
 let served = 0;

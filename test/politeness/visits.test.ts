@@ -11,6 +11,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { markets } from '../../src/markets/list.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -70,7 +71,7 @@ beforeEach(async () => {
   };
   store = openSqliteStore({ path: ':memory:' });
   fetcher = createHttpFetcher(common);
-  pages = createPolitePages({ ...common, fetcher, store });
+  pages = createPolitePages({ policyOf: policyOfMarket, ...common, fetcher, store });
 });
 
 afterEach(async () => {

@@ -6,6 +6,7 @@ import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { defaultMarketLimits } from '../../src/fetch/limits.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type RunningProxy, startHttpProxy } from '../support/proxy.ts';
@@ -73,6 +74,7 @@ export async function openSafety(): Promise<SafetyBench> {
     });
     const store = openSqliteStore({ path: ':memory:' });
     const pages = createPolitePages({
+      policyOf: policyOfMarket,
       limitsOf: () => ({ ...defaultMarketLimits, unitBytes: 4_000_000, unitMs: 1_500 }),
       fetcher,
       origins,

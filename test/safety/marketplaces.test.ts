@@ -6,6 +6,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { policyOfMarket } from '../../src/markets/defaults.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -45,7 +46,7 @@ beforeAll(async () => {
       callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
     },
   });
-  pages = createPolitePages({ ...common, fetcher, store });
+  pages = createPolitePages({ policyOf: policyOfMarket, ...common, fetcher, store });
 });
 
 afterEach(() => {

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Fault, type FaultCode } from '../../src/base/fault.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Market } from '../../src/markets/market.ts';
+import { aMarket } from '../support/market.ts';
 import { bodyOf, type Sample } from './manifest.ts';
 import { runSample } from './run.ts';
 
 function market(extract: (body: string) => JsonObject): Market {
-  return {
+  return aMarket({
     name: 'mktb',
     regions: ['id'],
     readers: {
@@ -24,7 +25,7 @@ function market(extract: (body: string) => JsonObject): Market {
         extract: (answer) => [extract(answer.body.toString())],
       },
     },
-  };
+  });
 }
 
 const entry: Sample = {

@@ -10,6 +10,7 @@ import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
+import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
 import { retrievePaths } from '../../src/rpc/job-shape.ts';
@@ -102,7 +103,7 @@ export function createContext(shared: Shared, process: Process): JobContext {
       },
     },
     pages: createPages(world, process),
-    drift: createDriftWatch({ store, clock, log }),
+    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
   };
 }

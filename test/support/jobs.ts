@@ -21,6 +21,7 @@ import { submit } from '../../src/jobs/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
 import { fixedLinkSecrets } from '../../src/links/secrets.ts';
+import { listedFields } from '../../src/markets/defaults.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
@@ -105,7 +106,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
-    drift: createDriftWatch({ store, clock, log }),
+    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes: told,
     pages: {
       visit: (_market, region, signal) => ({

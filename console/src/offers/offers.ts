@@ -1,10 +1,4 @@
-import { type DescMethod, type DescService, getOption } from '@bufbuild/protobuf';
-import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { MktbService } from '../../../gen/gleaner/mktb/v1/mktb_pb.ts';
-import { MktcService } from '../../../gen/gleaner/mktc/v1/mktc_pb.ts';
-import { MktdService } from '../../../gen/gleaner/mktd/v1/mktd_pb.ts';
-import { MkteService } from '../../../gen/gleaner/mkte/v1/mkte_pb.ts';
-import { MktfService } from '../../../gen/gleaner/mktf/v1/mktf_pb.ts';
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import {
   job as jobOption,
   market as marketOption,
@@ -12,16 +6,7 @@ import {
   Step,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http as httpOption } from '../../../gen/google/api/annotations_pb.ts';
-
-/** Services of the marketplaces. A new market is a line here. */
-const services: readonly DescService[] = [
-  MktaService,
-  MktbService,
-  MktcService,
-  MktdService,
-  MkteService,
-  MktfService,
-];
+import { marketServices } from '../../../gen/services.ts';
 
 /** A kind of work on a marketplace: what can be submitted, and where. */
 export interface Offer {
@@ -39,7 +24,7 @@ export interface Offer {
 }
 
 /** Everything that can be submitted, as the contract declares it. */
-export const offers: readonly Offer[] = services.flatMap((service) =>
+export const offers: readonly Offer[] = marketServices.flatMap((service) =>
   service.methods.flatMap((method) => {
     const { kind, step } = getOption(method, jobOption);
     const { pattern } = getOption(method, httpOption);

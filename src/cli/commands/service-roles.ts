@@ -32,9 +32,14 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
     .command('demo')
     .description('run real jobs on the bundled fake marketplaces, and check the results')
     .option('--distributed', 'on MongoDB and JetStream, with separate api and worker processes')
-    .action(async ({ distributed }) => {
+    .option('--market <name>', 'run the jobs of one marketplace only')
+    .action(async ({ distributed, market }) => {
       const { demo } = await import('../demo/demo.ts');
-      process.exitCode = await demo({ distributed: distributed === true, say });
+      process.exitCode = await demo({
+        distributed: distributed === true,
+        ...(market === undefined ? {} : { market }),
+        say,
+      });
     });
   program
     .command('engines')

@@ -6,14 +6,16 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createGleanerClient } from '../../client/index.ts';
 import { startEngines } from '../engines.ts';
+import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
-import { type DemoApi, type Progress, type Result, runWork } from './run.ts';
-import { type Work, works } from './works.ts';
+import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
 
-/** What the demo is asked for. */
+/** Options for demo(). */
 export interface DemoOptions {
   /** On MongoDB and JetStream, with one api and two worker processes. */
   distributed: boolean;
+  /** Marketplace to run the jobs of. Default: every marketplace. */
+  market?: string;
   say: (line: string) => void;
 }
 
@@ -25,7 +27,7 @@ const plainEveryMs = 2_000;
  * started for it: submits, approves, shows progress, downloads and checks the results, and says where
  * they are. Gives the exit code: 0 when every job ended and every file has the interface's shape.
  */
-export async function demo({ distributed, say }: DemoOptions): Promise<number> {
+export async function demo({ distributed, market, say }: DemoOptions): Promise<number> {
   const folder = resolve('.gleaner', `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(join(folder, 'results'), { recursive: true });
   const running: DemoProcess[] = [];
@@ -38,11 +40,14 @@ export async function demo({ distributed, say }: DemoOptions): Promise<number> {
       `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${relative('.', join(folder, 'service.log'))}`,
     );
     const began = Date.now();
-    const list = works(storeOf(origins.config));
-    const results = await runAll(list, api, say);
+    const jobs = demoJobs((name) => addressOf(origins.config, name)).filter(
+      (job) => market === undefined || job.market === market,
+    );
+    if (jobs.length === 0) throw new Error(`No marketplace "${market}".`);
+    const results = await runAll(jobs, api, say);
     const balance = await balanceOf(api);
     summarize(results, say, (Date.now() - began) / 1000, balance);
-    repeatByHand(results, say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
+    repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
     return results.every(({ misses, files }) => misses.length === 0 && files.length > 0) ? 0 : 1;
   } finally {
     for (const process of running.reverse()) await process.stop();
@@ -99,12 +104,12 @@ function quick(origins: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Address of the fake store of marketplace F. */
-function storeOf(origins: Record<string, unknown>): string {
-  const store = origins.mktf as string | Record<string, string> | undefined;
-  return typeof store === 'string'
-    ? store
-    : (Object.values(store ?? {}).find((value) => typeof value === 'string') ?? '');
+/** Returns the address of a marketplace's first origin. */
+function addressOf(origins: Record<string, unknown>, market: string): string {
+  const addresses = origins[market];
+  return typeof addresses === 'string'
+    ? addresses
+    : (Object.values(addresses ?? {}).find((value) => typeof value === 'string') ?? '');
 }
 
 async function createUser(url: string, operatorKey: string, folder: string): Promise<DemoApi> {
@@ -124,14 +129,18 @@ async function balanceOf({ url, key }: DemoApi): Promise<number> {
   return Number((await user.call(AccountService.method.getAccount, {})).account!.balance);
 }
 
-/** Runs every work at once, with a bar each; without a terminal, a line every so often. */
-async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) => void): Promise<Result[]> {
-  const width = Math.max(...list.map(({ title }) => title.length));
+/** Runs every job at once, with a progress bar each; without a terminal it prints a line every 2 seconds. */
+async function runAll(
+  jobs: readonly DemoJob[],
+  api: DemoApi,
+  say: (line: string) => void,
+): Promise<Result[]> {
+  const width = Math.max(...jobs.map(({ title }) => title.length));
   const format = `{title} [{bar}] {value}/{total}, {failed} failed`;
   const bars = process.stdout.isTTY
     ? new MultiBar({ format, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
     : null;
-  const progress = new Map<Work, Progress>();
+  const progress = new Map<DemoJob, Progress>();
   const plain = setInterval(() => {
     if (bars) return;
     const sum = (part: keyof Progress) =>
@@ -140,10 +149,10 @@ async function runAll(list: readonly Work[], api: DemoApi, say: (line: string) =
   }, plainEveryMs);
   try {
     return await Promise.all(
-      list.map((work) => {
-        const bar = bars?.create(1, 0, { title: work.title.padEnd(width), failed: 0 });
-        return runWork(work, api, (now) => {
-          progress.set(work, now);
+      jobs.map((job) => {
+        const bar = bars?.create(1, 0, { title: job.title.padEnd(width), failed: 0 });
+        return runJob(job, api, (now) => {
+          progress.set(job, now);
           bar?.setTotal(now.total);
           bar?.update(now.done, { failed: now.failed });
         });
@@ -162,9 +171,9 @@ function summarize(
   balance: number,
 ): void {
   say('');
-  for (const { work, id, total, failed, cost, files, misses } of results) {
+  for (const { job, id, total, failed, cost, files, misses } of results) {
     say(
-      `${misses.length === 0 && files.length > 0 ? 'ok  ' : 'BAD '} ${work.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
+      `${misses.length === 0 && files.length > 0 ? 'ok  ' : 'BAD '} ${job.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
     );
     for (const { path, records, bytes, sha256 } of files) {
       say(
@@ -183,12 +192,7 @@ function summarize(
 }
 
 /** The commands that do the same by hand, on the same data. */
-function repeatByHand(
-  results: readonly Result[],
-  say: (line: string) => void,
-  settings: Record<string, string>,
-): void {
-  const first = results[0]!;
+function repeatByHand(say: (line: string) => void, settings: Record<string, string>): void {
   const environment = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   say('');
   say(
@@ -208,11 +212,11 @@ function repeatByHand(
   );
   const mine = `-H "Authorization: Bearer $KEY"`;
   say(
-    `  curl ${mine} -H 'Content-Type: application/json' -d '{"country": "id", "items": [{"item_id": "20000000001", "shop_id": "7001"}]}' ${url}${first.work.path}/submit`,
+    `  curl ${mine} -H 'Content-Type: application/json' -d '{"country": "id", "items": [{"item_id": "20000000001", "shop_id": "7001"}]}' ${url}/v1/mkta/variant_sold_v1/submit`,
   );
   say(`  curl ${operator} -d '{"job_id": "…"}' ${url}/gleaner.operator.v1.OperatorService/ApproveJob`);
-  say(`  curl ${mine} ${url}${first.work.path}/retrieve/…`);
-  say(`  curl ${mine} ${url}${first.work.path}/download/…`);
+  say(`  curl ${mine} ${url}/v1/mkta/variant_sold_v1/retrieve/…`);
+  say(`  curl ${mine} ${url}/v1/mkta/variant_sold_v1/download/…`);
   const grpc = `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
   say(
     `  node_modules/.bin/buf curl --protocol grpc --http2-prior-knowledge -H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -d '{}' ${grpc}/gleaner.operator.v1.OperatorService/ListJobs`,

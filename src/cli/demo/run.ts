@@ -3,70 +3,69 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../base/json.ts';
-import { missesOf, shapes } from './shapes.ts';
-import type { Work } from './works.ts';
+import { missesOf } from '../../base/record-shape.ts';
+import type { DemoJob } from './jobs.ts';
 
-/** How far a work has come. */
+/** Counts of a job's units. */
 export interface Progress {
   done: number;
   failed: number;
   total: number;
 }
 
-/** What a work came to. */
+/** Outcome of a job. */
 export interface Result extends Progress {
-  work: Work;
+  job: DemoJob;
   id: string;
   cost: number;
   files: { path: string; records: number; bytes: number; sha256: string }[];
-  /** What its files lack of the interface's shape. */
+  /** Fields that its records lack, one sentence each. */
   misses: string[];
 }
 
-/** How the demo reaches the service. */
+/** Access of the demo to the service. */
 export interface DemoApi {
   url: string;
   key: string;
   approve(jobId: string): Promise<void>;
-  /** Folder that results are saved in. */
+  /** Folder of the saved results. */
   folder: string;
 }
 
 const ended = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
 const pollMs = 250;
 
-/** Submits a work, has it approved where that is due, follows it to its end, and saves and checks its files. */
-export async function runWork(
-  work: Work,
+/** Submits a job, approves it if it needs approval, polls it until it ends, and saves and checks its results. */
+export async function runJob(
+  job: DemoJob,
   api: DemoApi,
   report: (progress: Progress) => void,
 ): Promise<Result> {
-  const submitted = await call(api, 'POST', `${work.path}/submit`, work);
+  const submitted = await call(api, 'POST', job.submitPath, job);
   const id = String(submitted.job_id ?? submitted.task_id);
-  if (work.approval) await api.approve(id);
-  const poll = `${work.path}/${work.form === 'items' ? 'download' : 'retrieve'}/${id}`;
+  if (job.needsApproval) await api.approve(id);
   for (;;) {
-    const answer = await call(api, 'GET', poll);
+    const answer = await call(api, 'GET', job.progressPath(id));
     const progress = progressOf(answer);
     report(progress);
-    if (ended.includes(String(answer.status)) && !isCompiling(work, answer, progress)) {
+    if (ended.includes(String(answer.status)) && !isCompiling(job, answer, progress)) {
       return {
         ...progress,
-        work,
+        job,
         id,
         cost: Number(submitted.cost),
-        ...(await collect(work, api, id, answer)),
+        ...(await collect(job, api, id, answer)),
       };
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
 
-function isCompiling(work: Work, answer: JsonObject, { total, failed }: Progress): boolean {
-  return ['items', 'file'].includes(work.form) && answer.download_url === null && failed < total;
+function isCompiling(job: DemoJob, answer: JsonObject, { total, failed }: Progress): boolean {
+  return job.files === 'job' && answer.download_url === null && failed < total;
 }
 
-/** Reads the counts of any retrieve answer. */
+/** Reads the counts of a response of any kind. */
 function progressOf(answer: JsonObject): Progress {
   const count = (name: string) => Number(answer[name] ?? 0);
   const items = Array.isArray(answer.items) ? (answer.items as JsonObject[]) : undefined;
@@ -92,12 +91,12 @@ function progressOf(answer: JsonObject): Progress {
 }
 
 async function collect(
-  work: Work,
+  job: DemoJob,
   api: DemoApi,
   id: string,
   answer: JsonObject,
 ): Promise<Pick<Result, 'files' | 'misses'>> {
-  const stem = `${work.title.replaceAll(/[^A-Za-z]+/g, '-').toLowerCase()}-${id.slice(0, 8)}`;
+  const stem = `${job.title.replaceAll(/[^A-Za-z]+/g, '-').toLowerCase()}-${id.slice(0, 8)}`;
   const files: Result['files'] = [];
   const misses: string[] = [];
   const keep = async (name: string, bytes: Buffer, records: unknown[]) => {
@@ -109,9 +108,9 @@ async function collect(
       bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     });
-    for (const record of records) misses.push(...missesOf(record, shapes[work.shape]));
+    for (const record of records) misses.push(...missesOf(record, job.fields));
   };
-  if (work.form === 'task') {
+  if (job.files === 'none') {
     if (answer.result === undefined) return { files, misses: [`no result: ${String(answer.detail)}`] };
     await keep(`${stem}.json`, Buffer.from(JSON.stringify(answer.result, null, 1)), [answer.result]);
     return { files, misses };
@@ -122,20 +121,20 @@ async function collect(
       : [answer.download_url];
   for (const [index, url] of urls.entries()) {
     if (typeof url !== 'string') continue;
-    const bytes = await download(api, url);
+    const { bytes, type } = await download(api, url);
     const gzipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    const lines = work.form === 'file';
+    const lines = type !== 'application/json';
     await keep(
       `${stem}${urls.length > 1 ? `-${index + 1}` : ''}.json${lines ? 'l' : ''}${gzipped ? '.gz' : ''}`,
       bytes,
-      recordsOf(gzipped ? gunzipSync(bytes) : bytes, work, lines),
+      recordsOf(gzipped ? gunzipSync(bytes) : bytes, lines),
     );
   }
   return { files, misses };
 }
 
-/** The records of a file that stand for a result: failed items have none. */
-function recordsOf(bytes: Buffer, work: Work, lines: boolean): unknown[] {
+/** Returns the records of a file of JSON or, with `lines`, JSON Lines, without those of failed units. */
+function recordsOf(bytes: Buffer, lines: boolean): unknown[] {
   const text = bytes.toString('utf8');
   const parsed: unknown = lines
     ? text
@@ -144,33 +143,35 @@ function recordsOf(bytes: Buffer, work: Work, lines: boolean): unknown[] {
         .map((line) => JSON.parse(line))
     : JSON.parse(text);
   const records = (Array.isArray(parsed) ? parsed : [parsed]) as JsonObject[];
-  const good = records.filter((record) => typeof record.error !== 'string');
-  return work.csv === undefined ? good : good.map(({ response }) => response);
+  return records.filter((record) => typeof record.error !== 'string');
 }
 
-async function download(api: DemoApi, url: string): Promise<Buffer> {
+async function download(api: DemoApi, url: string): Promise<{ bytes: Buffer; type: string | null }> {
   const response = await fetch(new URL(url, api.url), { headers: { authorization: `Bearer ${api.key}` } });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return Buffer.from(await response.arrayBuffer());
+  return {
+    bytes: Buffer.from(await response.arrayBuffer()),
+    type: response.headers.get('content-type'),
+  };
 }
 
-async function call(api: DemoApi, method: string, path: string, work?: Work): Promise<JsonObject> {
-  const response = await fetch(`${api.url}${path}`, { method, ...bodyOf(api, work) });
+async function call(api: DemoApi, method: string, path: string, job?: DemoJob): Promise<JsonObject> {
+  const response = await fetch(`${api.url}${path}`, { method, ...bodyOf(api, job) });
   const answer = (await response.json()) as JsonObject;
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
 }
 
-function bodyOf(api: DemoApi, work: Work | undefined) {
+function bodyOf(api: DemoApi, job: DemoJob | undefined) {
   const authorization = `Bearer ${api.key}`;
-  if (work?.csv === undefined) {
+  if (job?.csv === undefined) {
     return {
       headers: { authorization, 'content-type': 'application/json' },
-      ...(work ? { body: JSON.stringify(work.body) } : {}),
+      ...(job ? { body: JSON.stringify(job.body) } : {}),
     };
   }
   const body = new FormData();
-  body.set('file', new Blob([work.csv], { type: 'text/csv' }), 'products.csv');
-  for (const [name, value] of Object.entries(work.body)) body.set(name, String(value));
+  body.set('file', new Blob([job.csv], { type: 'text/csv' }), 'products.csv');
+  for (const [name, value] of Object.entries(job.body)) body.set(name, String(value));
   return { headers: { authorization }, body };
 }

@@ -1,7 +1,6 @@
 import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { listedFields } from '../../drift/listed-fields.ts';
-import { fieldsOf, lackOf } from '../../drift/shape.ts';
+import { fieldsOf, lackOf } from '../../base/record-shape.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 
@@ -72,7 +71,7 @@ export function missingOf(
   { market, page }: Target,
   records: readonly JsonObject[],
 ): { of: number; missing: Missing[] } {
-  const shape = (listedFields as Record<string, Record<string, string>>)[market.name]?.[page];
+  const shape = market.listedFields[page];
   const fields = shape === undefined ? [] : fieldsOf(shape);
   const missing = fields.flatMap((field) => {
     const lacks = records.map((record) => lackOf(record, field)).filter((lack) => lack !== null);

@@ -14,75 +14,6 @@ export interface Target {
   region: string;
 }
 
-/** How ids are written for one sort of page, and what they are read into. */
-interface Form {
-  form: string;
-  read(text: string): JsonObject | null;
-}
-
-function named(form: string, pattern: RegExp): Form {
-  return { form, read: (text) => ({ ...(pattern.exec(text)?.groups ?? {}) }) };
-}
-
-const anything = (name: string, form: string): Form => ({ form, read: (text) => ({ [name]: text }) });
-
-/** Where one reader reads searches and categories: an id is a search's. */
-const search: Form = {
-  form: 'a keyword',
-  read: (text) => ({ keyword: text, list_type: 'search' }),
-};
-
-/** What follows the host of an address, or the text itself. */
-const path = String.raw`^(?:https?:\/\/[^/]+\/)?`;
-const itemOfA = named(
-  '<shop id>/<item id>, or its address',
-  /^(?<shop_id>[1-9]\d*)[/.](?<item_id>[1-9]\d*)$/,
-);
-
-/** By `market page`. Addresses of markets that parse them themselves need no entry here. */
-const forms: Readonly<Record<string, Form>> = {
-  'mkta product': itemOfA,
-  'mkta variants': itemOfA,
-  'mkta search': anything('keyword', 'a keyword, or the address of a search or category'),
-  'mkta merchant': named('<shop id>, or its address', /^(?<shop_id>[1-9]\d*)$/),
-  'mktb product': named(
-    '<shop domain>/<product key>, or its address',
-    new RegExp(`${path}(?<shop_domain>[^/?#]+)/(?<product_key>[^/?#]+)(?:[?#]|$)`),
-  ),
-  'mktb search': search,
-  'mktb merchant': anything('shopid', 'the number or the name of a shop'),
-  'mktc product': {
-    form: '<formatted id>[/<sku>[/<pickup point>]], or its address',
-    read: readItemOfC,
-  },
-  'mktc merchant': anything('shopid', 'the code of a merchant'),
-  'mktd product': named(
-    '<product id>, or its address',
-    /^(?:https?:\/\/\S*?\/)?(?<product_id>\d{10,20})(?:[?#]|$)/,
-  ),
-  'mkte product': named(
-    '<ASIN>, or its address',
-    /^(?:https?:\/\/\S*?\/(?:dp|gp\/product)\/)?(?<asin>[A-Z0-9]{10})(?:[/?#]|$)/,
-  ),
-  'mkte search': search,
-  'mktf search': { form: 'the address of a store, a collection or a search', read: () => null },
-};
-
-function readItemOfC(text: string): JsonObject | null {
-  const url = URL.parse(text);
-  const id = url ? /\/((?:is|ps|pc)--[^/]+)$/.exec(url.pathname)?.[1] : text.split('/')[0];
-  if (!id) return null;
-  const [sku, pickupPointCode] = url
-    ? [url.searchParams.get('ds'), url.searchParams.get('pickupPointCode')]
-    : text.split('/').slice(1);
-  return {
-    formattedId: id,
-    // An `is--` id names one item by itself.
-    sku: sku ?? /^is--(.+)$/.exec(id)?.[1] ?? '',
-    ...(pickupPointCode ? { pickupPointCode } : {}),
-  };
-}
-
 /**
  * Finds the reader and its input. `kind` is a sort of page or a kind of work; `text` an id or an address, or
  * the reader's input as a JSON object, as alarms show it. Faults: `invalid`, saying what there is.
@@ -114,9 +45,9 @@ function inputOf(market: Market, page: PageName, text: string): { input: JsonObj
       throw Fault.invalid(['id'], (thrown as Error).message, 'value_error');
     }
   }
-  const form = forms[`${market.name} ${page}`];
-  const input = text.trim() === '' ? null : form?.read(text.trim());
-  if (!input || Object.keys(input).length === 0) {
+  const form = market.ids[page];
+  const input = text.trim() === '' ? null : form?.parse(text.trim());
+  if (!input) {
     throw refused('id', text, form?.form ?? 'a JSON object of what the reader is asked for');
   }
   return { input };

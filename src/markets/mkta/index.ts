@@ -1,7 +1,10 @@
 import type { Market } from '../market.ts';
+import { ids } from './ids.ts';
+import { listedFields } from './listed-fields.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
+import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { parseUrl } from './urls.ts';
 import { variants } from './variants.ts';
@@ -11,5 +14,8 @@ export const mkta: Market = {
   name: 'mkta',
   regions: Object.keys(regions),
   readers: { product, variants, search, merchant },
+  listedFields,
+  ids,
+  samples,
   parseUrl,
 };

@@ -1,7 +1,10 @@
 import { quote } from '../../contract/problems.ts';
 import type { Market } from '../market.ts';
+import { ids } from './ids.ts';
+import { listedFields } from './listed-fields.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
+import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { isCategory } from './search-query.ts';
 
@@ -10,6 +13,9 @@ export const mktb: Market = {
   name: 'mktb',
   regions: ['id'],
   readers: { product, search, merchant },
+  listedFields,
+  ids,
+  samples,
   // A category is known by its number (interface, marketplace B).
   problemOf: (input) => {
     const keyword = String(input.keyword);

@@ -1,6 +1,9 @@
 import type { Market } from '../market.ts';
+import { ids } from './ids.ts';
+import { listedFields } from './listed-fields.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
+import { samples } from './samples.ts';
 
 /** Marketplace D, the short-video shop. */
-export const mktd: Market = { name: 'mktd', regions, readers: { product } };
+export const mktd: Market = { name: 'mktd', regions, readers: { product }, listedFields, ids, samples };

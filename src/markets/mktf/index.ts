@@ -1,4 +1,7 @@
 import type { Market } from '../market.ts';
+import { ids } from './ids.ts';
+import { listedFields } from './listed-fields.ts';
+import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { storePage } from './urls.ts';
 
@@ -7,6 +10,12 @@ export const mktf: Market = {
   name: 'mktf',
   regions: [],
   readers: { search },
+  listedFields,
+  ids,
+  samples,
+  // A store is one small shop, named by a caller.
+  policy: { concurrency: 2, requestsPerSecond: 2, robots: true },
+  prices: { search: 1 },
   // Stores are named by callers. A page of 250 products is about 1 MB, a catalogue of 25,000 about 100 MB.
   limits: { pageBytes: 6 * 1024 ** 2, unitBytes: 128 * 1024 ** 2 },
   parseUrl: (page, url) => {

@@ -1,13 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { missesOf, shapes } from '../../../src/cli/demo/shapes.ts';
+import { missesOf } from '../../../src/base/record-shape.ts';
+import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 import {
   asked,
   download,
   ended,
   expectCredits,
-  expectShape,
+  expectFields,
   linesOf,
   retrieve,
   run,
@@ -28,7 +29,7 @@ describe('one product page', () => {
     const before = Date.now() / 1000;
     const { result, ...others } = await run(life(), user, single, one('001'));
     expect(others).toEqual({ task_id: expect.any(Number), status: 'completed', refunded: 0, detail: null });
-    expectShape('getPc', [result]);
+    expectFields('mkta get_pc', [result]);
     expect(result.data.item).toMatchObject({ item_id: 51_000_000_001, shop_id: 7300 });
     expect(result.data.item.models.length).toBeGreaterThan(0);
     expect(result.data.item).toHaveProperty('attributes');
@@ -73,7 +74,7 @@ describe('product pages by CSV', () => {
     expect(lines.map(([, , , status]) => status)).toEqual(['SUCCESS', 'SUCCESS', 'FAILED', 'SUCCESS']);
     expect(lines[2]!.slice(4)).toEqual([expect.stringMatching(/\S/), '']);
     const pages = [0, 1, 3].map((at) => JSON.parse(lines[at]![5]!));
-    expectShape('getPc', pages);
+    expectFields('mkta get_pc', pages);
     expect(pages.map(({ data }) => data.item.item_id)).toEqual([
       52_000_000_001, 52_000_000_002, 52_000_000_001,
     ]);
@@ -98,8 +99,8 @@ describe('product pages by CSV', () => {
         return { region, shop_id, item_id, status: 'SUCCESS', error: null };
       }),
     );
-    expectShape(
-      'getPc',
+    expectFields(
+      'mkta get_pc',
       lines.map(({ response }) => response),
     );
   });
@@ -209,7 +210,7 @@ describe('product pages by CSV', () => {
     expect(lines.map(({ item_id }) => item_id)).toEqual(slow.map((row) => row.split(',')[2]));
     const done = lines.filter(({ status }) => status === 'SUCCESS');
     expect(done).toHaveLength(success);
-    for (const { response } of done) expect(missesOf(response, shapes.getPc)).toEqual([]);
+    for (const { response } of done) expect(missesOf(response, resultFields('mkta get_pc'))).toEqual([]);
     for (const { status, error } of lines.filter((line) => !done.includes(line)))
       expect([status, error]).toEqual(['FAILED', expect.stringMatching(/terminated/)]);
 

@@ -2,9 +2,10 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
-import { missesOf, shapes } from '../../../src/cli/demo/shapes.ts';
+import { missesOf } from '../../../src/base/record-shape.ts';
 import { type Api, apiOf, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 
 /** JSON whose shape the test knows. */
@@ -192,10 +193,10 @@ export function linesOf({ text }: Downloaded): AnyJson[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Holds records to the fields that the interface lists for them. */
-export function expectShape(shape: keyof typeof shapes, records: readonly unknown[]): void {
+/** Expects records to have the fields of an offer's results: "mktb pdp_bulk". */
+export function expectFields(offer: string, records: readonly unknown[]): void {
   for (const record of records) {
-    const misses = missesOf(record, shapes[shape]);
+    const misses = missesOf(record, resultFields(offer));
     expect(misses, `${misses.join('; ')} in ${JSON.stringify(record).slice(0, 300)}`).toEqual([]);
   }
 }

@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import type { shapes } from '../../../src/cli/demo/shapes.ts';
-import { asked, download, ended, expectCredits, expectShape, linesOf, run, submit, useLife } from './life.ts';
+import {
+  asked,
+  download,
+  ended,
+  expectCredits,
+  expectFields,
+  linesOf,
+  run,
+  submit,
+  useLife,
+} from './life.ts';
 
 const life = useLife();
 
 /** The product pages of one marketplace. */
 interface Pages {
   market: string;
-  shape: keyof typeof shapes;
+  offer: string;
   /** An item whose last digits choose its page at the fake marketplace. */
   item(digits: string): Record<string, string>;
   /** What identifies its line. */
@@ -21,14 +30,14 @@ const digits = (first: number, count: number) => Array.from({ length: count }, (
 const markets: Pages[] = [
   {
     market: 'mktb',
-    shape: 'mktbProduct',
+    offer: 'mktb pdp_bulk',
     item: (end) => ({ shop_domain: 'toko-76', product_key: `lampu-76${end}` }),
     line: ({ shop_domain, product_key }) => ({ shop_domain: shop_domain!, product_key: product_key! }),
     sorts: ['700', '701', '703', '704', '705'],
   },
   {
     market: 'mktc',
-    shape: 'mktcProduct',
+    offer: 'mktc pdp_bulk',
     item: (end) => ({
       id: `7${end}`,
       formattedId: `ps--GLN-60076-76${end}`,
@@ -40,21 +49,21 @@ const markets: Pages[] = [
   },
   {
     market: 'mktd',
-    shape: 'mktdProduct',
+    offer: 'mktd pdp_bulk',
     item: (end) => ({ product_id: `1729000077${end}`, country: 'vn' }),
     line: ({ product_id, country }) => ({ item_id: product_id!, country: country! }),
     sorts: digits(700, 9),
   },
   {
     market: 'mkte',
-    shape: 'mkteProduct',
+    offer: 'mkte pdp_bulk',
     item: (end) => ({ asin: `B0GLN78${end}`, country: 'fr' }),
     line: ({ asin, country }) => ({ item_id: asin!, country: country! }),
     sorts: digits(700, 13),
   },
 ];
 
-describe.each(markets)('product pages of $market', ({ market, shape, item, line, sorts }) => {
+describe.each(markets)('product pages of $market', ({ market, offer, item, line, sorts }) => {
   const path = `/v1/${market}/pdp/bulk`;
 
   test('come as gzip-compressed JSON Lines behind a link that needs no token', async () => {
@@ -87,7 +96,7 @@ describe.each(markets)('product pages of $market', ({ market, shape, item, line,
     expect([file.type, file.name]).toEqual(['application/gzip', `${market}_pdp_${job.id}.jsonl.gz`]);
     expect([...file.bytes.subarray(0, 2)]).toEqual([0x1f, 0x8b]);
     const lines = linesOf(file);
-    expectShape(shape, lines);
+    expectFields(offer, lines);
     expect(lines.map(({ response, ...identity }) => identity)).toEqual(
       items.filter((_, at) => at !== sorts.length + 1).map(line),
     );

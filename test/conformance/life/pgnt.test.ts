@@ -10,7 +10,7 @@ import {
   download,
   ended,
   expectCredits,
-  expectShape,
+  expectFields,
   retrieve,
   type Submitted,
   submit,
@@ -67,7 +67,7 @@ describe('searches and categories', () => {
       const { type, text } = await download(life(), path, user);
       expect(type).toBe('application/json');
       const result = JSON.parse(text);
-      expectShape('searchItems', [result]);
+      expectFields('mkta search_items', [result]);
       expect(result).toMatchObject({ success: true, url, total_items: counts[at] });
       expect(result.items).toHaveLength(counts[at]!);
       expect(new Set(result.items.map(({ itemid }: { itemid: number }) => itemid)).size).toBe(counts[at]);
@@ -94,7 +94,7 @@ describe('searches and categories', () => {
     const before = regions.map((place) => asked(life(), place));
     const { shown, results } = await collect(user, searches, urls);
     expect(shown).toMatchObject({ task_type: 'category', status: 'completed' });
-    expectShape('searchItems', results);
+    expectFields('mkta search_items', results);
     regions.forEach((place, at) => {
       expect(asked(life(), place), place).toBeGreaterThan(before[at]!);
     });
@@ -150,7 +150,7 @@ describe('shops', () => {
       status: 'completed',
       progress: '6/6 URLs complete',
     });
-    expectShape('merchantItems', results);
+    expectFields('mkta merchant_items', results);
     const counts = [
       [0, 0],
       [130, 0],

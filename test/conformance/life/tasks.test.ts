@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { shapes } from '../../../src/cli/demo/shapes.ts';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,
@@ -7,7 +6,7 @@ import {
   download,
   ended,
   expectCredits,
-  expectShape,
+  expectFields,
   run,
   submit,
   useLife,
@@ -36,7 +35,7 @@ async function collect(
 }
 
 /** The results of tasks that all succeed, out of the array that some marketplaces put them into. */
-async function results(path: string, shape: keyof typeof shapes, items: unknown[]): Promise<AnyJson[]> {
+async function results(path: string, offer: string, items: unknown[]): Promise<AnyJson[]> {
   const user = await life().api.createUser(10_000);
   const { shown, files } = await collect(user, path, items);
   expect(shown).toMatchObject({ status: 'completed', total: items.length, success: items.length });
@@ -46,7 +45,7 @@ async function results(path: string, shape: keyof typeof shapes, items: unknown[
     if (path !== paths.storesOfF) expect(object.batch_id).toBe(shown.items[at].task_id);
     return object;
   });
-  expectShape(shape, objects);
+  expectFields(offer, objects);
   return objects;
 }
 
@@ -61,7 +60,7 @@ function expectDistinct(result: AnyJson): void {
 describe('searches of B', () => {
   test('hold every page, within product_limit and from pmin on', async () => {
     const search = { keyword: 'rak 81001' };
-    const [whole, ...cut] = await results(paths.searchesOfB, 'mktbSearch', [
+    const [whole, ...cut] = await results(paths.searchesOfB, 'mktb search_bulk', [
       search,
       { ...search, product_limit: 1 },
       { ...search, product_limit: 70 },
@@ -90,13 +89,13 @@ describe('searches of B', () => {
     const sorts = ['701', '702', '704', '705', '706', '707', '708'];
     await results(
       paths.searchesOfB,
-      'mktbSearch',
+      'mktb search_bulk',
       sorts.map((digits) => ({ keyword: `rak 82${digits}` })),
     );
   });
 
   test('end at 5,000 products where no limit is named', async () => {
-    const [many] = await results(paths.searchesOfB, 'mktbSearch', [{ keyword: 'rak 83703' }]);
+    const [many] = await results(paths.searchesOfB, 'mktb search_bulk', [{ keyword: 'rak 83703' }]);
     expect(many.products).toHaveLength(5_000);
   });
 });
@@ -107,10 +106,10 @@ describe('shops of B', () => {
       Object.entries(life().origins.counters())
         .filter(([place]) => place.startsWith('mktb/'))
         .reduce((sum, [, count]) => sum + count, 0);
-    const [whole] = await results(paths.shopsOfB, 'mktbMerchant', [{ shopid: '84001' }]);
-    const [first] = await results(paths.shopsOfB, 'mktbMerchant', [{ shopid: '84001', max_pages: 1 }]);
+    const [whole] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001' }]);
+    const [first] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001', max_pages: 1 }]);
     const before = counted();
-    const [second] = await results(paths.shopsOfB, 'mktbMerchant', [{ shopid: '84001', max_pages: 2 }]);
+    const [second] = await results(paths.shopsOfB, 'mktb merchant_bulk', [{ shopid: '84001', max_pages: 2 }]);
     expect(whole).toMatchObject({ shopid: '84001', total_products: whole.products.length });
     expectDistinct(whole);
     expect(first.products.length).toBeLessThan(whole.products.length);
@@ -125,7 +124,7 @@ describe('shops of B', () => {
 
 describe('merchants of C', () => {
   test('hold every page within limit', async () => {
-    const [whole, one, fifty] = await results(paths.shopsOfC, 'mktcMerchant', [
+    const [whole, one, fifty] = await results(paths.shopsOfC, 'mktc merchant_bulk', [
       { shopid: 'GLN-85001' },
       { shopid: 'GLN-85001', limit: 1 },
       { shopid: 'GLN-85001', limit: 50 },
@@ -140,7 +139,7 @@ describe('merchants of C', () => {
     const sorts = ['700', '701', '702', '704', '705', '706', '707', '708', '709'];
     await results(
       paths.shopsOfC,
-      'mktcMerchant',
+      'mktc merchant_bulk',
       sorts.map((digits) => ({ shopid: `GLN-86${digits}` })),
     );
   });
@@ -149,7 +148,7 @@ describe('merchants of C', () => {
 describe('searches of E', () => {
   test('hold all discovered pages, or as many as are wanted', async () => {
     const search = { list_type: 'search', keyword: 'desk lamp 87702', country: 'us' };
-    const [whole, first, third, category, none] = await results(paths.searchesOfE, 'mkteSearch', [
+    const [whole, first, third, category, none] = await results(paths.searchesOfE, 'mkte search_bulk', [
       { ...search, pages: 0 },
       { ...search, pages: 1 },
       { ...search, pages: 3 },
@@ -189,7 +188,7 @@ describe('searches of E', () => {
       keyword: `lamp 88${digits}`,
       country: 'de',
     }));
-    await results(paths.searchesOfE, 'mkteSearch', items);
+    await results(paths.searchesOfE, 'mkte search_bulk', items);
   });
 
   test('name their tasks by words and place', async () => {
@@ -230,7 +229,7 @@ describe('stores of F', () => {
   test('hold the store’s own products of every page, or those that a search is about', async () => {
     const store = life().origins.address('mktf', '');
     const host = new URL(store).host;
-    const [whole, collection, one, found] = await results(paths.storesOfF, 'mktfSearch', [
+    const [whole, collection, one, found] = await results(paths.storesOfF, 'mktf search_bulk', [
       { url: `${store}/` },
       { url: `${store}/collections/lamps-90001` },
       { url: `${store}/collections/lamps-90701` },

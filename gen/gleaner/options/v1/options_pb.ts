@@ -25,8 +25,8 @@ export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
  */
 export type Job = Message<"gleaner.options.v1.Job"> & {
   /**
-   * Folder name under src/kinds: "variant_sold". Empty for STEP_DATA: every kind of the market whose
-   * units have result files.
+   * Name of the kind: "variant_sold", whose folder is src/kinds/variant-sold. Empty for STEP_DATA, which
+   * serves every kind of the market whose units have result files.
    *
    * @generated from field: string kind = 1;
    */

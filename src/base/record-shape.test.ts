@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { below, fieldsOf, lackOf, missesOf } from './record-shape.ts';
+
+describe('what a record misses of its shape', () => {
+  const shape =
+    'a: string; b.c: integer?; list: array; list[].n: number; by.*.x: boolean; any: any; o: object?; o.p: string';
+
+  test('is nothing where every field is there in its type', () => {
+    const record = {
+      a: '',
+      b: { c: null },
+      list: [{ n: 1.5 }],
+      by: { k: { x: true } },
+      any: null,
+      o: { p: 'x' },
+    };
+    expect(missesOf(record, shape)).toEqual([]);
+  });
+
+  test('is told by field, for what is absent, of another type, or below nothing', () => {
+    expect(missesOf({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape)).toEqual([
+      'a is 1, not string',
+      'b.c is undefined, not integer?',
+      'list[].n is "2", not number',
+      'list[].n is undefined, not number',
+      'by.*.x is undefined, not boolean',
+      'any is undefined, not any',
+      'o.p is undefined, not string',
+    ]);
+  });
+
+  test('is nothing below a null that the shape allows', () => {
+    const record = { a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null };
+    expect(missesOf(record, shape)).toEqual([]);
+    expect(missesOf({ ...record, b: null }, shape)).toEqual(['b.c is undefined, not integer?']);
+  });
+
+  test('is told of what stands below a part that is missing, or null where it may not be', () => {
+    expect(missesOf({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+    expect(missesOf({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+    expect(missesOf({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
+      'a[].b.c is 1, not string',
+    ]);
+    expect(missesOf({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
+  });
+
+  test('may be asked for below another place', () => {
+    expect(below('response', 'a: any; b[].c: integer?')).toBe('response.a: any; response.b[].c: integer?');
+    expect(below('items[]', 'a: string')).toBe('items[].a: string');
+  });
+});
+
+describe('how much of a field a record lacks', () => {
+  const lack = (record: unknown, path: string, type = 'string') =>
+    lackOf(record, fieldsOf(`${path}: ${type}?`)[0]!);
+
+  test.each([
+    [{ a: 'x' }, 'a', 0],
+    [{ a: 1 }, 'a', 1],
+    [{ a: null }, 'a', 1],
+    [{ a: '' }, 'a', 1],
+    [{}, 'a', 1],
+    [null, 'a', 1],
+    [{ a: null }, 'a.b.c', 1],
+    [{ a: { b: { c: 'x' } } }, 'a.b.c', 0],
+    [{ l: [{ a: 'x' }, { a: null }, {}, { a: 'y' }] }, 'l[].a', 0.5],
+    [{ l: [] }, 'l[].a', null],
+    [{ l: null }, 'l[].a', null],
+    [{}, 'k.l[].a', null],
+  ])('%j lacks of %s: %j', (record, path, share) => expect(lack(record, path)).toBe(share));
+
+  test.each([
+    [[], 'array', 1],
+    [[0], 'array', 0],
+    [{}, 'object', 1],
+    [0, 'integer', 0],
+    [1.5, 'integer', 1],
+    [false, 'any', 0],
+    [null, 'any', 1],
+  ])('%j as %s: %j', (value, type, share) => expect(lack({ a: value }, 'a', type)).toBe(share));
+
+  test('is told by the first elements of a list', () => {
+    const list = Array.from({ length: 500 }, (_, at) => ({ a: at < 10 ? 'x' : null }));
+    expect(lack({ list }, 'list[].a')).toBe(0);
+  });
+});

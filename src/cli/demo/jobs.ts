@@ -1,0 +1,73 @@
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import {
+  job as jobOption,
+  market as marketOption,
+  Step,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { endpointOf } from '../../client/endpoint.ts';
+import { type Offer, resolveOffers, resultFieldsOf } from '../../jobs/offers.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { kinds } from '../../kinds/list.ts';
+import { markets } from '../../markets/list.ts';
+import type { MarketSample } from '../../markets/sample.ts';
+import { services } from '../../rpc/services.ts';
+
+/** Files of a kind's results: one per job, one per unit, or none. */
+export type ResultFiles = 'job' | 'units' | 'none';
+
+/** One job of the demo. */
+export interface DemoJob extends MarketSample {
+  /** Path of the submit: "/v1/mktb/pdp/bulk/submit". */
+  submitPath: string;
+  market: string;
+  offer: Offer;
+  needsApproval: boolean;
+  files: ResultFiles;
+  /** Fields of one record of the result, in the notation of fieldsOf(). */
+  fields: string;
+  /** Returns the path that shows the job with an id. */
+  progressPath(id: string): string;
+}
+
+/**
+ * Returns a job for every sample of every marketplace. `addressOf` returns the address of a marketplace's first
+ * sandbox origin. Throws an Error for a sample of a kind that its market does not offer.
+ */
+export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
+  const offers = resolveOffers(services, kinds, markets);
+  return markets.flatMap((market) =>
+    market.samples(addressOf(market.name)).map((sample) => {
+      const offer = offers.of({ market: market.name, kind: sample.kind });
+      const isOf = (method: DescMethod, step: Step) => {
+        const option = getOption(method, jobOption);
+        return (
+          getOption(method.parent, marketOption) === market.name &&
+          option.kind === sample.kind &&
+          option.step === step
+        );
+      };
+      const methods = services.flatMap((service) => service.methods);
+      const submit = methods.find((method) => isOf(method, Step.SUBMIT))!;
+      const view = 'download' in offer.kind.views ? 'download' : 'retrieve';
+      const read = methods.find(
+        (method) => isOf(method, Step.READ) && getOption(method, jobOption).view === view,
+      )!;
+      return {
+        ...sample,
+        title: `${market.name}: ${sample.title}`,
+        market: market.name,
+        offer,
+        submitPath: endpointOf(submit).path,
+        needsApproval: offer.kind.approval,
+        files: resultFilesOf(offer.kind),
+        fields: resultFieldsOf(offer),
+        progressPath: (id) => endpointOf(read).path.replace(/\{[^}]*\}/, id),
+      };
+    }),
+  );
+}
+
+function resultFilesOf({ files }: Kind): ResultFiles {
+  if (files.unit) return 'units';
+  return files.job ? 'job' : 'none';
+}

@@ -1,0 +1,37 @@
+import { csvField } from '../../base/csv.ts';
+import { below } from '../../base/record-shape.ts';
+import type { Job, Outcome, Unit } from '../../store/documents.ts';
+import type { FilePack, Row } from '../kind.ts';
+
+/** Fields of a successful row in JSON Lines. */
+export const rowFields = (page: string): string =>
+  `region: string; shop_id: string; item_id: string; status: string; ${below('response', page)}`;
+
+const asCsv = (job: Job) => job.params.resultFormat !== 'jsonl';
+
+function csvRow(unit: Unit, outcome: Outcome, region: string): Row {
+  const { shop_id: shop, item_id: item } = unit.input;
+  const error = outcome.status === 'FAILED' ? outcome.message : '';
+  return [`${region},${shop},${item},${outcome.status},${csvField(error)},`, '\r\n'];
+}
+
+function jsonLine(unit: Unit, outcome: Outcome, region: string): Row {
+  const { shop_id: shopId, item_id: itemId } = unit.input;
+  const error = outcome.status === 'FAILED' ? outcome.message : null;
+  const line = JSON.stringify({ region, shop_id: shopId, item_id: itemId, status: outcome.status, error });
+  return [`${line.slice(0, -1)},"response":${outcome.status === 'FAILED' ? 'null' : ''}`, '}\n'];
+}
+
+/** Every row with its page or its reason, as CSV or JSON Lines (decisions, "get_pc_bulk CSV result"). */
+export const jobFile: FilePack = {
+  name: (job) => `get_pc_bulk_${job.number}.${asCsv(job) ? 'csv' : 'jsonl'}`,
+  contentType: (job) => (asCsv(job) ? 'text/csv; charset=utf-8' : 'application/x-ndjson'),
+  gzip: false,
+  encoding: (job) => (asCsv(job) ? 'csv' : 'plain'),
+  whenAllFailed: true,
+  head: (job) => (asCsv(job) ? 'region,shop_id,item_id,status,error,result\r\n' : ''),
+  separator: '',
+  row: (unit, outcome, { job, region }) =>
+    asCsv(job) ? csvRow(unit, outcome, region) : jsonLine(unit, outcome, region),
+  tail: () => '',
+};

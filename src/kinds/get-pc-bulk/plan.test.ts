@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../base/fault.ts';
+import { readRows } from './plan.ts';
+
+const header = 'region,shop_id,item_id';
+const one = { region: 'sg', shop_id: '1', item_id: '2' };
+const two = { region: 'my', shop_id: '3', item_id: '4' };
+
+const read = (...parts: (string | number[])[]) =>
+  readRows(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+
+/** Place under ["body", "file"] and type of every problem. */
+async function problemsOf(...parts: (string | number[])[]): Promise<unknown[]> {
+  const fault = await read(...parts).catch((error) => error);
+  expect(fault).toBeInstanceOf(Fault);
+  expect(fault.code).toBe('invalid');
+  return (fault as Fault).problems.map(({ loc, type }) => {
+    expect(loc.slice(0, 2)).toEqual(['body', 'file']);
+    return [loc.slice(2), type];
+  });
+}
+
+describe('rows that are read', () => {
+  test.each<[string, string]>([
+    ['line feeds', `${header}\nsg,1,2\nmy,3,4\n`],
+    ['carriage returns and line feeds', `${header}\r\nsg,1,2\r\nmy,3,4\r\n`],
+    ['carriage returns', `${header}\rsg,1,2\rmy,3,4`],
+    ['every sort of line end', `${header}\r\nsg,1,2\nmy,3,4\r\n`],
+    ['no end of the last line', `${header}\nsg,1,2\nmy,3,4`],
+    ['blank lines', `\n${header}\n\nsg,1,2\n   \nmy,3,4\n\n`],
+    ['quotes', `"region","shop_id","item_id"\n"sg","1","2"\n"my",3,"4"\n`],
+    ['spaces around', ` region , shop_id , item_id \n sg , 1 , 2 \n my , 3 , 4 \n`],
+    ['another order', 'item_id,region,shop_id\n2,sg,1\n4,my,3\n'],
+    ['capitals', 'REGION,Shop_Id,item_ID\nSG,1,2\nMy,3,4\n'],
+    ['further columns', 'note,region,shop_id,item_id,price\n"a, ""b""\nc",sg,1,2,9\n,my,3,4,\n'],
+    ['a stray quote in a further column', `${header},note\nsg,1,2,27" screen\nmy,3,4,\n`],
+    ['further cells', `${header}\nsg,1,2,9,9\nmy,3,4,\n`],
+    ['a column twice that says the same', `${header},shop_id\nsg,1,2,1\nmy,3,4,3\n`],
+  ])('%s', async (_, text) => {
+    expect(await read(text)).toEqual([one, two]);
+  });
+
+  test('a byte order mark before a quoted header', async () => {
+    expect(await read([0xef, 0xbb, 0xbf], `"region",shop_id,item_id\nsg,1,2\n`)).toEqual([one]);
+  });
+
+  test('2,000 rows in the order of the file, the same one twice', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, at) => `sg,1,${at % 1_999}`);
+    const rows = await read(`${header}\n${lines.join('\n')}\n`);
+    expect(rows).toHaveLength(2_000);
+    expect(rows.map(({ item_id }) => item_id)).toEqual(lines.map((line) => line.split(',')[2]));
+  });
+
+  test('letters of more than one byte on both sides of a chunk', async () => {
+    const note = 'ラ'.repeat(30_000);
+    expect(await read(`${header},note\nsg,1,2,${note}\nmy,3,4,${note}\n`)).toEqual([one, two]);
+  });
+});
+
+describe('files that are refused', () => {
+  test.each<[string, string, unknown[]]>([
+    ['nothing', '', [[[], 'too_short']]],
+    ['a header alone', `${header}\n`, [[[], 'too_short']]],
+    [
+      'columns that are missing',
+      'region,shop,item\nsg,1,2\n',
+      [
+        [[0, 'shop_id'], 'missing'],
+        [[0, 'item_id'], 'missing'],
+      ],
+    ],
+    [
+      'another separator',
+      'region;shop_id;item_id\nsg;1;2\n',
+      [0, 1, 2].map((at) => [[0, header.split(',')[at]], 'missing']),
+    ],
+    [
+      'missing cells, rows counted without blank lines',
+      `${header}\nsg,1,2\n\nsg,,2\nsg,1\nsg\n`,
+      [
+        [[2, 'shop_id'], 'missing'],
+        [[3, 'item_id'], 'missing'],
+        [[4, 'shop_id'], 'missing'],
+        [[4, 'item_id'], 'missing'],
+      ],
+    ],
+    ['no region', `${header}\n,1,2\n`, [[[1, 'region'], 'missing']]],
+    ['a region that there is not', `${header}\nus,1,2\n`, [[[1, 'region'], 'enum']]],
+    [
+      'ids that are none',
+      `${header}\nsg,1.5,2\nsg,1,2.3E+10\nsg,-1,2\n`,
+      [
+        [[1, 'shop_id'], 'string_pattern_mismatch'],
+        [[2, 'item_id'], 'string_pattern_mismatch'],
+        [[3, 'shop_id'], 'string_pattern_mismatch'],
+      ],
+    ],
+    [
+      'a column twice that says two things',
+      `${header},shop_id\nsg,1,2,3\n`,
+      [[[1, 'shop_id'], 'value_error']],
+    ],
+    ['a quote that is not closed', `${header},note\nsg,1,2,"a\nsg,1,2,b\n`, [[[1], 'csv_parsing']]],
+  ])('%s', async (_, text, problems) => {
+    expect(await problemsOf(text)).toEqual(problems);
+  });
+
+  test('2,001 rows', async () => {
+    expect(await problemsOf(`${header}\n${'sg,1,2\n'.repeat(2_001)}`)).toEqual([[[], 'too_long']]);
+  });
+
+  test('up to 100 problems are listed', async () => {
+    expect(await problemsOf(`${header}\n${'sg,x,y\n'.repeat(300)}`)).toHaveLength(100);
+  });
+
+  test.each<[string, number[]]>([
+    ['half a sequence at the end', [0xe2, 0x82]],
+    ['a byte of Latin 1', [0xe9, 0x0a]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('bytes that are not UTF-8: %s', async (_, bytes) => {
+    expect(await problemsOf(`${header},note\nsg,1,2,`, bytes)).toEqual([[[], 'unicode_error']]);
+  });
+
+  test('UTF-16', async () => {
+    const bytes = [...Buffer.from(`\ufeff${header}\nsg,1,2\n`, 'utf16le')];
+    expect(await problemsOf(bytes)).toEqual([[[], 'unicode_error']]);
+  });
+
+  test.each<[string, string]>([
+    ['no line ends', 'lorem ipsum '.repeat(700_000)],
+    ['separators alone', `${header}\n${','.repeat(8_000_000)}`],
+    ['quotes alone', `${header}\n${'"'.repeat(8_000_000)}`],
+  ])('8 MB of junk cost little: %s', async (_, junk) => {
+    const began = process.cpuUsage();
+    expect(await problemsOf(junk)).toEqual([[[], 'csv_parsing']]);
+    expect(process.cpuUsage(began).user / 1e6).toBeLessThan(1);
+  });
+});
+
+test('quotes at most 100 characters of a value in a message', async () => {
+  const long = 'x'.repeat(40_000);
+  const rows = [`${long},1,2,`, `sg,${long},2,`, `sg,1,2,${long}`].join('\n');
+  const fault = await read(`${header},item_id\n${rows}`).catch((error) => error);
+  const { problems } = fault as Fault;
+  expect(problems.map(({ loc }) => loc.slice(2))).toContainEqual([1, 'region']);
+  expect(problems.length).toBeGreaterThan(3);
+  for (const { msg } of problems) expect(msg.length).toBeLessThan(400);
+});
+
+describe('readRows()', () => {
+  const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
+
+  test('accepts every region of the marketplace', async () => {
+    const rows = await read(`${header}\n${regions.map((region) => `${region},1,2`).join('\n')}`);
+    expect(rows.map(({ region }) => region)).toEqual(regions);
+  });
+
+  test.each([
+    ['an empty file', '', 'The file has no rows'],
+    ['a missing column', 'region,shop_id\nsg,1', "The column 'item_id' is missing"],
+    ['too many rows', `${header}\n${'sg,1,2\n'.repeat(2_001)}`, 'The file has more than 2000 rows'],
+    ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id'"],
+    ['an unknown region', `${header}\nus,1,2`, `"us" is not one of ${regions.join(', ')}`],
+    ['no id', `${header}\nsg,x,2`, '"x" is not an id'],
+    [
+      'a column twice',
+      `${header},shop_id,shop_id\nsg,1,2,1,3`,
+      `The column 'shop_id' occurs twice with different values: "1" and "3"`,
+    ],
+    ['a long line', `${header}\nsg,1,2\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes'],
+  ])('says what is wrong with %s', async (_which, text, message) => {
+    const fault = await read(text).catch((error) => error);
+    expect((fault as Fault).problems[0]!.msg).toBe(message);
+  });
+
+  test('says why a row cannot be read', async () => {
+    const fault = await read(`${header},note\nsg,1,2,"a\nsg,1,2,b\n`).catch((error) => error);
+    expect((fault as Fault).problems[0]!.msg).toMatch(/^The row cannot be read: \S/);
+    const latin = await read(`${header}\n`, [0xe9]).catch((error) => error);
+    expect((latin as Fault).problems[0]!.msg).toBe('The file is not UTF-8');
+  });
+
+  test.each(['\n', '\r', '\r\n'])(
+    'accepts lines of 100,000 bytes that end with %j, and no longer ones',
+    async (end) => {
+      const line = (bytes: number) => `sg,1,2,${'x'.repeat(bytes - 7)}`;
+      const file = (bytes: number, last: string) =>
+        [`${header},note`, line(bytes), line(bytes)].join(end) + last;
+      expect(await read(file(99_990, end))).toEqual([one, one]);
+      expect(await problemsOf(file(100_001, end))).toEqual([[[], 'csv_parsing']]);
+      const untilEnd = [`${header},note`, line(10), line(100_001)].join(end);
+      expect(await problemsOf(untilEnd)).toEqual([[[], 'csv_parsing']]);
+    },
+  );
+});

@@ -1,0 +1,155 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { Message } from '@bufbuild/protobuf';
+import { CsvError, parse } from 'csv-parse';
+import { Fault, type Problem } from '../../base/fault.ts';
+import { quote } from '../../contract/problems.ts';
+import type { Unit } from '../../store/documents.ts';
+import { inOrder } from '../items.ts';
+import type { Plan } from '../kind.ts';
+
+/** Fields of gleaner.mkta.v1.SubmitGetPcBulkRequest. */
+interface Request {
+  file: Uint8Array;
+  rescrape?: boolean;
+  resultFormat?: string;
+}
+
+/** Plans one unit per row of the CSV, in its order. Faults as readRows(). */
+export async function plan(request: Message): Promise<Plan> {
+  const { file, rescrape = false, resultFormat = 'csv' } = request as unknown as Request;
+  const units = (await readRows(file)).map(({ region, ...input }) => ({
+    unit: { key: input.item_id, input },
+    region,
+  }));
+  return { groups: inOrder(units), region: '', params: { rescrape, resultFormat } };
+}
+
+/** Returns the key that a product page is cached under: region, shop and item. */
+export function recentKey({ input }: Unit, region: string): string {
+  return `${region}/${input.shop_id}/${input.item_id}`;
+}
+
+/** One row of the CSV that a client uploads. */
+export interface Row {
+  region: string;
+  shop_id: string;
+  item_id: string;
+}
+
+const columns = ['region', 'shop_id', 'item_id'] as const;
+const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
+/** Products per submit (interface, "Limits"), and bytes in one row. */
+const mostRows = 2_000;
+const longestRow = 100_000;
+const mostProblems = 100;
+const chunkBytes = 65_536;
+const [lineFeed, carriageReturn] = [10, 13];
+
+/**
+ * Reads the rows of a CSV in UTF-8 with a header row. Further columns are ignored, a column that
+ * stands twice must say the same twice; blank lines are no rows. Faults: `invalid` with every row at
+ * fault, up to 100, whose `loc` is ["body", "file", row, column], the header being row 0 (decisions,
+ * "get_pc_bulk rejected CSV").
+ */
+export async function readRows(file: Uint8Array): Promise<Row[]> {
+  const problems: Problem[] = [];
+  const refuse = (place: (string | number)[], msg: string, type: string) =>
+    problems.push({ loc: ['body', 'file', ...place], msg, type });
+  const rows: Row[] = [];
+  const unreadable = whyUnreadable(file);
+  if (unreadable !== null) refuse([], ...unreadable);
+  else await parseRows(file, rows, refuse, () => problems.length >= mostProblems);
+  if (problems.length === 0 && rows.length === 0) refuse([], 'The file has no rows', 'too_short');
+  if (problems.length > 0)
+    throw new Fault('invalid', 'The CSV was refused; nothing was charged.', { problems });
+  return rows;
+}
+
+type Refuse = (place: (string | number)[], msg: string, type: string) => void;
+
+async function parseRows(
+  file: Uint8Array,
+  rows: Row[],
+  refuse: Refuse,
+  enough: () => boolean,
+): Promise<void> {
+  const parser = Readable.from(chunks(file)).pipe(
+    parse({
+      bom: true,
+      trim: true,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      // A note such as 27" screen, in a column that nobody reads, is no reason to refuse a file.
+      relax_quotes: true,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      max_record_size: longestRow,
+    }),
+  );
+  let places: Record<keyof Row, number[]> | undefined;
+  let number = 0;
+  try {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      if (places === undefined) {
+        places = placesOf(record);
+        const missing = columns.filter((column) => places![column].length === 0);
+        for (const column of missing) refuse([0, column], `The column '${column}' is missing`, 'missing');
+        if (missing.length > 0) return;
+        continue;
+      }
+      if (++number > mostRows) return refuse([], `The file has more than ${mostRows} rows`, 'too_long');
+      rows.push(readRow(record, places, number, refuse));
+      if (enough()) return;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    refuse([number + 1], `The row cannot be read: ${error.message}`, 'csv_parsing');
+  }
+}
+
+function placesOf(header: string[]): Record<keyof Row, number[]> {
+  const find = (column: string) =>
+    header.flatMap((name, place) => (name.toLowerCase() === column ? [place] : []));
+  return { region: find('region'), shop_id: find('shop_id'), item_id: find('item_id') };
+}
+
+function readRow(record: string[], places: Record<keyof Row, number[]>, number: number, refuse: Refuse): Row {
+  const row = { region: '', shop_id: '', item_id: '' };
+  for (const column of columns) {
+    const [value = '', ...others] = places[column].map((place) => record[place] ?? '');
+    row[column] = column === 'region' ? value.toLowerCase() : value;
+    if (others.some((other) => other !== value)) {
+      refuse(
+        [number, column],
+        `The column '${column}' occurs twice with different values: ${quote(value)} and ${quote(others.find((other) => other !== value)!)}`,
+        'value_error',
+      );
+    } else if (value === '') {
+      refuse([number, column], `The row lacks '${column}'`, 'missing');
+    } else if (column === 'region' && !regions.includes(row.region)) {
+      refuse([number, column], `${quote(value)} is not one of ${regions.join(', ')}`, 'enum');
+    } else if (column !== 'region' && !/^[0-9]{1,20}$/.test(value)) {
+      refuse([number, column], `${quote(value)} is not an id`, 'string_pattern_mismatch');
+    }
+  }
+  return row;
+}
+
+/** Why a file is not even looked into; null where it is. A line without an end costs the parser dearly. */
+function whyUnreadable(file: Uint8Array): [msg: string, type: string] | null {
+  if (!isUtf8(file)) return ['The file is not UTF-8', 'unicode_error'];
+  let line = 1;
+  let start = 0;
+  for (let at = 0; at <= file.length; at++) {
+    if (at - start > longestRow) return [`Line ${line} is longer than ${longestRow} bytes`, 'csv_parsing'];
+    if (file[at] !== lineFeed && file[at] !== carriageReturn) continue;
+    line++;
+    start = at + 1;
+  }
+  return null;
+}
+
+function* chunks(file: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < file.length; start += chunkBytes)
+    yield file.subarray(start, start + chunkBytes);
+}

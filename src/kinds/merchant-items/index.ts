@@ -1,0 +1,11 @@
+import type { Kind } from '../kind.ts';
+import { pgntKind } from '../pgnt.ts';
+import { shopFields, shopFile } from './pack.ts';
+
+/** Items of shops: the active ones, recommended by the shop, and the sold-out ones. */
+export const merchantItems: Kind = pgntKind({
+  name: 'merchant_items',
+  page: 'merchant',
+  files: { unit: shopFile },
+  resultFields: shopFields,
+});

@@ -1,0 +1,72 @@
+import { below } from '../../base/record-shape.ts';
+import type { ListPage, ListSummary } from '../../markets/market.ts';
+import type { UnitFilePack } from '../kind.ts';
+
+/** Fields of a shop's result file. */
+export const shopFields = (page: string): string =>
+  `collected_at: integer; success: boolean; shops: object; shops.*.page_url: string;
+    shops.*.page_type: string; shops.*.page_params.shop_id: string; shops.*.items.items: array;
+    ${below('shops.*.items.items[]', page)}; shops.*.items.total_fetched: integer;
+    shops.*.items.total_count: integer?; shops.*.items.pages_fetched: integer; shops.*.items.has_more: boolean;
+    shops.*.rcmd_items.items: array; ${below('shops.*.rcmd_items.items[]', page)}`;
+
+/** The lists of a shop in the order that readers yield them: sold out, then active. */
+const lists = ['items', 'rcmd_items'];
+
+/**
+ * Writes a shop's result file (interface, "Merchant result file"): under the submitted URL, the
+ * sold-out items with how many there were, and the active ones, both as their pages come. What the
+ * reading's end tells of the sold-out ones is known last, so it is kept until then: `items` holds
+ * its array first, and `rcmd_items` is written before its counts.
+ */
+export const shopFile: UnitFilePack = {
+  name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
+  contentType: 'application/json',
+  async *chunks(pages, unit, { collectedAt }) {
+    const page = {
+      page_url: unit.key,
+      page_type: 'shop',
+      page_params: { shop_id: unit.input.shop_id ?? null },
+    };
+    yield `{"collected_at":${collectedAt},"success":true,"shops":{${text(unit.key)}:{${text(page).slice(1, -1)},`;
+    const sold = await soldOut(pages);
+    yield `"rcmd_items":{"items":[`;
+    const active = yield* remaining(pages, sold.next);
+    const told = {
+      total_fetched: sold.entries.length,
+      total_count: null,
+      pages_fetched: null,
+      has_more: null,
+    };
+    yield `\n]},"items":{"items":[${sold.entries.map((entry) => `\n${entry}`).join(',')}\n],`;
+    yield `${text({ ...told, ...active.summary }).slice(1, -1)}}}}}\n`;
+    return sold.entries.length + active.count;
+  },
+};
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+type Pages = AsyncGenerator<ListPage, ListSummary, void>;
+type Step = IteratorResult<ListPage, ListSummary>;
+
+/** Collects the first list as JSON texts: sold-out items are few next to the rest of a shop. */
+async function soldOut(pages: Pages): Promise<{ entries: string[]; next: Step }> {
+  const entries: string[] = [];
+  for (;;) {
+    const next = await pages.next();
+    if (next.done || next.value.list !== lists[0]) return { entries, next };
+    entries.push(...next.value.entries.map(text));
+  }
+}
+
+/** Writes the second list as it comes. */
+async function* remaining(
+  pages: Pages,
+  first: Step,
+): AsyncGenerator<string, { count: number; summary: ListSummary }> {
+  let count = 0;
+  for (let next = first; ; next = await pages.next()) {
+    if (next.done) return { count, summary: next.value };
+    for (const entry of next.value.entries) yield `${count++ === 0 ? '\n' : ',\n'}${text(entry)}`;
+  }
+}

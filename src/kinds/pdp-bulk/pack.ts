@@ -1,0 +1,34 @@
+import { restName, rulesOf } from '../../base/problems.ts';
+import { below } from '../../base/record-shape.ts';
+import { type Identity, identify, identityOf, itemFields } from '../items.ts';
+import type { FilePack, ResultContract } from '../kind.ts';
+
+/** Returns the fields of a line: those that identify the item, and the page. */
+export function lineFields(page: string, { request }: ResultContract): string {
+  const fields = itemFields(request);
+  const identity = identityOf(fields).map(({ name, from }) => {
+    const isRequired = fields.some((field) => restName(field) === from && rulesOf(field).required);
+    return `${name}: string${isRequired ? '' : '?'}`;
+  });
+  return [...identity, below('response', page)].join('; ');
+}
+
+/**
+ * One line per scraped item: what identifies it, and its page under `response` (interface, "JSONL
+ * line shapes"). Failed items have no line: the counts tell of them.
+ */
+export const jobFile: FilePack = {
+  name: (job) => `${job.market}_pdp_${job.id}.jsonl.gz`,
+  contentType: () => 'application/gzip',
+  gzip: true,
+  encoding: () => 'plain',
+  whenAllFailed: false,
+  head: () => '',
+  separator: '',
+  row(unit, outcome, { job }) {
+    if (outcome.status === 'FAILED') return null;
+    const line = JSON.stringify(identify(unit, job.params.identity as unknown as Identity, 0));
+    return [`${line.slice(0, -1)},"response":`, '}\n'];
+  },
+  tail: () => '',
+};

@@ -1,0 +1,22 @@
+import { defaultMarketLimits, type MarketLimits } from '../fetch/limits.ts';
+import type { OriginPolicy } from '../fetch/policy.ts';
+import { markets } from './list.ts';
+import type { ListedFields, Market } from './market.ts';
+
+const marketNamed = (name: string): Market | undefined => markets.find((market) => market.name === name);
+
+/** Returns the limits of a market's pages and units: its own, else the defaults. */
+export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimits {
+  return { ...defaultMarketLimits, ...market?.limits };
+}
+
+/** Returns the limits of the market with a name; the defaults for an unknown one. */
+export const limitsOfMarket = (name: string): MarketLimits => limitsOf(marketNamed(name));
+
+/** Returns the request policy that a market declares for its origins; empty if it declares none. */
+export const policyOfMarket = (name: string): Partial<OriginPolicy> => marketNamed(name)?.policy ?? {};
+
+/** Listed fields of every market's pages, by market. */
+export const listedFields: Readonly<Record<string, ListedFields>> = Object.fromEntries(
+  markets.map((market) => [market.name, market.listedFields]),
+);

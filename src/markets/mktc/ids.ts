@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../base/json.ts';
+import { textForm } from '../id-form.ts';
+import type { IdForms } from '../market.ts';
+
+/** Forms of ids. */
+export const ids: IdForms = {
+  product: { form: '<formatted id>[/<sku>[/<pickup point>]], or its address', parse: parseItem },
+  merchant: textForm('shopid', 'the code of a merchant'),
+};
+
+function parseItem(text: string): JsonObject | null {
+  const url = URL.parse(text);
+  const id = url ? /\/((?:is|ps|pc)--[^/]+)$/.exec(url.pathname)?.[1] : text.split('/')[0];
+  if (!id) return null;
+  const [sku, pickupPointCode] = url
+    ? [url.searchParams.get('ds'), url.searchParams.get('pickupPointCode')]
+    : text.split('/').slice(1);
+  return {
+    formattedId: id,
+    // The rest of an `is--` id is the SKU.
+    sku: sku ?? /^is--(.+)$/.exec(id)?.[1] ?? '',
+    ...(pickupPointCode ? { pickupPointCode } : {}),
+  };
+}

@@ -1,0 +1,12 @@
+import { resolveOffers, resultFieldsOf } from '../../src/jobs/offers.ts';
+import { kinds } from '../../src/kinds/list.ts';
+import { markets } from '../../src/markets/list.ts';
+import { services } from '../../src/rpc/services.ts';
+
+const offers = resolveOffers(services, kinds, markets);
+
+/** Returns the fields of one record of an offer's results; `offer` is the market and the kind: "mkta get_pc". */
+export function resultFields(offer: string): string {
+  const [market = '', kind = ''] = offer.split(' ');
+  return resultFieldsOf(offers.of({ market, kind }));
+}
