@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { creditsHeader, tagHeader } from '../src/contract/answer-headers.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { acceptRequest } from '../src/base/connections.ts';
+import type { Log } from '../src/base/log.ts';
+import { creditsHeader, tagHeader } from '../src/contract/answer-headers.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
-import type { Log } from '../src/base/log.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';

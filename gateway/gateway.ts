@@ -4,8 +4,8 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { comments } from '../gen/comments.ts';
 import type { BodyBudget } from '../src/base/body-budget.ts';
 import type { Clock } from '../src/base/clock.ts';
-import { Fault } from '../src/contract/fault.ts';
 import type { Log } from '../src/base/log.ts';
+import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problems.ts';
 import { type CacheLengths, createAnswerCache } from './answer/answer-cache.ts';
 import { locatorOf } from './answer/location.ts';

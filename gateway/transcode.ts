@@ -1,10 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DescMethod } from '@bufbuild/protobuf';
-import { type AnswerHeaders, creditsHeader, rateHeaderNames, tagHeader } from '../src/contract/answer-headers.ts';
 import type { BodyBudget } from '../src/base/body-budget.ts';
+import {
+  type AnswerHeaders,
+  creditsHeader,
+  rateHeaderNames,
+  tagHeader,
+} from '../src/contract/answer-headers.ts';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
+import { decodeText } from '../src/contract/json/json-body.ts';
+import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { readWait } from '../src/contract/wait.ts';
 import type { AnswerCache } from './answer/answer-cache.ts';
 import type { Locate } from './answer/location.ts';
@@ -13,8 +20,6 @@ import { isStable, textTag } from './answer/tag.ts';
 import type { CallContext, Caller, Headers, Session } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import { admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
-import { decodeText } from '../src/contract/json/json-body.ts';
-import { messageWriter } from '../src/contract/json/message-writer.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';

@@ -4,9 +4,9 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
+import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { shopMessage, shopService } from '../fixture/shop.ts';
-import { messageWriter } from '../../src/contract/json/message-writer.ts';
 
 interface Operation {
   operationId: string;

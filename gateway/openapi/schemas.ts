@@ -5,8 +5,8 @@ import {
   json as jsonOption,
   nullable as nullableOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { isRequired, restName, rulesOf } from '../../src/contract/problems.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
+import { isRequired, restName, rulesOf } from '../../src/contract/problems.ts';
 
 /** A JSON Schema as OpenAPI 3.1 has it. */
 export type Schema = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { shopMessage } from '../fixture/shop.ts';
 import { startReading } from '../../src/contract/json/reading.ts';
+import { shopMessage } from '../fixture/shop.ts';
 import type { Part } from './form.ts';
 import { formReader, queryReader } from './params.ts';
 

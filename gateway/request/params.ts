@@ -1,8 +1,8 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
-import { isRequired, restName, said } from '../../src/contract/problems.ts';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
+import { isRequired, restName, said } from '../../src/contract/problems.ts';
 import type { Part } from './form.ts';
 
 /** Sets fields of a message from where they stand in a request, recording problems. */

@@ -1,11 +1,11 @@
 import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../src/contract/fault.ts';
-import { isRequired, maxProblems, problemsOf, restName, said } from '../../src/contract/problems.ts';
-import type { Endpoint } from '../endpoint.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/json-body.ts';
 import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
+import { isRequired, maxProblems, problemsOf, restName, said } from '../../src/contract/problems.ts';
+import type { Endpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { Part } from './form.ts';
 import { formReader, queryReader } from './params.ts';

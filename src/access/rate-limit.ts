@@ -1,7 +1,7 @@
-import { creditsHeader } from '../contract/answer-headers.ts';
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
+import { creditsHeader } from '../contract/answer-headers.ts';
 import type { Principal } from './principal.ts';
 
 /** Options for createRateLimit(). */

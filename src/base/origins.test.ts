@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { markets } from '../markets/list.ts';
 import { parseOrigins } from './origins.ts';
 
 test('a market is one address, or addresses by region beside its settings', () => {
@@ -37,4 +39,28 @@ test.each([
   ['[]', /./],
 ])('%s is refused with the key that is wrong', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
+});
+
+test('parseOrigins() accepts comments and trailing commas', () => {
+  const text = '{\n  // One address for every region.\n  "mktd": "https://d.example/*", /* fine */\n}';
+  expect(parseOrigins(text).get('mktd')?.addresses.get('')).toBe('https://d.example');
+});
+
+test.each([
+  ['{\n  "mkta": {\n', 'line 3: CloseBraceExpected'],
+  ['{\n  "mkta" {}\n}', 'line 2: ColonExpected'],
+  ['', 'line 1: ValueExpected'],
+])('parseOrigins() names the line of a syntax error in %j', (text, message) => {
+  expect(() => parseOrigins(text)).toThrow(message);
+});
+
+test('origins.example.json is an origins file with every marketplace and every setting', () => {
+  const text = readFileSync(new URL('../../origins.example.json', import.meta.url), 'utf8');
+  const origins = parseOrigins(text);
+  expect([...origins.keys()]).toEqual(['mkta', 'mktb', 'mktc', 'mktd', 'mkte', 'mktf']);
+  const regions = markets.map(({ name, regions: names }) => [name, [...names].sort()]);
+  const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
+  expect(addresses).toEqual(regions);
+  const settings = 'fetch concurrency requests_per_second hosts proxies robots allow_private'.split(' ');
+  expect(settings.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

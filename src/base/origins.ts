@@ -1,3 +1,4 @@
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { z } from 'zod';
 
 const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
@@ -41,9 +42,12 @@ export interface MarketOrigins {
 /** Origins of every market (decisions, `GLEANER_ORIGINS`). A market that is absent fails its units. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
-/** Reads the text of an origins file. Throws an Error that names the key and what is wrong. */
+/**
+ * Parses an origins file: JSON with comments and trailing commas. Throws an Error that names the key, or the line
+ * of a syntax error.
+ */
 export function parseOrigins(text: string): Origins {
-  const parsed = file.safeParse(JSON.parse(text));
+  const parsed = file.safeParse(parseJsonWithComments(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   return new Map(
     Object.entries(parsed.data).map(([name, entry]) => {
@@ -64,4 +68,13 @@ export function parseOrigins(text: string): Origins {
       ];
     }),
   );
+}
+
+function parseJsonWithComments(text: string): unknown {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first === undefined) return value;
+  const line = text.slice(0, first.offset).split('\n').length;
+  throw new Error(`line ${line}: ${printParseErrorCode(first.error)}`);
 }

@@ -9,11 +9,11 @@ import {
 } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
+import { ListJobsResponseSchema, UnitSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { json as jsonOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { messageWriter } from '../contract/json/message-writer.ts';
 import { startReading } from '../contract/json/reading.ts';
-import { ListJobsResponseSchema, UnitSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { json as jsonOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { services } from '../rpc/services.ts';
 import { parseExact } from './exact-json.ts';
 import { fromRest, toRest } from './rest-json.ts';

@@ -12,5 +12,5 @@ export interface RequestWatch {
   /** A request was answered, or given up without an answer, so long after it was sent. */
   ended(place: RequestPlace, milliseconds: number): void;
   /** What a request that has ended came to: the site refused it, or does not work. At most once for each. */
-  judged(place: RequestPlace, sort: 'refused' | 'failed'): void;
+  classified(place: RequestPlace, sort: 'refused' | 'failed'): void;
 }

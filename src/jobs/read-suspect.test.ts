@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { plainIds } from '../../test/origins/mkta/ids.ts';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { settled } from '../../test/support/clock.ts';
 import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';

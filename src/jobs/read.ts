@@ -1,6 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
-import type { AnswerHeaders } from '../contract/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
+import type { AnswerHeaders } from '../contract/answer-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Batch, Job } from '../store/documents.ts';

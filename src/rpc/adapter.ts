@@ -14,8 +14,8 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { BodyBudget } from '../base/body-budget.ts';
-import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { acceptRequest, refuseRequest } from '../base/connections.ts';
+import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../contract/request-id.ts';
 import { screenBody } from './request-body.ts';
 

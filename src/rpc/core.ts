@@ -3,8 +3,8 @@ import { Access, access as accessOption } from '../../gen/gleaner/options/v1/opt
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { type AnswerHeaders, creditsHeader } from '../contract/answer-headers.ts';
 import { type Component, Fault, unavailableMessage } from '../base/fault.ts';
+import { type AnswerHeaders, creditsHeader } from '../contract/answer-headers.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
 import { canWait } from '../contract/wait.ts';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
-import { takeAnswerHeaders } from '../contract/answer-headers.ts';
 import { Fault, type FaultCode, faultCodes } from '../base/fault.ts';
+import { takeAnswerHeaders } from '../contract/answer-headers.ts';
 
 /** RPC code of each fault that reaches a caller; every other one is INTERNAL. */
 const codes: Partial<Record<FaultCode, Code>> = {

@@ -1,9 +1,9 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import { takeAnswerHeaders } from '../contract/answer-headers.ts';
-import { maxBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { takeAnswerHeaders } from '../contract/answer-headers.ts';
+import { maxBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createGate } from './adapter.ts';

@@ -1,7 +1,7 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { tagHeader } from '../contract/answer-headers.ts';
 import { Fault } from '../base/fault.ts';
+import { tagHeader } from '../contract/answer-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';

@@ -10,10 +10,10 @@ test('take() returns counts by origin, market, region and minute, once', () => {
   const tally = createOriginTally({ now: () => now });
   tally.ended(sg, 100);
   tally.ended(sg, 50);
-  tally.judged(sg, 'refused');
+  tally.classified(sg, 'refused');
   tally.ended(th, 7);
   now += 1_000;
-  tally.judged(sg, 'failed');
+  tally.classified(sg, 'failed');
   const first = { minute: 10 * minute, refused: 0, failed: 0 };
   expect(tally.take()).toEqual([
     { ...sg, ...first, requests: 2, refused: 1, milliseconds: 150 },
@@ -28,7 +28,7 @@ test('putBack() adds to the counts made in the meantime', () => {
   tally.ended(sg, 100);
   const taken = tally.take();
   tally.ended(sg, 11);
-  tally.judged(sg, 'failed');
+  tally.classified(sg, 'failed');
   tally.putBack(taken);
   expect(tally.take()).toEqual([{ ...sg, minute, requests: 2, refused: 0, failed: 1, milliseconds: 111 }]);
 });

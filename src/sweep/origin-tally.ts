@@ -37,7 +37,7 @@ export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
       row.requests += 1;
       row.milliseconds += milliseconds;
     },
-    judged: (place, sort) => {
+    classified: (place, sort) => {
       now(place)[sort] += 1;
     },
     take: () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standingClock } from '../../test/support/clock.ts';
 import { aJob } from '../store/contract/samples.ts';
-import { type SweepPlaces, visitJobs } from './pages.ts';
+import { type SweepPlaces, processJobs } from './pages.ts';
 
 const clock = standingClock(0);
 
@@ -33,35 +33,35 @@ function listOf(count: number, visit: (at: number) => Promise<void> = async () =
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
-test('visitJobs() visits each job once if the list fits into a round', async () => {
+test('processJobs() visits each job once if the list fits into a round', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10);
-  await visitJobs(list, places, clock, undefined, { pageSize: 5, maxJobs: 100, maxMs: 1_000 });
+  await processJobs(list, places, clock, undefined, { pageSize: 5, maxJobs: 100, maxMs: 1_000 });
   expect(visited).toEqual(upTo(0, 10));
   expect(places.size).toBe(0);
 });
 
-test('visitJobs() resumes where the previous round stopped and restarts after the end', async () => {
+test('processJobs() resumes where the previous round stopped and restarts after the end', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10);
   const limits = { pageSize: 3, maxJobs: 4, maxMs: 1_000 };
-  for (let round = 0; round < 4; round += 1) await visitJobs(list, places, clock, undefined, limits);
+  for (let round = 0; round < 4; round += 1) await processJobs(list, places, clock, undefined, limits);
   expect(visited).toEqual([...upTo(0, 10), ...upTo(0, 4)]);
 });
 
-test('visitJobs() ends a round after the job that exceeds the time limit', async () => {
+test('processJobs() ends a round after the job that exceeds the time limit', async () => {
   const places: SweepPlaces = new Map();
   const { list, visited } = listOf(10, () => clock.pass(400));
   const limits = { pageSize: 5, maxJobs: 100, maxMs: 1_000 };
-  await visitJobs(list, places, clock, undefined, limits);
+  await processJobs(list, places, clock, undefined, limits);
   expect(visited).toEqual([0, 1, 2]);
-  await visitJobs(list, places, clock, undefined, limits);
+  await processJobs(list, places, clock, undefined, limits);
   expect(visited).toEqual(upTo(0, 6));
 });
 
-test('visitJobs() stops when the signal is aborted', async () => {
+test('processJobs() stops when the signal is aborted', async () => {
   const stopping = new AbortController();
   const { list, visited } = listOf(10, async () => stopping.abort());
-  await visitJobs(list, new Map(), clock, stopping.signal);
+  await processJobs(list, new Map(), clock, stopping.signal);
   expect(visited).toEqual([0]);
 });

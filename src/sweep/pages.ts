@@ -28,7 +28,7 @@ export interface JobList {
  * Processes the jobs of a list page by page. A round that reaches its limits stops, and the next round resumes at that
  * position, so that no job starves.
  */
-export async function visitJobs(
+export async function processJobs(
   { name, find, placeOf, run }: JobList,
   places: SweepPlaces,
   clock: Clock,

@@ -67,7 +67,7 @@ test('stores origin counts every ten seconds and at the end', async () => {
   const row = { ...sg, minute: start, requests: 1, refused: 0, failed: 0, milliseconds: 100 };
   expect(await store.listOriginMinutes(0)).toEqual([row]);
   tally.ended(sg, 50);
-  tally.judged(sg, 'refused');
+  tally.classified(sg, 'refused');
   stopping.abort();
   await ended;
   expect(await store.listOriginMinutes(0)).toEqual([{ ...row, requests: 2, refused: 1, milliseconds: 150 }]);

@@ -9,7 +9,7 @@ import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import type { JobPlace } from '../store/store.ts';
-import { type JobList, type SweepPlaces, visitJobs } from './pages.ts';
+import { type JobList, type SweepPlaces, processJobs } from './pages.ts';
 
 /** Age at which an unfinished step counts as interrupted. */
 const interruptedMs = 30_000;
@@ -58,7 +58,7 @@ export async function sweep(
   };
   const each = (name: string, list: Pick<JobList, 'find' | 'placeOf'>, run: JobList['run']) =>
     step(`${name} jobs`, () =>
-      visitJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
+      processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
     );
   const inState = (states: readonly JobState[], since: number) => ({
     find: (limit: number, after: JobPlace | null) => store.findJobs(states, since, limit, after),

@@ -7,7 +7,10 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { json as jsonOption, nullable as nullableOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  json as jsonOption,
+  nullable as nullableOption,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../problems.ts';
 import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';

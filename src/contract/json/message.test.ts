@@ -9,8 +9,8 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rulesOf } from '../problems.ts';
 import { shopMessage } from '../../../gateway/fixture/shop.ts';
+import { rulesOf } from '../problems.ts';
 import { parseJson } from './json-body.ts';
 import { messageReader } from './message-reader.ts';
 import { messageWriter } from './message-writer.ts';

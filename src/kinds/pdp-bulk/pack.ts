@@ -1,5 +1,5 @@
-import { restName, rulesOf } from '../../base/problems.ts';
 import { below } from '../../base/record-shape.ts';
+import { restName, rulesOf } from '../../contract/problems.ts';
 import { type Identity, identify, identityOf, itemFields } from '../items.ts';
 import type { FilePack, ResultContract } from '../kind.ts';
 

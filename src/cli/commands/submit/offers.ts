@@ -5,8 +5,8 @@ import {
   market as marketOption,
   Step,
 } from '../../../../gen/gleaner/options/v1/options_pb.ts';
-import { restName } from '../../../contract/rest-form.ts';
 import { endpointOf } from '../../../client/endpoint.ts';
+import { restName } from '../../../contract/rest-form.ts';
 import { services } from '../../../rpc/services.ts';
 import { UsageError } from '../exit.ts';
 

@@ -1,8 +1,8 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
-import { restName } from '../../../contract/rest-form.ts';
 import { fromRest } from '../../../client/index.ts';
 import { ShapeError } from '../../../client/rest-json.ts';
+import { restName } from '../../../contract/rest-form.ts';
 import { UsageError } from '../exit.ts';
 import { hasFileUnits, hasTextUnits, namesOf, type Offer, unitFields } from './offers.ts';
 import { type Content, toCsv } from './rows.ts';

@@ -1,1 +1,0 @@
-import{r as e}from"./index-BQql6vtm.js";import{t}from"./UserLedger-8xrb7MTq.js";import{it as n}from"./httpbody_pb-Br8pGIz-.js";var r=n();function i(){return(0,r.jsx)(e,{title:`Ledger`,about:`Credits of all users: added, taken for jobs, given back.`,children:(0,r.jsx)(t,{userId:``})})}export{i as AllLedgersPage};

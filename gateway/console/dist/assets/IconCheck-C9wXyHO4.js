@@ -1,1 +1,0 @@
-import{a as e}from"./FaultAlert-B2NxK8_s.js";var t=e(`outline`,`check`,`Check`,[[`path`,{d:`M5 12l5 5l10 -10`,key:`svg-0`}]]);export{t};

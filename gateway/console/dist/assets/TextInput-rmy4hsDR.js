@@ -1,1 +1,0 @@
-import{T as e,it as t,y as n}from"./httpbody_pb-Br8pGIz-.js";import{j as r}from"./index-BQql6vtm.js";var i=t(),a=n(t=>{let n=e([`Input`,`InputWrapper`,`TextInput`],null,t);return(0,i.jsx)(r,{component:`input`,...n,__staticSelector:`TextInput`})});a.classes=r.classes,a.displayName=`@mantine/core/TextInput`;export{a as t};

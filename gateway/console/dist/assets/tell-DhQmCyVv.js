@@ -1,1 +1,0 @@
-import{y as e}from"./index-BQql6vtm.js";import{n as t}from"./FaultAlert-B2NxK8_s.js";function n(t){e.show({color:`teal`,title:`Done`,message:t})}function r(n){let{title:r,detail:i,problems:a}=t(n),o=[i,...a.slice(0,3).map(e=>e.message)].filter((e,t,n)=>n.indexOf(e)===t).join(` `);e.show({color:`red`,title:r,message:o,autoClose:1e4})}export{r as n,n as t};

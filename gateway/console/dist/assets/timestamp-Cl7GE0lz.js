@@ -1,1 +1,0 @@
-import{D as e}from"./FaultAlert-B2NxK8_s.js";import{Dt as t,Ft as n}from"./httpbody_pb-Br8pGIz-.js";function r(e){return new Date(a(e))}function i(r){let i=Math.floor(r/1e3);return t(e,{seconds:n.parse(i),nanos:(r-i*1e3)*1e6})}function a(e){return Number(e.seconds)*1e3+Math.round(e.nanos/1e6)}export{i as n,r as t};

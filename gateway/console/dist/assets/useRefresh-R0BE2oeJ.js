@@ -1,1 +1,0 @@
-import{x as e}from"./FaultAlert-B2NxK8_s.js";import{Rt as t,Vt as n}from"./httpbody_pb-Br8pGIz-.js";var r=n(t(),1);function i(){let t=e();return(0,r.useCallback)(()=>t.invalidateQueries(),[t])}export{i as t};
