@@ -71,7 +71,7 @@ function polite(settings: object = {}, options: Partial<PoliteOptions> = {}): Po
     watch: {
       ended: ({ market, region, ...place }, ms) =>
         watched.push(`${market}/${region} ${place.origin} ${ms} ms`),
-      judged: ({ market, region }, sort) => watched.push(`${market}/${region} ${sort}`),
+      classified: ({ market, region }, sort) => watched.push(`${market}/${region} ${sort}`),
     },
   });
 }

@@ -121,8 +121,8 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     const waitedMs = () => share?.waitedMs ?? 0;
 
     const judge = async (sent: Sent | undefined, verdict: Verdict) => {
-      if (!sent || sent.classified || verdict.sort === 'none') return;
-      sent.classified = true;
+      if (!sent || sent.judged || verdict.sort === 'none') return;
+      sent.judged = true;
       if (verdict.sort === 'refused' || verdict.sort === 'failed') watch?.classified(sent.place, verdict.sort);
       try {
         await sent.manners.circuit.judge(sent.page, verdict, sent.probe);
