@@ -123,7 +123,8 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     const judge = async (sent: Sent | undefined, verdict: Verdict) => {
       if (!sent || sent.judged || verdict.sort === 'none') return;
       sent.judged = true;
-      if (verdict.sort === 'refused' || verdict.sort === 'failed') watch?.classified(sent.place, verdict.sort);
+      if (verdict.sort === 'refused' || verdict.sort === 'failed')
+        watch?.classified(sent.place, verdict.sort);
       try {
         await sent.manners.circuit.judge(sent.page, verdict, sent.probe);
       } catch (error) {

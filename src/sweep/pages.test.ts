@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standingClock } from '../../test/support/clock.ts';
 import { aJob } from '../store/contract/samples.ts';
-import { type SweepPlaces, processJobs } from './pages.ts';
+import { processJobs, type SweepPlaces } from './pages.ts';
 
 const clock = standingClock(0);
 

@@ -9,7 +9,7 @@ import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import type { JobPlace } from '../store/store.ts';
-import { type JobList, type SweepPlaces, processJobs } from './pages.ts';
+import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
 
 /** Age at which an unfinished step counts as interrupted. */
 const interruptedMs = 30_000;
