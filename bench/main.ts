@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/cli/engines.ts';
 import { measureDisk } from './disk.ts';
+import { measureIdle } from './idle.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureNoisyUser } from './noisy-user.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
@@ -53,6 +54,14 @@ say(
 say(`  at most ${fixed(submit.extraBytes / 1024 / 1024)} MB more memory (aim 300)`);
 
 const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
+const idleService = await measureIdle(rounds);
+say(
+  `serve from the package, idle: ${megabytes(idleService.ownBytes)} resident (aim 110), ${megabytes(idleService.allBytes)} with its worker processes; a bare Node process ${megabytes(idleService.bareBytes)}, ratio ${fixed(idleService.ownBytes / idleService.bareBytes, 2)}`,
+);
+say(
+  `  started in ${fixed(idleService.startMs)} ms (aim 1000), the first time ${fixed(idleService.firstStartMs)} ms`,
+);
+
 const disk = await measureDisk(50_000);
 const { mergedBytes, resultBytes, databaseBytes } = disk;
 say(
@@ -69,7 +78,7 @@ say(
   `  ratio of the medians ${fixed(busy.median / idle.median, 1)} (aim 2), of the 95th percentiles ${fixed(busy.p95 / idle.p95, 1)} (aim 4)`,
 );
 say(
-  `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
+  `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's), peak ${megabytes(neighbour.peakBytes)} (aim 350), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
 );
 
 // The second has a quarter of the rate, for machines whose processors do not reach the first.

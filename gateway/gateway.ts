@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { comments } from '../gen/comments.ts';
 import type { BodyBudget } from '../src/base/body-budget.ts';
 import type { Clock } from '../src/base/clock.ts';
 import type { Log } from '../src/base/log.ts';
@@ -15,7 +14,6 @@ import { answerFault, answerJson, beginExchange, type Exchange } from './exchang
 import { type FileReader, serveFile, type VerifyLink } from './files/files.ts';
 import { serveHealth, serveReady } from './health.ts';
 import { serveDocs, serveDocsFile } from './openapi/docs.ts';
-import { openApiDocument } from './openapi/openapi.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
 import { endpointServer } from './transcode.ts';
@@ -62,7 +60,9 @@ export function createGateway(options: GatewayOptions): RequestListener {
   add('/health', (exchange) => serveHealth(caller, exchange));
   add('/ready', (exchange) => serveReady(caller, exchange));
   add('/files/{job_id}/{name}', (exchange) => serveFile(options, exchange));
-  add('/openapi.json', (exchange) => answerJson(exchange, 200, openApi(endpoints, options)));
+  add('/openapi.json', async (exchange) => {
+    answerJson(exchange, 200, await openApi(endpoints, options));
+  });
   add('/docs', serveDocs);
   add('/docs/{name}', (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!));
 
@@ -97,8 +97,15 @@ export function createGateway(options: GatewayOptions): RequestListener {
   };
 }
 
-/** Text of the OpenAPI document; made when asked for, since the public address may be known late. */
-function openApi(endpoints: readonly Endpoint[], { publicUrl, version }: GatewayOptions): string {
+/** The OpenAPI document as JSON. What only it needs, the comments of the contract above all, is loaded when asked for. */
+async function openApi(
+  endpoints: readonly Endpoint[],
+  { publicUrl, version }: GatewayOptions,
+): Promise<string> {
+  const [{ openApiDocument }, { comments }] = await Promise.all([
+    import('./openapi/openapi.ts'),
+    import('../gen/comments.ts'),
+  ]);
   return JSON.stringify(openApiDocument({ endpoints, publicUrl: publicUrl(), version, comments }));
 }
 

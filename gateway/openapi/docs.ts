@@ -5,7 +5,7 @@ import { Fault } from '../../src/contract/fault.ts';
 import { isCompressible } from '../answer/content-encoding.ts';
 import { type Exchange, sendContent } from '../exchange.ts';
 
-const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const folder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 // Addresses are relative, so that the page works under both address forms and behind a prefix.
 const page = `<!doctype html>
@@ -51,7 +51,7 @@ export function serveDocs(exchange: Exchange): void {
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
   if (name === 'start.js') answer(exchange, types['swagger-ui-bundle.js']!, Buffer.from(start), 'no-cache');
-  else if (type !== undefined) answer(exchange, type, await readFile(join(folder, name)), 'max-age=86400');
+  else if (type !== undefined) answer(exchange, type, await readFile(join(folder(), name)), 'max-age=86400');
   else throw new Fault('not_found', 'The documentation has no such file');
 }
 

@@ -55,7 +55,7 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const program = await compose(config, role, publicUrl);
+  const program = await compose(config, role, publicUrl, { readsPages: run.worker && config.workers === 0 });
   const { context, stack, log, clock } = program;
   const embedded = stack.name === 'embedded';
   if (embedded && role !== 'serve' && role !== 'gateway') {
