@@ -137,7 +137,7 @@ await run('retrieve', async () => {
       `${name} call, ${bytes} bytes: service ${rate(service)}, gateway alone ${rate(gateway)}, bare Express ${rate(bare)}`,
     );
     say(
-      `  ratio of the service ${fixed(bare.processorUs / service.processorUs, 2)}, (aim 0.3), of the gateway ${fixed(bare.processorUs / gateway.processorUs, 2)} (aim 0.75)`,
+      `  ratio of the service ${fixed(bare.processorUs / service.processorUs, 2)} (aim 0.3), of the gateway ${fixed(bare.processorUs / gateway.processorUs, 2)} (aim 0.75)`,
     );
   }
 });
