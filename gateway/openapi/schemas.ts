@@ -4,6 +4,7 @@ import {
   identifier as identifierOption,
   json as jsonOption,
   nullable as nullableOption,
+  values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
 import { isRequired, restName, rulesOf } from '../../src/contract/problems.ts';
@@ -149,7 +150,7 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
     case ScalarType.STRING:
       if (direction === 'request' && getOption(field, identifierOption))
         return orInteger({ type: 'string', ...rules });
-      return { type: 'string', ...rules };
+      return { type: 'string', ...rules, ...valuesOf(field, direction) };
     default:
       return { type: 'number' };
   }
@@ -160,6 +161,12 @@ function orInteger(text: Schema): Schema {
   const negative =
     typeof text.pattern === 'string' && !new RegExp(text.pattern, 'u').test('-1') ? { minimum: 0 } : {};
   return { ...text, type: ['string', 'integer'], maximum: Number.MAX_SAFE_INTEGER, ...negative };
+}
+
+/** Returns the values of a response's field that the contract lists. */
+function valuesOf(field: DescField, direction: Direction): Schema {
+  const values = getOption(field, valuesOption);
+  return direction === 'response' && values.length > 0 ? { enum: values } : {};
 }
 
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';

@@ -4,6 +4,7 @@ import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../b
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
+import { services } from '../contract/services.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createJobChanges, type JobChanges, tellMoves } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -15,7 +16,6 @@ import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { listedFields } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
-import { services } from '../rpc/services.ts';
 import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import { openFetching } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';

@@ -9,8 +9,8 @@ import {
 import {
   default_json as defaultOption,
   identifier as identifierOption,
-} from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { isRequired, restName, rulesOf, said } from '../problems.ts';
+} from '../../../../gen/gleaner/options/v1/options_pb.ts';
+import { isRequired, restName, rulesOf, said } from '../../../gateway/problems.ts';
 import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';

@@ -1,3 +1,4 @@
+import { restName, rulesOf } from '../../contract/problems.ts';
 import { below } from '../../base/record-shape.ts';
 import { restName, rulesOf } from '../../contract/problems.ts';
 import { type Identity, identify, identityOf, itemFields } from '../items.ts';
