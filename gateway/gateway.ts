@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Fault } from '../src/contract/fault.ts';
-import { quote } from '../src/contract/problems.ts';
+import { quote } from '../src/contract/problem-texts.ts';
 import { errorBody } from './answer/errors.ts';
 import { type Locate, locatorOf, type ShownBy, shownByService } from './answer/location.ts';
 import { createResponseCache, type RetentionPolicy } from './answer/response-cache.ts';

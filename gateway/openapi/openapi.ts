@@ -1,6 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import { bindingOf, placeOf, restName } from '../../src/contract/problems.ts';
+import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
 import { ifNoneMatch, responseHeaders, waitParameter } from '../answer/answer-headers.ts';
 import { isStable } from '../answer/tag.ts';
 import type { PathForms, ServedEndpoint } from '../endpoint.ts';

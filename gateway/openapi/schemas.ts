@@ -7,7 +7,8 @@ import {
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
-import { isRequired, restName, rulesOf } from '../../src/contract/problems.ts';
+import { restName } from '../../src/contract/rest-form.ts';
+import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 
 /** A JSON Schema as OpenAPI 3.1 has it. */
 export type Schema = Record<string, unknown>;

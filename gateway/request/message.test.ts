@@ -12,7 +12,7 @@ import { expect, test } from 'vitest';
 import { messageReader } from '../../src/contract/json/message-reader.ts';
 import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { startReading } from '../../src/contract/json/reading.ts';
-import { rulesOf } from '../../src/contract/problems.ts';
+import { rulesOf } from '../../src/contract/rules.ts';
 import { shopMessage } from '../fixture/shop.ts';
 import { parseJson } from './json-body.ts';
 

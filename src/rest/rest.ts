@@ -1,5 +1,5 @@
-import type { DescService } from '@bufbuild/protobuf';
 import type { RequestListener } from 'node:http';
+import type { DescService } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import type { Caller } from '../../gateway/caller.ts';
 import { createGateway } from '../../gateway/gateway.ts';

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import type { FieldRules } from '../../gen/buf/validate/validate_pb.ts';
-import { rulesOf } from '../contract/problems.ts';
+import { rulesOf } from '../contract/rules.ts';
 import { services } from '../contract/services.ts';
 
 /** A pattern that matches whole values of limited length only. */

@@ -9,8 +9,10 @@ import {
 import {
   default_json as defaultOption,
   identifier as identifierOption,
-} from '../../../../gen/gleaner/options/v1/options_pb.ts';
-import { isRequired, restName, rulesOf, said } from '../../../gateway/problems.ts';
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { said } from '../problem-texts.ts';
+import { restName } from '../rest-form.ts';
+import { isRequired, rulesOf } from '../rules.ts';
 import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';

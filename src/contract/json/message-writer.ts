@@ -11,8 +11,8 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   json as jsonOption,
   nullable as nullableOption,
-} from '../../../../gen/gleaner/options/v1/options_pb.ts';
-import { restName } from '../../../gateway/problems.ts';
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { restName } from '../rest-form.ts';
 import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';
 

@@ -1,6 +1,6 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
-import { quote, said } from '../../../gateway/problems.ts';
+import { quote, said } from '../problem-texts.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
 /**
