@@ -4,6 +4,7 @@ import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../b
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
+import { services } from '../contract/services.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createPagesElsewhere } from '../fetch/elsewhere.ts';
 import { createJobChanges, type JobChanges, tellMoves } from '../jobs/changes.ts';
@@ -17,7 +18,6 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
-import { services } from '../rpc/services.ts';
 import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';

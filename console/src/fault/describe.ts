@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
+import { detailParts, FaultSchema } from '../../../src/contract/fault-detail.ts';
 import { RestFault } from './rest-fault.ts';
 
 /** A fault for people. */
@@ -41,15 +41,17 @@ export function describeFault(thrown: unknown): Description {
     };
   }
   const fault = error.findDetails(FaultSchema)[0];
-  const problems = (fault?.problems ?? []).map(({ location, message }) =>
-    problemOf({ loc: location.map(({ step }) => step.value ?? ''), msg: message }),
-  );
-  const quota = fault?.quota;
-  const short = quota ? ` ${quota.required} needed, ${quota.current} there: ${quota.shortfall} short.` : '';
+  const { problems = [], quota } = fault ? detailParts(fault) : {};
+  const shortfall = quota && quota.required - quota.current;
+  const short = quota ? ` ${quota.required} needed, ${quota.current} there: ${shortfall} short.` : '';
   return {
     title: titles[error.code] ?? 'That did not work',
-    detail: error.rawMessage + (error.rawMessage.includes(String(quota?.shortfall)) ? '' : short),
-    problems,
+    // The message of an invalid request repeats its first problems.
+    detail:
+      problems.length > 0
+        ? 'The request is not valid.'
+        : error.rawMessage + (error.rawMessage.includes(String(shortfall)) ? '' : short),
+    problems: problems.map(problemOf),
   };
 }
 

@@ -1,14 +1,4 @@
-/** States of a job, in the order of its life. */
-export const statuses = [
-  'awaiting_approval',
-  'initializing',
-  'processing',
-  'completed',
-  'partial_complete',
-  'failed',
-  'rejected',
-  'terminated',
-] as const;
+export { jobStatuses as statuses } from '../../../src/contract/job-status.ts';
 
 const colors: Record<string, string> = {
   awaiting_approval: 'yellow',

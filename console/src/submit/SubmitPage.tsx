@@ -19,7 +19,7 @@ import { useSubmit } from './useSubmit.ts';
 export function SubmitPage() {
   const { market, kind } = useParams();
   const offer = offers.find((each) => each.market === market && each.kind === kind);
-  return offer ? <Loaded offer={offer} key={offer.path} /> : <NotFound />;
+  return offer ? <Loaded offer={offer} key={offer.endpoint.path} /> : <NotFound />;
 }
 
 function Loaded({ offer }: { offer: Offer }) {
@@ -41,7 +41,7 @@ function Loaded({ offer }: { offer: Offer }) {
       }
     >
       {error ? <FaultAlert error={error} title="Not accepted" /> : null}
-      {offer.multipart ? (
+      {offer.endpoint.multipart ? (
         <UploadMode shape={shape} busy={busy} submit={submit} />
       ) : (
         <Tabs defaultValue="form">
@@ -59,7 +59,7 @@ function Loaded({ offer }: { offer: Offer }) {
             </Tabs.Panel>
           )}
           <Tabs.Panel value="json">
-            <JsonMode shape={shape} path={offer.path} busy={busy} submit={submit} />
+            <JsonMode shape={shape} path={offer.endpoint.path} busy={busy} submit={submit} />
           </Tabs.Panel>
         </Tabs>
       )}

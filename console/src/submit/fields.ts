@@ -1,14 +1,8 @@
-import { type DescField, type DescMessage, getOption, isFieldSet, ScalarType } from '@bufbuild/protobuf';
-import {
-  Int32RulesSchema,
-  Int64RulesSchema,
-  field as rulesOption,
-} from '../../../gen/buf/validate/validate_pb.ts';
+import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import { comments } from '../../../gen/comments.ts';
-import {
-  default_json as defaultOption,
-  rest_name as restNameOption,
-} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { default_json as defaultOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { restName } from '../../../src/contract/rest-form.ts';
+import { boundOf, rulesOf } from '../../../src/contract/rules.ts';
 
 /** One field of a request, as a form asks for it. Values are texts; flags are 'true' and 'false'. */
 export interface FieldShape {
@@ -59,13 +53,12 @@ export function shapeOf(message: DescMessage): RequestShape {
 }
 
 const aboutOf = (field: DescField) => comments[`${field.parent.typeName}.${field.name}`] ?? '';
-const nameOf = (field: DescField) => getOption(field, restNameOption) || field.name;
 
 function listOf(field: DescField): ListShape {
-  const { type } = getOption(field, rulesOption);
+  const { type } = rulesOf(field);
   const most = type.case === 'repeated' ? Number(type.value.maxItems) : 0;
   return {
-    name: nameOf(field),
+    name: restName(field),
     about: aboutOf(field),
     most: most || Number.POSITIVE_INFINITY,
     fields: field.message ? field.message.fields.map(fieldOf) : null,
@@ -73,31 +66,21 @@ function listOf(field: DescField): ListShape {
 }
 
 function fieldOf(field: DescField): FieldShape {
-  const { required, type } = getOption(field, rulesOption);
+  const { required, type } = rulesOf(field);
   const text = type.case === 'string' ? type.value : null;
   const fallback = getOption(field, defaultOption);
   return {
-    name: nameOf(field),
+    name: restName(field),
     about: aboutOf(field),
     sort: sortOf(field, text?.in.length ?? 0),
     required: required || field.scalar === ScalarType.BYTES,
     choices: text?.in ?? [],
     pattern: text?.pattern ? new RegExp(text.pattern) : null,
     maxLength: Number(text?.maxLen ?? 0) || null,
-    least: limitOf(field, 'gte'),
-    most: limitOf(field, 'lte'),
+    least: boundOf(field, 'gte') ?? null,
+    most: boundOf(field, 'lte') ?? null,
     fallback: fallback === '' ? '' : String(JSON.parse(fallback)),
   };
-}
-
-/** A bound of an integer that the declaration sets; null without one. */
-function limitOf(field: DescField, bound: 'gte' | 'lte'): number | null {
-  const { type } = getOption(field, rulesOption);
-  if (type.case === 'int32')
-    return isFieldSet(type.value, Int32RulesSchema.field[bound]) ? type.value[bound] : null;
-  if (type.case === 'int64')
-    return isFieldSet(type.value, Int64RulesSchema.field[bound]) ? Number(type.value[bound]) : null;
-  return null;
 }
 
 function sortOf(field: DescField, choices: number): FieldShape['sort'] {

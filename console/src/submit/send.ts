@@ -25,7 +25,7 @@ export function newIdempotencyKey(): string {
 export async function send(offer: Offer, body: string | FormData, idempotencyKey: string): Promise<Accepted> {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey };
   if (typeof body === 'string') headers['content-type'] = 'application/json';
-  const response = await askRest(offer.path, { method: 'POST', headers, body });
+  const response = await askRest(offer.endpoint.path, { method: 'POST', headers, body });
   const answer = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
   return { jobId: answer.job_id ?? (await jobOf(offer, answer.task_id)), cost: answer.cost };
 }

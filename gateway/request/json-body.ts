@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { Fault } from '../fault.ts';
-import { NumberLiteral } from './scalars.ts';
+import { Fault } from '../../src/contract/fault.ts';
+import { NumberLiteral } from '../../src/contract/json/scalars.ts';
 
 // May match inside a string, too; then reading again only costs time.
 const fraction = /\d[.eE]/;

@@ -1,24 +1,31 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { namesTag } from '../../src/contract/etag.ts';
-import { Fault } from '../../src/contract/fault.ts';
-import { createEncoder, isCompressible, leastBytes, preferredEncoding } from '../answer/content-encoding.ts';
-import type { Caller, Headers } from '../caller.ts';
-import { admit, answerJson, type Exchange } from '../exchange.ts';
+import {
+  createEncoder,
+  isCompressible,
+  leastBytes,
+  preferredEncoding,
+} from '../../gateway/answer/content-encoding.ts';
+import { errorBody } from '../../gateway/answer/errors.ts';
+import type { Caller, Headers } from '../../gateway/caller.ts';
+import { admit, answerJson, type Exchange } from '../../gateway/exchange.ts';
+import { acceptRequest } from '../base/connections.ts';
+import { namesTag } from '../contract/etag.ts';
+import { Fault } from '../contract/fault.ts';
 import { parseRange } from './range.ts';
 
-/** Where result files are read from: paths are `<job id>/<file name>`. */
+/** Reader of result files, by paths of the form `<job id>/<file name>`. */
 export interface FileReader {
-  /** Size in bytes; null when there is no such file. */
+  /** Returns the size in bytes; null for an unknown file. */
   size(path: string): Promise<number | null>;
   /** Streams a file, or the bytes `start` to `end` of it, both inclusive. */
   read(path: string, range?: { start: number; end: number }): Promise<Readable>;
-  /** A link of the engine's own, good for `seconds`; null when it makes none. */
+  /** Returns a link of the storage engine, valid for `seconds`; null where it has none. */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
 }
 
-/** What a signed link says; `userId` owns the file where `bearer` is set. */
+/** Contents of a signed link; `userId` owns the file where `bearer` is set. */
 export interface LinkedFile {
   path: string;
   fileName: string;
@@ -26,10 +33,10 @@ export interface LinkedFile {
   userId: string;
 }
 
-/** Reads a signed link, given from its path on. Fault: `link_invalid`. */
+/** Verifies a signed link, given from its path on. Fault: `link_invalid`. */
 export type VerifyLink = (link: string) => LinkedFile;
 
-/** Methods that a file link answers. */
+/** Dependencies of serveFile(). */
 export interface FileServing {
   caller: Caller;
   files: FileReader;
@@ -39,13 +46,13 @@ export interface FileServing {
 // Long enough to follow a redirect, too short to pass on.
 const redirectSeconds = 60;
 
-/** A web page that may ask its own origin alone cannot follow a redirect: it says `Prefer: no-redirect`. */
+/** A web page that may only request its own origin cannot follow a redirect: it sends `Prefer: no-redirect`. */
 const staysHere = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
 
 /**
  * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine unless the
- * client would rather have none. A link flagged `bearer` asks for its owner's key, too: 401 without one,
- * 404 for another user's.
+ * client prefers none. A link with `bearer` requires its owner's key, too: 401 without one, 404 for another
+ * user's.
  */
 export async function serveFile(
   { caller, files, verifyLink }: FileServing,
@@ -56,6 +63,7 @@ export async function serveFile(
   if (bearer) {
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
+    acceptRequest(request);
     if (session.userId !== userId) throw notThere();
   }
   const elsewhere = staysHere.test(String(request.headers.prefer ?? ''))
@@ -68,10 +76,10 @@ export async function serveFile(
   const size = await files.size(path);
   if (size === null) throw notThere();
 
-  // Result files never change once written, so that path and size name their content.
+  // Result files never change once written: path and size identify their contents.
   const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
   const contentType = contentTypeOf(path);
-  // A range is one of the file's own bytes, and what resumes a download counts those.
+  // Ranges count the bytes of the file itself, and resumed downloads do, too.
   const encoding =
     request.headers.range === undefined && size >= leastBytes && isCompressible(contentType)
       ? preferredEncoding(request.headers['accept-encoding'])
@@ -91,7 +99,8 @@ export async function serveFile(
       : ({ kind: 'whole' } as const);
   if (range.kind === 'unsatisfiable') {
     const detail = `The file has ${size} bytes, the range asks for others`;
-    answerJson(exchange, 416, JSON.stringify({ detail }), { 'content-range': `bytes */${size}` });
+    const body = errorBody(detail, 'range_not_satisfiable', exchange.requestId);
+    answerJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
     return;
   }
   const part = range.kind === 'part' ? range : undefined;
@@ -115,7 +124,7 @@ function notThere(): Fault {
   return new Fault('not_found', 'No such file');
 }
 
-/** Type of a result file by its name; gzip is the file's own form, not a transfer encoding. */
+/** Returns the media type of a result file; gzip is the file's own form, not a content encoding. */
 export function contentTypeOf(name: string): string {
   if (name.endsWith('.gz')) return 'application/gzip';
   if (name.endsWith('.json')) return 'application/json';
@@ -124,7 +133,7 @@ export function contentTypeOf(name: string): string {
   return 'application/octet-stream';
 }
 
-/** A Content-Disposition that saves under `name`, whatever characters it has (RFC 6266). */
+/** Returns a Content-Disposition that saves under `name`, whatever characters it has (RFC 6266). */
 export function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(

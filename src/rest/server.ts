@@ -6,35 +6,35 @@ import {
   guardConnections,
   httpOptions,
   watchRequest,
-} from '../src/base/connections.ts';
+} from '../base/connections.ts';
 
-/** A listening gateway. */
-export interface RunningGateway {
-  /** The port it listens on: the one asked for, or the one given for 0. */
+/** A listening HTTP server. */
+export interface RunningServer {
+  /** Port that the server listens on. */
   port: number;
-  /** Takes no new connections, lets requests under way end for `graceMs`, then cuts them off. */
+  /** Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their connections. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Serves HTTP/1.1 within the limits of a port. Rejects with the system's error when the port can't be had. */
-export async function startGateway(
+/** Serves HTTP/1.1 within the limits of a port; 0 chooses a free port. Rejects with the system's error when it cannot listen. */
+export async function startServer(
   app: RequestListener,
   port: number,
   host = '0.0.0.0',
   limits: ConnectionLimits = defaultConnectionLimits,
-): Promise<RunningGateway> {
+): Promise<RunningServer> {
   let closing = false;
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
     response.once('close', () => {
-      // A connection that is kept alive must not keep a closing server open.
+      // An idle connection must not keep a closing server open.
       if (closing) setImmediate(() => server.closeIdleConnections());
     });
     app(request, response);
   };
   const server = createServer(httpOptions(limits), listener);
   guardConnections(server, limits);
-  // The handler asks for the body once it knows that it wants it.
+  // The handler sends 100 Continue once it accepts the request.
   server.on('checkContinue', listener);
   server.on('clientError', refuseConnection);
   await new Promise<void>((resolve, reject) => {
@@ -70,14 +70,15 @@ const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers what is no HTTP request in the shape of every other error. */
+/** Answers a malformed HTTP request in the shape of every other error; it has no id, since nothing logs it. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const status = statuses[error.code ?? ''] ?? 400;
-  const body = JSON.stringify({ detail: `${STATUS_CODES[status]}: the request can't be read` });
+  const detail = `${STATUS_CODES[status]}: the request can't be read`;
+  const body = JSON.stringify({ detail, code: 'malformed' });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestGateway } from '../../gateway/fixture/gateway.ts';
 import { serveConsole } from './console.ts';
-import { recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
+import { startTestApi } from './fixture.ts';
 
 const script = `${'const a = 1; '.repeat(500)}\n`;
 let folder: string;
@@ -19,8 +20,7 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, 'assets', 'index-abc.js'), script);
   await writeFile(join(folder, '.digest'), 'of the build');
-  const start = (from: string) =>
-    startTestGateway({ caller: recordedCaller({}).caller, mounts: [serveConsole(from)] });
+  const start = (from: string) => startTestApi({ mounts: [serveConsole(from)] });
   built = await start(folder);
   unbuilt = await start(join(folder, 'nowhere'));
 });

@@ -1,12 +1,12 @@
-/** What a Range header asks of a file: bytes `start` to `end`, both inclusive; the whole; or nothing that is there. */
+/** Range of a file: bytes `start` to `end`, both inclusive; the whole; or none of its bytes. */
 export type Range =
   | { kind: 'part'; start: number; end: number }
   | { kind: 'whole' }
   | { kind: 'unsatisfiable' };
 
 /**
- * Reads a Range header for a file of `size` bytes. As RFC 9110 has it, one that is malformed, of
- * another unit or of several ranges is ignored.
+ * Parses a Range header for a file of `size` bytes. One that is malformed, of another unit or of several ranges is
+ * ignored (RFC 9110, section 14.2).
  */
 export function parseRange(header: string | undefined, size: number): Range {
   const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '');

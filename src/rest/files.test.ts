@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Fault } from '../../src/contract/fault.ts';
-import { memoryFiles, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import type { TestGateway } from '../../gateway/fixture/gateway.ts';
+import { Fault } from '../contract/fault.ts';
 import { attachment, contentTypeOf } from './files.ts';
+import { memoryFiles, recordedCaller, startTestApi } from './fixture.ts';
 
 const content = '0123456789'.repeat(10);
 const files = {
@@ -21,7 +22,7 @@ const verifyLink = (link: string) => {
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({
+  gateway = await startTestApi({
     caller: recordedCaller({}).caller,
     files: memoryFiles(files),
     verifyLink,
@@ -53,7 +54,10 @@ test('serves ranges, and says which one', async () => {
   expect(response.headers.get('content-length')).toBe('3');
   const beyond = await get('/files/job/full.json?good', { range: 'bytes=100-' });
   expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */100']);
-  expect(await beyond.json()).toEqual({ detail: 'The file has 100 bytes, the range asks for others' });
+  expect(await beyond.json()).toMatchObject({
+    detail: 'The file has 100 bytes, the range asks for others',
+    code: 'range_not_satisfiable',
+  });
 });
 
 test('If-Range asks for the part only of the same file, If-None-Match for nothing', async () => {
@@ -76,7 +80,7 @@ test('HEAD tells size and type without the file', async () => {
 test('HEAD and an empty file are answered without opening the file', async () => {
   const opened: string[] = [];
   const kept = memoryFiles(files);
-  const served = await startTestGateway({
+  const served = await startTestApi({
     files: {
       ...kept,
       read: (path, range) => {
@@ -130,7 +134,7 @@ test.each([
 
 test('the tag of a file names its path and its size', async () => {
   const sizes = { 'job/a.json': '12', 'job/b.json': '12', 'job/c.json': '123' };
-  const served = await startTestGateway({ files: memoryFiles(sizes), verifyLink });
+  const served = await startTestApi({ files: memoryFiles(sizes), verifyLink });
   const tagOf = async (path: string) =>
     (await served.ask(`/files/job/${path}.json?good`, { key: null })).headers.get('etag');
   const tags = [await tagOf('a'), await tagOf('b'), await tagOf('c')];
@@ -142,7 +146,7 @@ test('the tag of a file names its path and its size', async () => {
 
 test('a text file says that it varies by encoding, an archive does not, and 1,024 bytes are the least encoded', async () => {
   const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
-  const served = await startTestGateway({ files: memoryFiles(texts), verifyLink });
+  const served = await startTestApi({ files: memoryFiles(texts), verifyLink });
   const headersOf = async (path: string, range: Record<string, string> = {}) => {
     const answer = await served.ask(`/files/job/${path}?good`, {
       key: null,
@@ -169,7 +173,7 @@ test('a link that is not valid is 403, a file that is gone 404', async () => {
     ['/files', 404],
   ] as const) {
     const response = await get(path);
-    expect([response.status, await response.json()]).toEqual([status, { detail: expect.any(String) }]);
+    expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.any(String) }]);
   }
   expect((await get('/files/job/full.json?good', {}, null, 'POST')).status).toBe(405);
 });
@@ -189,7 +193,7 @@ describe('files of a storage engine with links of its own', () => {
   let redirecting: TestGateway;
   beforeAll(async () => {
     const kept = memoryFiles(files, (path) => `https://bucket.test/${path}?x`);
-    redirecting = await startTestGateway({
+    redirecting = await startTestApi({
       files: {
         ...kept,
         presign: (...call) => {
@@ -229,4 +233,27 @@ describe('files of a storage engine with links of its own', () => {
     const answer = await redirecting.ask(link, { headers: { prefer } });
     expect([answer.status, await answer.text()]).toEqual([status, status === 200 ? content : '']);
   });
+});
+
+test('compresses whole files of text, not ranges and archives, under one tag', async () => {
+  const text = 'a line of text\n'.repeat(500);
+  const texts = { 'job/text.json': text, 'job/text.jsonl.gz': 'x'.repeat(5000) };
+  const api = await startTestApi({ files: memoryFiles(texts), verifyLink });
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const options = { headers: { 'accept-encoding': 'gzip', ...headers }, key: null };
+    const response = await api.ask(`/files/job/${path}?good`, options);
+    const names = ['content-encoding', 'content-length', 'etag'];
+    const [encoding, length, tag] = names.map((name) => response.headers.get(name));
+    return { status: response.status, encoding, length, tag, text: await response.text() };
+  };
+  const whole = await ask('text.json');
+  expect(whole).toMatchObject({ status: 200, encoding: 'gzip', length: null, text });
+  const plain = await ask('text.json', { 'accept-encoding': 'identity' });
+  expect(plain).toMatchObject({ encoding: null, length: '7500', text });
+  expect(whole.tag).toBe(`W/${plain.tag}`);
+  const part = await ask('text.json', { range: 'bytes=0-4095' });
+  expect(part).toMatchObject({ status: 206, encoding: null, text: text.slice(0, 4096) });
+  expect((await ask('text.json', { 'if-none-match': whole.tag! })).status).toBe(304);
+  expect(await ask('text.jsonl.gz')).toMatchObject({ encoding: null, length: '5000' });
+  await api.close(0);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 
-const built = fileURLToPath(new URL('../console/dist', import.meta.url));
+const built = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 const policy = (nonce: string) =>
   [

@@ -1,27 +1,29 @@
 import { create, type DescService, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { locatorOf } from '../../gateway/answer/location.ts';
+import { servedEndpoints } from '../../gateway/endpoint.ts';
+import { shopService } from '../../gateway/fixture/shop.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktcService } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
-import { endpointsOf } from '../endpoint.ts';
-import { shopService } from '../fixture/shop.ts';
-import { locatorOf } from './location.ts';
+import { addressForms } from './rest.ts';
+import { shownByKind } from './shown-by.ts';
 
 /** Paths, one per address form, where a method's answer sends its client; undefined without a location. */
 function locationsOf(services: DescService[], method: string, answer: object, reversed = false) {
-  const declared = endpointsOf(services);
+  const declared = servedEndpoints(services, addressForms);
   const endpoints = reversed ? declared.toReversed() : declared;
   const endpoint = endpoints.find(
     (known) => known.method.name === method && known.method.parent === services.at(-1),
   )!;
-  const locate = locatorOf(endpoint, endpoints);
+  const locate = locatorOf(endpoint, endpoints, shownByKind);
   const { output } = endpoint.method;
   const message = create(output, answer as MessageInitShape<typeof output>);
   return locate && endpoint.forms.map((_, form) => locate(message, form));
 }
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
-describe('locatorOf()', () => {
+describe('shownByKind()', () => {
   test.each([false, true])('sends to the read method of the kind (endpoints reversed: %s)', (reversed) => {
     const locations = (method: string, answer: object) =>
       locationsOf([MktdService, MktaService], method, answer, reversed);
@@ -61,10 +63,10 @@ describe('locatorOf()', () => {
 
   test('has none for an answer with another status, or without a method that shows it', () => {
     expect(locationsOf([shopService], 'GetOrder', {})).toBeUndefined();
-    const [upload, ...others] = endpointsOf([shopService]).toSorted((one) =>
+    const [upload, ...others] = servedEndpoints([shopService], addressForms).toSorted((one) =>
       one.method.name === 'UploadOrder' ? -1 : 1,
     );
     const lists = others.filter(({ method }) => method.name !== 'GetOrder');
-    expect(locatorOf(upload!, [upload!, ...lists])).toBeUndefined();
+    expect(locatorOf(upload!, [upload!, ...lists], shownByKind)).toBeUndefined();
   });
 });

@@ -4,7 +4,9 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketServices } from '../../gen/services.ts';
 
-/** Every service of the core, in the order of the documentation. */
+export { marketServices };
+
+/** Every service of the contract, in the order of the documentation. */
 export const services: readonly DescService[] = [
   ...marketServices,
   JobService,

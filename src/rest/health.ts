@@ -1,15 +1,15 @@
-import { Fault } from '../src/contract/fault.ts';
-import type { Caller } from './caller.ts';
-import { answerJson, type Exchange } from './exchange.ts';
+import { answerJson, type Exchange } from '../../gateway/exchange.ts';
+import { Fault } from '../contract/fault.ts';
+import type { RestCaller } from './rest.ts';
 
 /** Answers the liveness probe (interface, "Other"): 200, and 503 until the service admits callers. */
-export function serveHealth(caller: Caller, exchange: Exchange): void {
+export function serveHealth(caller: RestCaller, exchange: Exchange): void {
   if (caller.started()) answerJson(exchange, 200, '{"status":"ok"}');
   else answerJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
 }
 
-/** Answers the readiness probe: 503 with what is missing while the core can't work. */
-export async function serveReady(caller: Caller, exchange: Exchange): Promise<void> {
+/** Answers the readiness probe: 503 with the missing component while the core cannot work. */
+export async function serveReady(caller: RestCaller, exchange: Exchange): Promise<void> {
   try {
     await caller.ready();
   } catch (error) {

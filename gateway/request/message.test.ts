@@ -9,12 +9,12 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shopMessage } from '../../../gateway/fixture/shop.ts';
-import { rulesOf } from '../problems.ts';
+import { messageReader } from '../../src/contract/json/message-reader.ts';
+import { messageWriter } from '../../src/contract/json/message-writer.ts';
+import { startReading } from '../../src/contract/json/reading.ts';
+import { rulesOf } from '../../src/contract/rules.ts';
+import { shopMessage } from '../fixture/shop.ts';
 import { parseJson } from './json-body.ts';
-import { messageReader } from './message-reader.ts';
-import { messageWriter } from './message-writer.ts';
-import { startReading } from './reading.ts';
 
 const request = shopMessage('PlaceOrderRequest');
 

@@ -1,6 +1,6 @@
-import { requestIdHeader } from '../answer/answer-headers.ts';
-import { errorResponses } from './error-responses.ts';
-import type { Schema } from './schemas.ts';
+import { requestIdHeader } from '../../gateway/answer/answer-headers.ts';
+import { errorResponses } from '../../gateway/openapi/error-responses.ts';
+import type { Schema } from '../../gateway/openapi/schemas.ts';
 
 const json = (description: string, properties: Record<string, Schema>): Schema => ({
   description,
@@ -21,9 +21,9 @@ const file = (description: string): Schema => ({
   content: { '*/*': { schema: {} } },
 });
 
-/** Operations of the service's own paths, which no proto declares. */
-export const systemPaths: Record<string, Schema> = {
-  '/v1/health': {
+/** OpenAPI operations of the paths that no proto declares. */
+export const systemOperations = {
+  health: {
     operationId: 'health',
     tags: ['Service'],
     summary: 'Liveness probe.',
@@ -36,7 +36,7 @@ export const systemPaths: Record<string, Schema> = {
       }),
     },
   },
-  '/v1/ready': {
+  ready: {
     operationId: 'ready',
     tags: ['Service'],
     summary: 'Readiness probe.',
@@ -49,7 +49,7 @@ export const systemPaths: Record<string, Schema> = {
       }),
     },
   },
-  '/v1/files/{job_id}/{name}': {
+  file: {
     operationId: 'downloadFile',
     tags: ['Service'],
     summary: 'A result file, by a signed link.',
@@ -82,4 +82,4 @@ export const systemPaths: Record<string, Schema> = {
       ...errorResponses([400, 401, 403, 404, 416, 500, 502]),
     },
   },
-};
+} satisfies Record<string, Schema>;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type ConnectionLimits, defaultConnectionLimits } from '../src/base/connections.ts';
-import { createApp } from './fixture/gateway.ts';
-import { type RunningGateway, startGateway } from './server.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { createApp } from './fixture.ts';
+import { type RunningServer, startServer } from './server.ts';
 
-let gateway: RunningGateway;
+let gateway: RunningServer;
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 const start = async (limits: Partial<ConnectionLimits>) => {
-  gateway = await startGateway(createApp(), 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
+  gateway = await startServer(createApp(), 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
 };
 
 const open = () => {

@@ -1,15 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { handClock } from '../fixture/gateway.ts';
+import { handClock, packingRetention } from '../fixture/gateway.ts';
 import { shopMessage } from '../fixture/shop.ts';
-import { createAnswerCache } from './answer-cache.ts';
+import { createResponseCache } from './response-cache.ts';
 
-const lengths = { processingMs: 120_000, completedMs: 86_400_000 };
-const schema = shopMessage('Progress');
+const schema = shopMessage('Parcel');
 
-describe('createAnswerCache()', () => {
+describe('createResponseCache()', () => {
   test('keeps at most 64 MB, the most recently used responses', async () => {
-    const answers = createAnswerCache(lengths, handClock()).of(schema);
+    const answers = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
       made += 1;
@@ -25,7 +24,7 @@ describe('createAnswerCache()', () => {
   });
 
   test('counts what long keys take', async () => {
-    const answers = createAnswerCache(lengths, handClock()).of(schema);
+    const answers = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
       made += 1;
@@ -39,8 +38,8 @@ describe('createAnswerCache()', () => {
 
   describe('of a response', () => {
     const clock = handClock();
-    const answers = () => createAnswerCache(lengths, clock).of(schema);
-    /** Calls whose job has the states in turn, the last one from then on. */
+    const answers = () => createResponseCache(packingRetention, clock).of(schema);
+    /** Calls whose parcel has the states in turn, the last one from then on. */
     const maker = (...states: Record<string, unknown>[]) => {
       let made = 0;
       const make = async () => {
@@ -51,14 +50,14 @@ describe('createAnswerCache()', () => {
       return { make, count: () => made };
     };
     const write = (message: object) => JSON.stringify(message, ['status']);
-    const running = { status: 'processing' };
-    const over = { status: 'completed', downloadUrl: 'https://x' };
+    const running = { status: 'packing' };
+    const over = { status: 'delivered', labelUrl: 'https://x' };
 
     test.each([
-      ['a running job', running, 120],
-      ['a completed job', over, 86_400],
-      ['a completed job whose file is not there yet', { status: 'completed' }, 120],
-      ['a running job that has a link already', { ...over, ...running }, 120],
+      ['a parcel in the works', running, 120],
+      ['a delivered parcel', over, 86_400],
+      ['a delivered parcel whose label is not there yet', { status: 'delivered' }, 120],
+      ['a parcel in the works that has a label already', { ...over, ...running }, 120],
     ])('keeps that of %s with its tag as long as configured', async (_which, state, seconds) => {
       const { make, count } = maker(state);
       const ask = answers();
@@ -69,13 +68,6 @@ describe('createAnswerCache()', () => {
       expect(count()).toBe(1);
       clock.move(1);
       expect(await ask('key', false, make, write)).toMatchObject({ tag: 'W/"2"', maxAgeSeconds: seconds });
-    });
-
-    test('keeps that of a completed job as long as configured where its type has no link', async () => {
-      const order = shopMessage('Order');
-      const make = async () => ({ message: create(order, { status: 'completed' }), tag: undefined });
-      const ask = createAnswerCache(lengths, clock).of(order);
-      expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 86_400 });
     });
 
     test('rounds the time it stays good down to seconds', async () => {
@@ -95,7 +87,7 @@ describe('createAnswerCache()', () => {
       expect(count()).toBe(3);
     });
 
-    test('is made again for a caller who waits while its job runs, and replaces the other', async () => {
+    test('is made again for a caller who waits for a change, and replaces the other', async () => {
       const { make, count } = maker(running, over);
       const ask = answers();
       await ask('key', false, make, write);
@@ -116,9 +108,5 @@ describe('createAnswerCache()', () => {
       await ask('key', false, make, write);
       expect(count()).toBe(2);
     });
-  });
-
-  test('refuses a type without a status', () => {
-    expect(() => createAnswerCache(lengths, handClock()).of(shopMessage('Line'))).toThrow(/status/);
   });
 });

@@ -2,11 +2,12 @@ import { create, getOption, hasOption } from '@bufbuild/protobuf';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestGateway } from '../../gateway/fixture/gateway.ts';
+import { shopMessage, shopService } from '../../gateway/fixture/shop.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
-import { messageWriter } from '../../src/contract/json/message-writer.ts';
-import { startTestGateway, type TestGateway } from '../fixture/gateway.ts';
-import { shopMessage, shopService } from '../fixture/shop.ts';
+import { messageWriter } from '../contract/json/message-writer.ts';
+import { startTestApi } from './fixture.ts';
 
 interface Operation {
   operationId: string;
@@ -27,7 +28,7 @@ let gateway: TestGateway;
 let document: Document;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ services: [shopService, MktaService] });
+  gateway = await startTestApi({ services: [shopService, MktaService] });
   document = (await (await gateway.ask('/openapi.json', { key: null })).json()) as Document;
 });
 afterAll(() => gateway.close(0));
@@ -256,7 +257,11 @@ test('declares the headers of every answer to a known caller, of tags and of 202
   expect(headersOf(submit, 'post', '202')).toEqual([...caller, 'Location']);
   expect(headersOf(retrieve, 'get', '200')).toEqual([...caller, 'ETag']);
   expect(headersOf(retrieve, 'get', '304')).toEqual([...caller, 'ETag']);
-  expect(headersOf('/v1/shop/progress/{job_id}', 'get', '200')).toEqual([...caller, 'ETag', 'Cache-Control']);
+  expect(headersOf('/v1/shop/parcels/{parcel_id}', 'get', '200')).toEqual([
+    ...caller,
+    'ETag',
+    'Cache-Control',
+  ]);
   expect(headersOf('/v1/shop/data/{name}', 'get', '200')).toEqual(caller);
   const responses = document.components.responses as Record<string, { headers: object }>;
   expect(Object.keys(responses.Error402!.headers)).toEqual(caller);
