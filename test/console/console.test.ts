@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
@@ -10,7 +10,7 @@ import { freePort } from '../engines/nats.ts';
 import { type TestUser, watchJob } from '../support/api.ts';
 import { createService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
 import {
   click,
   clickInDialog,
@@ -21,114 +21,177 @@ import {
   signIn,
   type Tab,
   type TabOptions,
-  untilText,
+  waitForText,
 } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
-  let stage: Stage;
+  let env: ConsoleEnvironment;
   let browser: Browser;
   let folder: string;
   const tabs: Tab[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
-    [stage, browser] = await Promise.all([openStage({ latencyMs: 20 }), openBrowser()]);
+    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.stop();
+    await env?.stop();
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const troubles = tabs.flatMap((tab) => tab.troubles);
+    const pageErrors = tabs.flatMap((tab) => tab.pageErrors);
     for (const tab of tabs.splice(0)) await tab.close();
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   const open = async (key: string, path: string, options: TabOptions = {}) => {
     const tab = await openTab(browser, options);
     tabs.push(tab);
-    await signIn(tab, stage.url + path, key);
+    await signIn(tab, env.url + path, key);
     return tab.page;
   };
-  const operate = (path: string) => open(stage.deployment.operatorKey, path);
+  const openAsOperator = (path: string) => open(env.deployment.operatorKey, path);
+  const bodyText = (page: Page) => page.evaluate('document.body.innerText') as Promise<string>;
   const createUser = async (name: string, credits: number): Promise<TestUser> => {
-    const { user } = await stage.api.operator('CreateUser', { name });
-    const { apiKey } = await stage.api.operator('CreateApiKey', { user_id: user.id, name: 'first' });
-    if (credits > 0) await stage.api.operator('GrantCredits', { user_id: user.id, amount: credits });
+    const { user } = await env.api.operator('CreateUser', { name });
+    const { apiKey } = await env.api.operator('CreateApiKey', { user_id: user.id, name: 'first' });
+    if (credits > 0) await env.api.operator('GrantCredits', { user_id: user.id, amount: credits });
     return { id: user.id, key: apiKey };
   };
   let first = 80_000_000_000;
   const submit = async (user: TestUser, count: number): Promise<string> => {
     first += 1_000_000;
     const items = plainIds(count, first).map((id) => ({ item_id: String(id), shop_id: '7' }));
-    const answer = await stage.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
-    expect(answer.status).toBe(202);
-    return answer.body.job_id;
+    const response = await env.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
+    expect(response.status).toBe(202);
+    return response.body.job_id;
   };
 
-  test('refuses a key that nobody has, with the reason', async () => {
+  test('rejects an unknown key with the reason', async () => {
     const tab = await openTab(browser);
     tabs.push(tab);
-    await tab.page.goto(stage.url);
-    await tab.page.locator(named('textbox', 'API key')).fill('nobodys');
+    await tab.page.goto(env.url);
+    await tab.page.locator(named('textbox', 'API key')).fill('unknown');
     await click(tab.page, 'button', 'Sign in');
-    await untilText(tab.page, 'The token is not valid.');
+    await waitForText(tab.page, 'This API key is not valid.');
     expect(await tab.page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('lets an operator approve a job and watch it to its end', async () => {
+  test('approves a job and follows it until it ends', async () => {
     const user = await createUser('Approved Ltd', 5_000);
     const jobId = await submit(user, 120);
-    const page = await operate('/approvals');
-    await clickInRow(page, 'Approved Ltd', 'Look');
-    await untilText(page, '120 units of Approved Ltd');
+    const page = await openAsOperator('/approvals');
+    await clickInRow(page, 'Approved Ltd', 'View units');
+    await waitForText(page, '120 units by Approved Ltd');
     await page.keyboard.press('Escape');
     await clickInRow(page, 'Approved Ltd', 'Approve');
-    await untilText(page, 'The job is approved.');
-    await page.goto(`${stage.url}/jobs/${jobId}`);
-    await untilText(page, '120 of 120', 30_000);
-    await untilText(page, 'completed');
-    expect(await stage.api.balance(user)).toBe(5_000 - 1_200);
+    await waitForText(page, 'Job approved.');
+    await page.goto(`${env.url}/jobs/${jobId}`);
+    await waitForText(page, '120 of 120', 30_000);
+    await waitForText(page, 'Completed');
+    expect(await env.api.balance(user)).toBe(5_000 - 1_200);
   });
 
-  test('shows the shortfall at its job, and approves the others that were chosen', async () => {
+  test('shows a shortfall at its job and approves the other selected jobs', async () => {
     const poor = await createUser('Poor Ltd', 100);
     const waiting = await submit(poor, 10);
     const rich = await createUser('Rich Ltd', 100);
     const started = await submit(rich, 10);
-    await stage.api.operator('GrantCredits', { user_id: poor.id, amount: -60 });
-    const page = await operate('/approvals');
-    await untilText(page, 'too low');
+    await env.api.operator('GrantCredits', { user_id: poor.id, amount: -60 });
+    const page = await openAsOperator('/approvals');
+    await waitForText(page, 'Insufficient');
     await page.locator(`::-p-xpath(//tr[contains(., "Poor Ltd")]//input)`).click();
     await page.locator(`::-p-xpath(//tr[contains(., "Rich Ltd")]//input)`).click();
     await click(page, 'button', 'Approve 2');
-    await untilText(page, 'Not approved');
-    await untilText(page, '60');
-    const status = async (jobId: string) =>
-      (await stage.api.operator('GetJob', { job_id: jobId })).job.status;
+    await waitForText(page, 'Approval failed');
+    await waitForText(page, '60');
+    const status = async (jobId: string) => (await env.api.operator('GetJob', { job_id: jobId })).job.status;
     expect(await status(waiting)).toBe('awaiting_approval');
     expect(await status(started)).not.toBe('awaiting_approval');
-    await stage.api.operator('RejectJob', { job_id: waiting });
+    await env.api.operator('RejectJob', { job_id: waiting });
   });
 
-  test('rejects a job with a reason that its user reads', async () => {
+  test('rejects a job with a reason that its user sees', async () => {
     const user = await createUser('Rejected Ltd', 1_000);
     const jobId = await submit(user, 5);
-    const page = await operate('/approvals');
+    const page = await openAsOperator('/approvals');
     await clickInRow(page, 'Rejected Ltd', 'Reject');
     await page.locator(named('textbox', 'Reason')).fill('These items are sold out.');
     await clickInDialog(page, 'Reject');
-    await untilText(page, 'The job is rejected.');
+    await waitForText(page, 'Job rejected.');
     const own = await open(user.key, `/jobs/${jobId}`);
-    await untilText(own, 'These items are sold out.');
-    expect(await stage.api.balance(user)).toBe(1_000);
+    await waitForText(own, 'These items are sold out.');
+    expect(await env.api.balance(user)).toBe(1_000);
   });
 
-  test('is of use by keyboard alone: the approve button is reached and pressed', async () => {
+  test('shows a rejected job as not run and not charged, without a result tab that leads nowhere', async () => {
+    const user = await createUser('Not Run Ltd', 1_000);
+    const jobId = await submit(user, 60);
+    await env.api.operator('RejectJob', { job_id: jobId });
+    const page = await open(user.key, `/jobs/${jobId}`);
+    await waitForText(page, 'Nothing charged');
+    await waitForText(page, 'Not run');
+    const text = await bodyText(page);
+    expect(text).not.toContain('60 failed');
+    expect(text).not.toContain('600 credits');
+    await click(page, 'tab', 'Results');
+    await waitForText(page, 'This job did not run.');
+    await page.goto(`${env.url}/jobs`);
+    await waitForText(page, 'Rejected');
+    expect(await bodyText(page)).not.toContain('failed');
+  });
+
+  test('shows the record of a single-page job with a download', async () => {
+    const user = await createUser('Single Ltd', 1_000);
+    const request = { region: 'sg', item_id: '32000000001', shop_id: '7003' };
+    const { body } = await env.api.post(user, '/v1/mkta/get_pc/submit', request);
+    const { jobs } = (await env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toMatchObject([{ task_id: body.task_id }]);
+    const page = await open(user.key, `/jobs/${jobs[0].job_id}`, { downloads: folder });
+    await click(page, 'button', 'Download record');
+    const name = `${jobs[0].job_id}.json`;
+    const saved = await until(
+      'the record is saved',
+      () => readFile(join(folder, name), 'utf8').then((text) => text || undefined),
+      { withinMs: 15_000 },
+    );
+    const results = await fetch(`${env.deployment.url}/v1/jobs/${jobs[0].job_id}/results`, {
+      headers: { authorization: `Bearer ${user.key}` },
+    });
+    expect(JSON.parse(saved)).toEqual(JSON.parse(await results.text()).record);
+    expect(await bodyText(page)).toContain('32000000001');
+    expect(await bodyText(page)).not.toContain('No files yet');
+  });
+
+  test('draws no failures for a job without any', async () => {
+    const user = await createUser('Flawless Ltd', 1_000);
+    const jobId = await submit(user, 60);
+    await env.api.operator('ApproveJob', { job_id: jobId });
+    await watchJob(env.api, user, jobId, 30_000);
+    const page = await open(user.key, `/jobs/${jobId}`);
+    await page.waitForSelector('[role=img][aria-label^="Progress over time"] .recharts-area');
+    expect(await page.$$('.recharts-area')).toHaveLength(1);
+    expect(await page.$eval('[role=img] .recharts-legend-wrapper', (legend) => legend.textContent)).toBe(
+      'Succeeded',
+    );
+  });
+
+  test('shows origins without requests as not used, without statistics', async () => {
+    const page = await openAsOperator('/origins');
+    await waitForText(page, 'Not used yet');
+    const row = await page.$eval(
+      '::-p-xpath(//tr[contains(., "Not used yet")])',
+      (found) => found.textContent,
+    );
+    expect(row).toContain('No requests');
+    expect(row).not.toMatch(/0 ms|0%|OK/);
+  });
+
+  test('approves a job with the keyboard alone', async () => {
     const user = await createUser('Keyboard Ltd', 1_000);
     const jobId = await submit(user, 5);
-    const page = await operate('/approvals');
-    await untilText(page, 'Keyboard Ltd');
+    const page = await openAsOperator('/approvals');
+    await waitForText(page, 'Keyboard Ltd');
     await page.evaluate('document.activeElement.blur()');
     const focused = `(document.activeElement.closest('tr')?.innerText ?? '') + '|' + document.activeElement.innerText`;
     const reached: unknown[] = [];
@@ -139,17 +202,17 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       if (now.includes('Keyboard Ltd') && now.endsWith('|Approve')) break;
     }
     expect(reached.at(-1)).toMatch(/Keyboard Ltd.*\|Approve$/s);
-    expect(reached[0]).toContain('Skip to the content');
+    expect(reached[0]).toContain('Skip to content');
     await page.keyboard.press('Enter');
-    await untilText(page, 'The job is approved.');
-    await watchJob(stage.api, user, jobId, 30_000);
+    await waitForText(page, 'Job approved.');
+    await watchJob(env.api, user, jobId, 30_000);
   });
 
-  test('downloads the file of a job, whole', async () => {
+  test('downloads the file of a job', async () => {
     const user = await createUser('Files Ltd', 1_000);
     const jobId = await submit(user, 20);
-    await stage.api.operator('ApproveJob', { job_id: jobId });
-    const { download } = await watchJob(stage.api, user, jobId, 30_000);
+    await env.api.operator('ApproveJob', { job_id: jobId });
+    const { download } = await watchJob(env.api, user, jobId, 30_000);
     const page = await open(user.key, `/jobs/${jobId}`, { downloads: folder });
     await click(page, 'button', `Download full_${jobId}.json`);
     const saved = await until(
@@ -164,13 +227,13 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(JSON.parse(saved.toString())).toHaveLength(20);
   });
 
-  test('downloads a file that needs the key of its owner', async () => {
+  test('downloads a file that requires the key of its owner', async () => {
     const user = await createUser('Listings Ltd', 1_000);
     const items = [{ keyword: 'kopi 101', product_limit: 5 }];
-    const { body } = await stage.api.post(user, '/v1/mktb/search/bulk/submit', { items });
+    const { body } = await env.api.post(user, '/v1/mktb/search/bulk/submit', { items });
     const file = await until(
       'the search ends',
-      async () => (await stage.api.get(user, `/v1/jobs/${body.job_id}/files`)).body.files?.[0],
+      async () => (await env.api.get(user, `/v1/jobs/${body.job_id}/files`)).body.files?.[0],
       { withinMs: 30_000 },
     );
     expect((await fetch(file.download_url)).status).toBe(401);
@@ -184,10 +247,10 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(createHash('sha256').update(saved).digest('hex')).toBe(file.sha256);
   });
 
-  test('takes the ledger along as CSV', async () => {
+  test('exports the ledger as CSV', async () => {
     const user = await createUser('Ledger Ltd', 777);
     const page = await open(user.key, '/ledger', { downloads: folder });
-    await untilText(page, '+777');
+    await waitForText(page, '+777');
     await click(page, 'button', 'Export');
     await click(page, 'menuitem', 'CSV');
     const text = await until(
@@ -198,21 +261,21 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(text).toContain('777');
   });
 
-  test('creates a key that works, shows it once, and revokes it', async () => {
+  test('creates a key, shows it once and revokes it', async () => {
     const user = await createUser('Keys Ltd', 0);
     const page = await open(user.key, '/keys');
-    await click(page, 'button', 'New key');
+    await click(page, 'button', 'Create key');
     await page.locator(named('textbox', 'Name')).fill('second');
-    await click(page, 'button', 'Create');
-    await untilText(page, 'Copy it now');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Copy the key now');
     const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
-    const account = (of: string) => stage.api.get({ id: user.id, key: of }, '/v1/account');
+    const account = (of: string) => env.api.get({ id: user.id, key: of }, '/v1/account');
     expect((await account(key)).status).toBe(200);
-    await click(page, 'button', 'I have it');
+    await click(page, 'button', 'Done');
     await page.waitForFunction(`!document.body.innerHTML.includes(${JSON.stringify(key)})`);
     await click(page, 'button', 'Revoke second');
     await clickInDialog(page, 'Revoke');
-    await untilText(page, 'The key “second” is revoked.');
+    await waitForText(page, 'Key “second” revoked.');
     expect((await account(key)).status).toBe(401);
     expect((await account(user.key)).status).toBe(200);
   });
@@ -221,36 +284,36 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     { why: 'expired', lifeMs: 4_000 },
     { why: 'been revoked', lifeMs: null },
   ];
-  test.each(ends)('ends the session of a key that has $why, and says so', async ({ why, lifeMs }) => {
-    const { user } = await stage.api.operator('CreateUser', { name: 'Short Ltd' });
-    const made = await stage.api.operator('CreateApiKey', {
+  test.each(ends)('ends the session of a key that has $why', async ({ why, lifeMs }) => {
+    const { user } = await env.api.operator('CreateUser', { name: 'Short Ltd' });
+    const made = await env.api.operator('CreateApiKey', {
       user_id: user.id,
       name: 'short',
       ...(lifeMs === null ? {} : { expires_at: new Date(Date.now() + lifeMs).toISOString() }),
     });
     const page = await open(made.apiKey, '/');
-    if (lifeMs === null) await stage.api.operator('RevokeApiKey', { key_id: made.keyId });
-    await untilText(page, 'You have been signed out', 40_000);
-    await untilText(page, `The token has ${why}.`);
+    if (lifeMs === null) await env.api.operator('RevokeApiKey', { key_id: made.keyId });
+    await waitForText(page, 'You have been signed out', 40_000);
+    await waitForText(page, `This API key has ${why}.`);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(await page.$('nav[aria-label=Pages]')).toBeNull();
   });
 
-  test('submits by form, and names what the form has wrong', async () => {
+  test('submits by form and shows validation errors', async () => {
     const user = await createUser('Form Ltd', 1_000);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');
     await page.locator(named('textbox', 'asin')).fill('short');
     await click(page, 'button', 'Submit');
-    await untilText(page, 'Must look like');
-    await untilText(page, 'Must be given.');
+    await waitForText(page, 'Must match');
+    await waitForText(page, 'Required');
     await page.locator(named('textbox', 'asin')).fill('B0GLN01001');
     await page.locator('fieldset select').fill('us');
     await click(page, 'button', 'Submit');
-    await untilText(page, '1 of 1', 30_000);
+    await waitForText(page, '1 of 1', 30_000);
     expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
   });
 
-  test('submits the rows of a CSV file, and names the lines that it refuses', async () => {
+  test('submits the rows of a CSV file and names invalid lines', async () => {
     const user = await createUser('Rows Ltd', 1_000);
     const page = await open(user.key, '/submit/mktd/pdp_bulk');
     await click(page, 'tab', 'CSV file');
@@ -266,66 +329,66 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       await page.evaluate(transfer);
     };
     await drop('product_id,country\n1729000000001,sg\n1729000000002,xx\n');
-    await untilText(page, 'Line 3, country');
+    await waitForText(page, 'Line 3, country');
     await drop('country,product_id\nsg,1729000000001\nmy,1729000000003\n');
-    await click(page, 'button', 'Submit 2');
-    await untilText(page, '2 of 2', 30_000);
+    await click(page, 'button', 'Submit 2 units');
+    await waitForText(page, '2 of 2', 30_000);
   });
 
-  test('shows a refusal of a submit with its figures', async () => {
+  test('shows the shortfall of a rejected submit', async () => {
     const user = await createUser('Empty Ltd', 3);
     const page = await open(user.key, '/submit/mkta/get_pc');
     await page.locator('select').fill('th');
     await page.locator(named('textbox', 'item_id')).fill('32000000001');
     await page.locator(named('textbox', 'shop_id')).fill('7003');
     await click(page, 'button', 'Submit');
-    await untilText(page, 'Not accepted');
-    await untilText(page, '5 short');
+    await waitForText(page, 'Job not submitted');
+    await waitForText(page, '5 short');
   });
 
-  test('sets a webhook, and shows that a test of it was delivered', async () => {
+  test('sets a webhook and shows the delivery of a test message', async () => {
     const user = await createUser('Hooked Ltd', 0);
     const page = await open(user.key, '/webhook');
-    await page.locator(named('textbox', 'Address')).fill('ftp://example.test');
+    await page.locator(named('textbox', 'Endpoint URL')).fill('ftp://example.test');
     await click(page, 'button', 'Save');
-    await untilText(page, 'Enter an http or https address.');
-    await page.locator(named('textbox', 'Address')).fill(stage.receiver.url);
+    await waitForText(page, 'Enter an http or https URL.');
+    await page.locator(named('textbox', 'Endpoint URL')).fill(env.receiver.url);
     await click(page, 'button', 'Save');
-    await untilText(page, 'The webhook is saved.');
-    const before = stage.receiver.messages.length;
-    await click(page, 'button', 'Send a test');
-    await untilText(page, 'delivered');
-    expect(stage.receiver.messages.slice(before).map(({ type }) => type)).toContain('test');
+    await waitForText(page, 'Webhook saved.');
+    const before = env.receiver.messages.length;
+    await click(page, 'button', 'Send test message');
+    await waitForText(page, 'Delivered');
+    expect(env.receiver.messages.slice(before).map(({ type }) => type)).toContain('test');
   });
 
-  test('sends operators a test message, and lists it', async () => {
-    const page = await operate('/deliveries');
-    await click(page, 'button', 'Send a test');
-    await untilText(page, 'on their way');
-    await page.waitForSelector('::-p-xpath(//tr[contains(., "test") and contains(., "delivered")])');
+  test('sends operators a test message and lists it', async () => {
+    const page = await openAsOperator('/deliveries');
+    await click(page, 'button', 'Send test message');
+    await waitForText(page, 'Test message');
+    await page.waitForSelector('::-p-xpath(//tr[contains(., "test") and contains(., "Delivered")])');
   });
 
-  test('submits what failed again, and lets its user cancel it', async () => {
+  test('retries failed units in a new job and cancels it', async () => {
     const user = await createUser('Again Ltd', 1_000);
     const items = ['81000000800', '81000000001'].map((item_id) => ({ item_id, shop_id: '7' }));
-    const { body } = await stage.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
-    await stage.api.operator('ApproveJob', { job_id: body.job_id });
-    await watchJob(stage.api, user, body.job_id, 30_000);
+    const { body } = await env.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
+    await env.api.operator('ApproveJob', { job_id: body.job_id });
+    await watchJob(env.api, user, body.job_id, 30_000);
     const page = await open(user.key, `/jobs/${body.job_id}`);
     await click(page, 'tab', 'Failures');
-    await untilText(page, 'page_not_found');
-    await click(page, 'button', 'Retry what failed');
-    await clickInDialog(page, 'Submit again');
-    await untilText(page, 'Tries again what failed of');
-    await click(page, 'button', 'Cancel');
-    await clickInDialog(page, 'Cancel the job');
-    await untilText(page, 'rejected');
+    await waitForText(page, 'page_not_found');
+    await click(page, 'button', 'Retry failed units');
+    await clickInDialog(page, 'Retry');
+    await waitForText(page, 'Retry of');
+    await click(page, 'button', 'Cancel job');
+    await clickInDialog(page, 'Cancel job');
+    await waitForText(page, 'Rejected');
   });
 
-  test('is the same behind a gateway of its own, in front of a core elsewhere', async () => {
+  test('works through a separate gateway process', async () => {
     const user = await createUser('Remote Ltd', 1_000);
     await submit(user, 5);
-    const { settings, grpc, operatorKey } = stage.deployment;
+    const { settings, grpc, operatorKey } = env.deployment;
     const port = String(await freePort());
     const gateway = createService({
       role: 'gateway',
@@ -337,41 +400,41 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       tabs.push(tab);
       await signIn(tab, `http://127.0.0.1:${port}/console/approvals`, operatorKey);
       await clickInRow(tab.page, 'Remote Ltd', 'Approve');
-      await untilText(tab.page, 'The job is approved.');
+      await waitForText(tab.page, 'Job approved.');
     } finally {
       await gateway.stop();
     }
   });
 
-  test('says that the service cannot be reached, and goes on once it can', async () => {
+  test('reports an unreachable service and recovers', async () => {
     const user = await createUser('Patient Ltd', 1_000);
     await submit(user, 5);
     const tab = await openTab(browser);
-    await signIn(tab, `${stage.url}/jobs`, user.key);
-    await untilText(tab.page, 'awaiting approval');
+    await signIn(tab, `${env.url}/jobs`, user.key);
+    await waitForText(tab.page, 'Awaiting approval');
     await tab.page.setOfflineMode(true);
-    await untilText(tab.page, 'What is shown is not fresh', 30_000);
-    await untilText(tab.page, 'cannot be reached');
+    await waitForText(tab.page, 'This data may be out of date', 30_000);
+    await waitForText(tab.page, 'Cannot reach the service');
     await tab.page.setOfflineMode(false);
     await click(tab.page, 'button', 'Try again');
-    await tab.page.waitForFunction(`!document.body.innerText.includes('not fresh')`);
+    await tab.page.waitForFunction(`!document.body.innerText.includes('out of date')`);
     await tab.close();
   });
 
-  test('makes a user, gives credits and suspends', async () => {
-    const page = await operate('/users');
-    await click(page, 'button', 'New user');
+  test('creates a user, adds credits and suspends the user', async () => {
+    const page = await openAsOperator('/users');
+    await click(page, 'button', 'Create user');
     await page.locator(named('textbox', 'Name')).fill('Made Here Ltd');
-    await click(page, 'button', 'Create');
-    await untilText(page, '0 credits');
-    await click(page, 'button', 'Credits');
+    await clickInDialog(page, 'Create user');
+    await waitForText(page, '0 credits');
+    await click(page, 'button', 'Adjust credits');
     await page.locator(named('textbox', 'Credits to add')).fill('1234');
-    await click(page, 'button', 'Add');
-    await untilText(page, '1,234 credits');
+    await clickInDialog(page, 'Adjust credits');
+    await waitForText(page, '1,234 credits');
     await click(page, 'button', 'Suspend');
     await clickInDialog(page, 'Suspend');
-    await untilText(page, 'All keys of this user are refused.');
-    const { users } = await stage.api.operator('ListUsers', { search: 'Made Here' });
+    await waitForText(page, 'API keys are rejected.');
+    const { users } = await env.api.operator('ListUsers', { search: 'Made Here' });
     expect(users).toMatchObject([{ balance: '1234', suspended: true }]);
   });
 });

@@ -1,11 +1,11 @@
 import { Alert, Button, List, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { describeFault } from './describe.ts';
+import { describeError } from './describe.ts';
 
-const most = 10;
+const maxProblems = 10;
 
-/** Shows what went wrong as the service says it, with a button to try again where that makes sense. */
-export function FaultAlert({
+/** Shows an error with the service's explanation, and a retry button if `retry` is given. */
+export function ErrorAlert({
   error,
   retry,
   title,
@@ -14,21 +14,21 @@ export function FaultAlert({
   retry?: () => unknown;
   title?: string;
 }) {
-  const fault = describeFault(error);
-  const more = fault.problems.length - most;
+  const description = describeError(error);
+  const more = description.problems.length - maxProblems;
   return (
-    <Alert role="alert" color="red" icon={<IconAlertTriangle />} title={title ?? fault.title}>
+    <Alert role="alert" color="red" icon={<IconAlertTriangle />} title={title ?? description.title}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{fault.detail}</Text>
-        {fault.problems.length > 0 && (
+        <Text size="sm">{description.detail}</Text>
+        {description.problems.length > 0 && (
           <List size="sm">
-            {fault.problems.slice(0, most).map(({ where, message }) => (
+            {description.problems.slice(0, maxProblems).map(({ where, message }) => (
               <List.Item key={`${where} ${message}`}>
                 {where === '' ? '' : `${where}: `}
                 {message}
               </List.Item>
             ))}
-            {more > 0 && <List.Item>and {more} more</List.Item>}
+            {more > 0 && <List.Item>{more} more</List.Item>}
           </List>
         )}
         {retry && (

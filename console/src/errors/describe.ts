@@ -1,59 +1,67 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
-import { RestFault } from './rest-fault.ts';
+import { RestError } from './rest-error.ts';
 
-/** A fault for people. */
-export interface Description {
+/** Error in plain words. */
+export interface ErrorDescription {
   title: string;
-  /** What the service says is wrong. */
+  /** Explanation from the service. */
   detail: string;
-  /** Every problem of an invalid request: where, and what. */
+  /** Problems of an invalid request; `where` is the path of the field. */
   problems: { where: string; message: string }[];
 }
 
 const titles: Partial<Record<Code, string>> = {
-  [Code.Unauthenticated]: 'The key is not valid',
   [Code.PermissionDenied]: 'Not allowed',
-  [Code.NotFound]: 'Not there',
-  [Code.InvalidArgument]: 'The request has problems',
-  [Code.FailedPrecondition]: 'Not possible now',
-  [Code.Aborted]: 'Not possible now',
-  [Code.AlreadyExists]: 'Not possible now',
-  [Code.ResourceExhausted]: 'Too much',
-  [Code.Unavailable]: 'The service cannot answer now',
-  [Code.Internal]: 'Something went wrong in the service',
+  [Code.NotFound]: 'Not found',
+  [Code.InvalidArgument]: 'Invalid request',
+  [Code.FailedPrecondition]: 'Not possible in the current state',
+  [Code.Aborted]: 'Not possible in the current state',
+  [Code.AlreadyExists]: 'Not possible in the current state',
+  [Code.ResourceExhausted]: 'Limit exceeded',
+  [Code.Unavailable]: 'Service unavailable',
+  [Code.Internal]: 'Internal error',
 };
 
-/** How browsers say that nobody answered. */
-const unreached = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
+/** Messages of browsers for a network error. */
+const networkError = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
 
-/** Says what went wrong, whatever was thrown: by a call, by REST or by the browser. */
-export function describeFault(thrown: unknown): Description {
-  if (thrown instanceof RestFault) {
-    return { title: thrown.title, detail: thrown.message, problems: thrown.problems.map(problemOf) };
+/** Describes any thrown value: an RPC error, a REST error or a network error. */
+export function describeError(thrown: unknown): ErrorDescription {
+  if (thrown instanceof RestError) {
+    const detail = thrown.status === 401 ? keyMessage(thrown.message) : thrown.message;
+    return { title: thrown.title, detail, problems: thrown.problems.map(toProblem) };
   }
   const error = ConnectError.from(thrown);
-  if (unreached.test(error.rawMessage)) {
+  if (networkError.test(error.rawMessage)) {
     return {
-      title: 'No answer',
-      detail: 'The service cannot be reached. Is it running, and is there a network?',
+      title: 'Connection failed',
+      detail: 'Cannot reach the service. Check that it is running and that you are online.',
       problems: [],
     };
   }
+  if (error.code === Code.Unauthenticated) {
+    return { title: 'Invalid API key', detail: keyMessage(error.rawMessage), problems: [] };
+  }
   const fault = error.findDetails(FaultSchema)[0];
   const problems = (fault?.problems ?? []).map(({ location, message }) =>
-    problemOf({ loc: location.map(({ step }) => step.value ?? ''), msg: message }),
+    toProblem({ loc: location.map(({ step }) => step.value ?? ''), msg: message }),
   );
   const quota = fault?.quota;
-  const short = quota ? ` ${quota.required} needed, ${quota.current} there: ${quota.shortfall} short.` : '';
+  const shortfall = quota
+    ? ` ${quota.required} credits needed, ${quota.current} available: ${quota.shortfall} short.`
+    : '';
   return {
-    title: titles[error.code] ?? 'That did not work',
-    detail: error.rawMessage + (error.rawMessage.includes(String(quota?.shortfall)) ? '' : short),
+    title: titles[error.code] ?? 'Something went wrong',
+    detail: error.rawMessage + (error.rawMessage.includes(String(quota?.shortfall)) ? '' : shortfall),
     problems,
   };
 }
 
-const problemOf = ({ loc, msg }: { loc: readonly (string | number)[]; msg: string }) => ({
+/** Replaces the service's term for a credential with the console's. */
+const keyMessage = (message: string) => message.replace(/^The token /, 'This API key ');
+
+const toProblem = ({ loc, msg }: { loc: readonly (string | number)[]; msg: string }) => ({
   where: loc.slice(1).join('.'),
   message: msg,
 });

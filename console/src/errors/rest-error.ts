@@ -1,11 +1,11 @@
-/** One problem of a request, as REST names it. */
+/** Problem of an invalid request, as the REST API reports it. */
 export interface RestProblem {
   loc: (string | number)[];
   msg: string;
 }
 
-/** A REST answer that says what is wrong (its body's `detail`). */
-export class RestFault extends Error {
+/** Error response of the REST API; the message is its `detail`. */
+export class RestError extends Error {
   readonly status: number;
   readonly title: string;
   readonly problems: readonly RestProblem[];
@@ -19,16 +19,16 @@ export class RestFault extends Error {
   }
 }
 
-/** Makes the fault of an answer that is not good. */
-export async function restFault(response: Response): Promise<RestFault> {
+/** Reads an error response. */
+export async function readRestError(response: Response): Promise<RestError> {
   const text = await response.text();
   const title = `${response.status} ${response.statusText}`.trim();
   try {
     const { detail } = JSON.parse(text) as { detail: string | RestProblem[] };
-    if (typeof detail === 'string') return new RestFault(response.status, title, detail);
-    const message = detail.length === 1 ? detail[0]!.msg : `${detail.length} problems in the request.`;
-    return new RestFault(response.status, title, message, detail);
+    if (typeof detail === 'string') return new RestError(response.status, title, detail);
+    const message = detail.length === 1 ? detail[0]!.msg : `The request has ${detail.length} problems.`;
+    return new RestError(response.status, title, message, detail);
   } catch {
-    return new RestFault(response.status, title, text.slice(0, 300) || 'The answer says nothing more.');
+    return new RestError(response.status, title, text.slice(0, 300) || 'The response has no details.');
   }
 }

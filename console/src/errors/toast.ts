@@ -1,16 +1,16 @@
 import { notifications } from '@mantine/notifications';
-import { describeFault } from './describe.ts';
+import { describeError } from './describe.ts';
 
-/** Tells that something was done. */
-export function tellDone(message: string): void {
-  notifications.show({ color: 'teal', title: 'Done', message });
+/** Shows a success notification. */
+export function showSuccess(message: string): void {
+  notifications.show({ color: 'teal', message });
 }
 
-/** Tells that something could not be done, and why. */
-export function tellFault(error: unknown): void {
-  const { title, detail, problems } = describeFault(error);
+/** Shows an error notification with the cause. */
+export function showError(error: unknown): void {
+  const { title, detail, problems } = describeError(error);
   const message = [detail, ...problems.slice(0, 3).map((problem) => problem.message)]
-    .filter((text, at, all) => all.indexOf(text) === at)
+    .filter((text, index, all) => all.indexOf(text) === index)
     .join(' ');
   notifications.show({ color: 'red', title, message, autoClose: 10_000 });
 }

@@ -2,29 +2,25 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Accordion, Badge, Code, EmptyState, Group, List, Skeleton, Text } from '@mantine/core';
 import { IconMoodSmile } from '@tabler/icons-react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { every } from '../app/queries.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
-import { countText } from '../number/text.ts';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { formatCount } from '../number/format.ts';
 import { useSession } from '../session/session.ts';
-import { faultMethods } from './methods.ts';
+import { listFaultsMethod } from './methods.ts';
 
-/** A job's failures by fault, with examples. */
-export function Faults({ job }: { job: Job }) {
+/** Failures of a job by error code, with examples. */
+export function Failures({ job }: { job: Job }) {
   const { role } = useSession();
   const { data, error, isPending, refetch } = useQuery(
-    faultMethods(role),
+    listFaultsMethod(role),
     { jobId: job.jobId },
-    { refetchInterval: job.ended ? false : every.watching },
+    { refetchInterval: job.ended ? false : pollMs.list },
   );
   if (isPending) return <Skeleton height={80} />;
-  if (error) return <FaultAlert error={error} retry={refetch} />;
+  if (error) return <ErrorAlert error={error} retry={refetch} />;
   if (data.faults.length === 0) {
     return (
-      <EmptyState
-        icon={<IconMoodSmile />}
-        title={job.ended ? 'Nothing failed' : 'Nothing has failed so far'}
-        py="lg"
-      />
+      <EmptyState icon={<IconMoodSmile />} title={job.ended ? 'No failures' : 'No failures so far'} py="lg" />
     );
   }
   return (
@@ -34,7 +30,7 @@ export function Faults({ job }: { job: Job }) {
           <Accordion.Control>
             <Group gap="sm">
               <Badge color="red" variant="light">
-                {countText(units)}
+                {formatCount(units)}
               </Badge>
               <Text fw={500} size="sm" ff="monospace">
                 {code}

@@ -6,17 +6,17 @@ import { UnitsTable } from './UnitsTable.tsx';
 const choices = [
   { value: '', label: 'All' },
   { value: 'PENDING', label: 'Outstanding' },
-  { value: 'SUCCESS', label: 'Done' },
+  { value: 'SUCCESS', label: 'Succeeded' },
   { value: 'FAILED', label: 'Failed' },
 ];
 
-/** Units of a job with a choice of their state. */
+/** Units of a job, filtered by status. */
 export function Units({ job }: { job: Job }) {
   const [status, setStatus] = useState('');
   return (
     <Stack align="stretch">
       <SegmentedControl
-        aria-label="Which units"
+        aria-label="Filter by status"
         value={status}
         onChange={setStatus}
         data={choices}

@@ -1,4 +1,6 @@
-/** States of a job, in the order of its life. */
+import { capitalize } from '../text/capitalize.ts';
+
+/** Statuses of a job, in lifecycle order. */
 export const statuses = [
   'awaiting_approval',
   'initializing',
@@ -20,6 +22,7 @@ const colors: Record<string, string> = {
   PENDING: 'blue',
   SUCCESS: 'teal',
   FAILED: 'red',
+  NOT_RUN: 'gray',
   waiting: 'gray',
   queued: 'yellow',
   claimed: 'blue',
@@ -28,8 +31,8 @@ const colors: Record<string, string> = {
   delivered: 'teal',
 };
 
-/** Colour of a state of a job, a batch, a unit or a message. */
-export const colorOf = (status: string): string => colors[status] ?? 'gray';
+/** Returns the colour of a status of a job, batch, unit or delivery. */
+export const statusColor = (status: string): string => colors[status] ?? 'gray';
 
-/** A state in words: "awaiting approval". */
-export const statusText = (status: string): string => status.replaceAll('_', ' ').toLowerCase();
+/** Formats a status: "Awaiting approval". */
+export const formatStatus = (status: string): string => capitalize(status.replaceAll('_', ' ').toLowerCase());

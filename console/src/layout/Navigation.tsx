@@ -15,7 +15,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link, useLocation } from 'react-router';
-import { useWaiting } from '../approvals/useWaiting.ts';
+import { usePendingCount } from '../approvals/usePendingCount.ts';
 import { type Role, useSession } from '../session/session.ts';
 
 interface Entry {
@@ -45,11 +45,11 @@ const entries: Record<Role, Entry[]> = {
   ],
 };
 
-/** Links to the pages of the role, with the number of jobs that wait for approval. */
+/** Links to the pages of the role, with the number of jobs awaiting approval. */
 export function Navigation() {
   const { role } = useSession();
   const { pathname } = useLocation();
-  const waiting = useWaiting();
+  const pending = usePendingCount();
   const first = entries[role][0]!.to;
   const active = (to: string) =>
     to === '/' ? pathname === '/' : pathname.startsWith(to) || (pathname === '/' && to === first);
@@ -63,9 +63,9 @@ export function Navigation() {
       aria-current={active(to) ? 'page' : undefined}
       leftSection={<Icon size={18} aria-hidden />}
       rightSection={
-        to === '/approvals' && waiting !== '' ? (
-          <Badge size="sm" color="yellow" variant="light" aria-label={`${waiting} waiting`}>
-            {waiting}
+        to === '/approvals' && pending !== '' ? (
+          <Badge size="sm" color="yellow" variant="light" aria-label={`${pending} awaiting approval`}>
+            {pending}
           </Badge>
         ) : null
       }

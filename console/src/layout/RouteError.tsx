@@ -1,13 +1,13 @@
 import { useRouteError } from 'react-router';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Page } from './Page.tsx';
 
-/** Stands for a page that broke, or whose code could not be loaded. */
-export function Failed() {
+/** Shown when a page fails to render or its code cannot be loaded. */
+export function RouteError() {
   const error = useRouteError();
   return (
-    <Page title="This page does not work">
-      <FaultAlert error={error} title="The page could not be shown" retry={() => location.reload()} />
+    <Page title="Something went wrong">
+      <ErrorAlert error={error} title="This page could not be loaded" retry={() => location.reload()} />
     </Page>
   );
 }

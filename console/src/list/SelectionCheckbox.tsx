@@ -1,49 +1,58 @@
 import { Checkbox } from '@mantine/core';
 import type { Selection } from './ListTable.tsx';
 
-interface ChoiceProps<T> {
+interface SelectionCheckboxProps<T> {
   selection: Selection<T>;
   row: T;
-  /** The row's key. */
-  name: string;
-  /** Says beside the box what is chosen. */
-  labelled?: boolean;
+  /** Key of the row. */
+  rowKey: string;
+  /** Shows the label beside the checkbox. */
+  showLabel?: boolean;
 }
 
-/** Chooses one row of a list. */
-export function Choice<T>({ selection, row, name, labelled = false }: ChoiceProps<T>) {
-  const { chosen, choose, nameOf } = selection;
-  const pick = (on: boolean) => {
-    const next = new Set(chosen);
-    if (on) next.add(name);
-    else next.delete(name);
-    choose(next);
+/** Checkbox that selects one row of a list. */
+export function SelectionCheckbox<T>({
+  selection,
+  row,
+  rowKey,
+  showLabel = false,
+}: SelectionCheckboxProps<T>) {
+  const { selected, onChange, labelOf } = selection;
+  const toggle = (on: boolean) => {
+    const next = new Set(selected);
+    if (on) next.add(rowKey);
+    else next.delete(rowKey);
+    onChange(next);
   };
   return (
     <Checkbox
-      {...(labelled ? { label: `Choose ${nameOf(row)}` } : { 'aria-label': `Choose ${nameOf(row)}` })}
-      checked={chosen.has(name)}
-      onChange={(event) => pick(event.currentTarget.checked)}
+      {...(showLabel ? { label: `Select ${labelOf(row)}` } : { 'aria-label': `Select ${labelOf(row)}` })}
+      checked={selected.has(rowKey)}
+      onChange={(event) => toggle(event.currentTarget.checked)}
     />
   );
 }
 
-interface ChoiceOfAllProps<T> {
+interface SelectAllCheckboxProps<T> {
   selection: Selection<T>;
   keys: readonly string[];
-  /** Said beside the box, where there is room. */
+  /** Visible label; without one, only screen readers get a label. */
   label?: string;
 }
 
-/** Chooses all rows of a list, or none. */
-export function ChoiceOfAll<T>({ selection: { chosen, choose }, keys, label }: ChoiceOfAllProps<T>) {
-  const count = keys.filter((key) => chosen.has(key)).length;
+/** Checkbox that selects all rows of a list, or none. */
+export function SelectAllCheckbox<T>({
+  selection: { selected, onChange },
+  keys,
+  label,
+}: SelectAllCheckboxProps<T>) {
+  const count = keys.filter((key) => selected.has(key)).length;
   return (
     <Checkbox
-      {...(label === undefined ? { 'aria-label': 'Choose all' } : { label })}
+      {...(label === undefined ? { 'aria-label': 'Select all' } : { label })}
       checked={count === keys.length}
       indeterminate={count > 0 && count < keys.length}
-      onChange={(event) => choose(new Set(event.currentTarget.checked ? keys : []))}
+      onChange={(event) => onChange(new Set(event.currentTarget.checked ? keys : []))}
     />
   );
 }

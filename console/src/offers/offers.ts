@@ -8,22 +8,22 @@ import {
 import { http as httpOption } from '../../../gen/google/api/annotations_pb.ts';
 import { marketServices } from '../../../gen/services.ts';
 
-/** A kind of work on a marketplace: what can be submitted, and where. */
+/** Job type: a kind of work on a marketplace. */
 export interface Offer {
   /** Path word of the marketplace: "mkta". */
   market: string;
   /** Kind of work: "variant_sold". */
   kind: string;
   method: DescMethod;
-  /** REST path that takes it. */
+  /** REST path of the submit endpoint. */
   path: string;
-  /** Taken as a form with a file instead of JSON. */
+  /** Submitted as a multipart form with a file instead of JSON. */
   multipart: boolean;
   /** Processed during working hours only. */
   workingHours: boolean;
 }
 
-/** Everything that can be submitted, as the contract declares it. */
+/** All job types in the contract. */
 export const offers: readonly Offer[] = marketServices.flatMap((service) =>
   service.methods.flatMap((method) => {
     const { kind, step } = getOption(method, jobOption);
@@ -49,19 +49,19 @@ export const markets: readonly string[] = [...new Set(offers.map(({ market }) =>
 /** Kinds of work. */
 export const kinds: readonly string[] = [...new Set(offers.map(({ kind }) => kind))];
 
-/** Words of kinds that are short for others. */
-const words: Record<string, string> = { pdp: 'product page', pc: 'product page' };
+/** Expansions of abbreviations in kinds. */
+const expansions: Record<string, string> = { pdp: 'product page', pc: 'product page' };
 
-/** A kind for people: "Variant sold". */
+/** Formats a kind: "Variant sold". */
 export function kindText(kind: string): string {
   const text = kind
     .split('_')
-    .map((word) => words[word] ?? word)
+    .map((word) => expansions[word] ?? word)
     .join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A marketplace for people, by the letter that ends its path word: "Marketplace A"; else the word. */
+/** Formats a marketplace: "Marketplace A" for "mkta"; other path words are returned unchanged. */
 export function marketText(market: string): string {
   const letter = /^mkt([a-z])$/.exec(market)?.[1];
   return letter ? `Marketplace ${letter.toUpperCase()}` : market;

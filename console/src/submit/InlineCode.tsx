@@ -1,12 +1,12 @@
 import { Code } from '@mantine/core';
 import { Fragment } from 'react';
 
-/** What the contract says of something: parts between backticks are set as code. */
-export function About({ text }: { text: string }) {
+/** Renders a text with parts between backticks as code. */
+export function InlineCode({ text }: { text: string }) {
   return text
     .split('`')
-    .map((part, at) => ({ part, at }))
-    .map(({ part, at }) =>
-      at % 2 === 1 ? <Code key={at}>{part}</Code> : <Fragment key={at}>{part}</Fragment>,
+    .map((part, index) => ({ part, index }))
+    .map(({ part, index }) =>
+      index % 2 === 1 ? <Code key={index}>{part}</Code> : <Fragment key={index}>{part}</Fragment>,
     );
 }
