@@ -302,15 +302,35 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
   test('submits by form and shows validation errors', async () => {
     const user = await createUser('Form Ltd', 1_000);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');
-    await page.locator(named('textbox', 'asin')).fill('short');
+    await page.locator(named('textbox', 'ASIN')).fill('short');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Must match');
     await waitForText(page, 'Required');
-    await page.locator(named('textbox', 'asin')).fill('B0GLN01001');
-    await page.locator('fieldset select').fill('us');
+    await page.locator(named('textbox', 'ASIN')).fill('B0GLN01001');
+    await page.locator('form select').fill('us');
     await click(page, 'button', 'Submit');
     await waitForText(page, '1 of 1', 30_000);
     expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
+  });
+
+  test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
+    const user = await createUser('Pasted Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await page.waitForSelector(named('textbox', 'Item ID'));
+    await page.evaluate(`(() => {
+      const input = [...document.querySelectorAll('fieldset input')][0];
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', '82000000001\\t7\\n82000000002\\t7\\n82000000003\\t7');
+      input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+    await click(page, 'button', 'Submit 3 units');
+    await waitForText(page, 'Fix the highlighted fields.');
+    expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
+    await page.locator('form select').fill('sg');
+    await click(page, 'button', 'Submit 3 units');
+    await waitForText(page, 'Awaiting approval');
+    const { jobs } = (await env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toMatchObject([{ total: 3, region: 'sg' }]);
   });
 
   test('submits the rows of a CSV file and names invalid lines', async () => {
@@ -339,8 +359,8 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     const user = await createUser('Empty Ltd', 3);
     const page = await open(user.key, '/submit/mkta/get_pc');
     await page.locator('select').fill('th');
-    await page.locator(named('textbox', 'item_id')).fill('32000000001');
-    await page.locator(named('textbox', 'shop_id')).fill('7003');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Job not submitted');
     await waitForText(page, '5 short');
@@ -376,7 +396,9 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await watchJob(env.api, user, body.job_id, 30_000);
     const page = await open(user.key, `/jobs/${body.job_id}`);
     await click(page, 'tab', 'Failures');
-    await waitForText(page, 'page_not_found');
+    await waitForText(page, 'Not found');
+    await waitForText(page, 'The marketplace has no such item, shop or listing.');
+    await waitForText(page, 'A retry of the same units fails again.');
     await click(page, 'button', 'Retry failed units');
     await clickInDialog(page, 'Retry');
     await waitForText(page, 'Retry of');
@@ -419,6 +441,45 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await click(tab.page, 'button', 'Try again');
     await tab.page.waitForFunction(`!document.body.innerText.includes('out of date')`);
     await tab.close();
+  });
+
+  test('creates an operator and a key, rotates the key and revokes the old one', async () => {
+    const page = await openAsOperator('/operators');
+    await click(page, 'button', 'Create operator');
+    await page.locator(named('textbox', 'Name')).fill('Rina');
+    await clickInDialog(page, 'Create operator');
+    const createKey = async () => {
+      await clickInDialog(page, 'Create');
+      await waitForText(page, 'Copy the key now');
+      const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+      await click(page, 'button', 'Done');
+      return key;
+    };
+    await click(page, 'button', 'Create key for Rina');
+    await page.locator(named('textbox', 'Name')).fill('laptop');
+    const old = await createKey();
+    await click(page, 'button', 'Rotate laptop');
+    const replacement = await createKey();
+    const list = async (key: string) => {
+      const response = await fetch(
+        `${env.deployment.url}/gleaner.operator.v1.OperatorService/ListOperators`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: '{}',
+        },
+      );
+      return response.status;
+    };
+    expect([await list(old), await list(replacement)]).toEqual([200, 200]);
+    const rows = '::-p-xpath(//section[@aria-label="Rina"]//tr[contains(., "laptop")]//button[. = "Revoke"])';
+    await page.waitForFunction(
+      `document.querySelectorAll('section[aria-label=Rina] [aria-label="Revoke laptop"]').length === 2`,
+    );
+    await (await page.$$(rows)).at(-1)!.click();
+    await clickInDialog(page, 'Revoke');
+    await waitForText(page, 'Key “laptop” revoked.');
+    expect([await list(old), await list(replacement)]).toEqual([401, 200]);
   });
 
   test('creates a user, adds credits and suspends the user', async () => {

@@ -17,6 +17,7 @@ export const pageVisits = ({ anna, partial, waiting }: Seed): PageVisit[] => [
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
   { name: 'users', path: '/users', role: 'operator', shows: 'Price Watch' },
   { name: 'user', path: `/users/${anna.id}`, role: 'operator', shows: 'catalogue sync' },
+  { name: 'operators', path: '/operators', role: 'operator', shows: 'first operator' },
   { name: 'all-ledgers', path: '/ledger', role: 'operator', shows: 'Plan of the month' },
   { name: 'origins', path: '/origins', role: 'operator', shows: 'Drift alarms' },
   { name: 'work', path: '/work', role: 'operator', shows: 'Processes' },

@@ -21,6 +21,10 @@ const pages: Record<Role, RouteObject[]> = {
     { path: 'jobs/:jobId', lazy: job },
     { path: 'users', lazy: page(async () => (await import('../users/UsersPage.tsx')).UsersPage) },
     { path: 'users/:userId', lazy: page(async () => (await import('../users/UserPage.tsx')).UserPage) },
+    {
+      path: 'operators',
+      lazy: page(async () => (await import('../operators/OperatorsPage.tsx')).OperatorsPage),
+    },
     { path: 'ledger', lazy: page(async () => (await import('../ledger/AllLedgersPage.tsx')).AllLedgersPage) },
     { path: 'origins', lazy: page(async () => (await import('../origins/OriginsPage.tsx')).OriginsPage) },
     { path: 'work', lazy: page(async () => (await import('../work/WorkPage.tsx')).WorkPage) },

@@ -9,20 +9,25 @@ export function ErrorAlert({
   error,
   retry,
   title,
+  isShownElsewhere = () => false,
 }: {
   error: unknown;
   retry?: () => unknown;
   title?: string;
+  /** Returns whether the problem of a field is already shown at that field. */
+  isShownElsewhere?: (path: string) => boolean;
 }) {
   const description = describeError(error);
-  const more = description.problems.length - maxProblems;
+  const problems = description.problems.filter(({ where }) => !isShownElsewhere(where));
+  const more = problems.length - maxProblems;
+  const isAllShown = description.problems.length > 0 && problems.length === 0;
   return (
     <Alert role="alert" color="red" icon={<IconAlertTriangle />} title={title ?? description.title}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{description.detail}</Text>
-        {description.problems.length > 0 && (
+        <Text size="sm">{isAllShown ? 'Fix the highlighted fields.' : description.detail}</Text>
+        {problems.length > 0 && (
           <List size="sm">
-            {description.problems.slice(0, maxProblems).map(({ where, message }) => (
+            {problems.slice(0, maxProblems).map(({ where, message }) => (
               <List.Item key={`${where} ${message}`}>
                 {where === '' ? '' : `${where}: `}
                 {message}

@@ -1,4 +1,5 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { useState } from 'react';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import type { ListQuery } from '../list/ListTable.tsx';
@@ -19,11 +20,13 @@ interface KeyListProps {
 /** API keys with a revoke action and the dialog that creates a key. */
 export function KeyList({ query, create, revoke, creating, close }: KeyListProps) {
   const refresh = useRefresh();
+  const [rotating, setRotating] = useState<ApiKey | null>(null);
   return (
     <>
       <KeysTable
         keys={query.data?.keys ?? []}
         query={query}
+        rotate={setRotating}
         revoke={({ keyId, name }) =>
           revoke({ keyId })
             .then(() => showSuccess(`Key “${name}” revoked.`))
@@ -32,8 +35,13 @@ export function KeyList({ query, create, revoke, creating, close }: KeyListProps
         }
       />
       <NewKeyModal
-        opened={creating}
-        close={close}
+        key={rotating?.keyId ?? ''}
+        opened={creating || rotating !== null}
+        rotatedName={rotating?.name ?? ''}
+        close={() => {
+          close();
+          setRotating(null);
+        }}
         create={async (name, expiresAt) => {
           const { apiKey } = await create({ name, expiresAt });
           await refresh();

@@ -1,4 +1,4 @@
-import { Badge, Button, Code } from '@mantine/core';
+import { Badge, Button, Code, Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
@@ -33,11 +33,13 @@ const columns: Column<ApiKey>[] = [
 interface KeysTableProps {
   keys: readonly ApiKey[];
   query: ListQuery;
+  /** Opens the dialog that creates a replacement. */
+  rotate: (key: ApiKey) => void;
   revoke: (key: ApiKey) => void;
 }
 
-/** API keys, including revoked ones, with a revoke button. */
-export function KeysTable({ keys, query, revoke }: KeysTableProps) {
+/** API keys, including revoked ones, with buttons to rotate and revoke them. */
+export function KeysTable({ keys, query, rotate, revoke }: KeysTableProps) {
   const confirm = (key: ApiKey) =>
     modals.openConfirmModal({
       title: `Revoke key “${key.name}”?`,
@@ -51,14 +53,24 @@ export function KeysTable({ keys, query, revoke }: KeysTableProps) {
     align: 'right',
     cell: (key) =>
       key.revokedAt ? null : (
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => confirm(key)}
-          aria-label={`Revoke ${key.name}`}
-        >
-          Revoke
-        </Button>
+        <Group gap={6} wrap="nowrap" justify="flex-end">
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => rotate(key)}
+            aria-label={`Rotate ${key.name}`}
+          >
+            Rotate
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => confirm(key)}
+            aria-label={`Revoke ${key.name}`}
+          >
+            Revoke
+          </Button>
+        </Group>
       ),
   };
   return (

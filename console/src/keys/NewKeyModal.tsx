@@ -27,17 +27,19 @@ const lifetimes = [
 
 interface NewKeyModalProps {
   opened: boolean;
+  /** Name of the key to replace; '' for a new key. */
+  rotatedName: string;
   close: () => void;
   /** Creates the key and returns its secret. */
   create: (name: string, expiresAt: Timestamp | undefined) => Promise<string>;
 }
 
 /** Dialog that creates an API key and shows it once. */
-export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
+export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalProps) {
   const [created, setCreated] = useState('');
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { name: '', days: '' },
+    initialValues: { name: rotatedName, days: '' },
     validate: {
       name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
     },
@@ -63,7 +65,7 @@ export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
     <Modal
       opened={opened}
       onClose={done}
-      title={created === '' ? 'Create API key' : 'API key created'}
+      title={created !== '' ? 'API key created' : rotatedName === '' ? 'Create API key' : 'Rotate API key'}
       closeOnClickOutside={created === ''}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -88,7 +90,11 @@ export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
       ) : (
         <Stack>
           <Alert color="yellow" title="Copy the key now">
-            <Text size="sm">It is shown only once.</Text>
+            <Text size="sm">
+              It is shown only once.
+              {rotatedName !== '' &&
+                ' The old key still works: revoke it when your programs use the new one.'}
+            </Text>
           </Alert>
           <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
             {created}

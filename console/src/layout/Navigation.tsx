@@ -11,6 +11,7 @@ import {
   IconSend,
   IconServerCog,
   IconSettings,
+  IconUserShield,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react';
@@ -29,6 +30,7 @@ const entries: Record<Role, Entry[]> = {
     { to: '/approvals', label: 'Approvals', Icon: IconChecklist },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/users', label: 'Users', Icon: IconUsers },
+    { to: '/operators', label: 'Operators', Icon: IconUserShield },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/origins', label: 'Origins', Icon: IconPlugConnected },
     { to: '/work', label: 'Queues and workers', Icon: IconServerCog },

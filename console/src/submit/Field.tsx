@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
 import type { FieldShape } from './fields.ts';
+import { fieldLabel } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
 
 interface FieldProps {
@@ -7,15 +8,17 @@ interface FieldProps {
   value: string;
   change: (value: string) => void;
   error?: React.ReactNode;
+  /** Handles a pasted text; returns whether the input should ignore it. */
+  paste?: (text: string) => boolean;
   /** Omits the description. */
   brief?: boolean;
 }
 
 /** Input for one field of a request. */
-export function Field({ field, value, change, error, brief = false }: FieldProps) {
+export function Field({ field, value, change, paste, error, brief = false }: FieldProps) {
   const { name, description, type, choices, required, defaultText, min, max } = field;
   const common = {
-    label: name,
+    label: fieldLabel(name),
     description: brief || description === '' ? undefined : <InlineCode text={description} />,
     error,
     withAsterisk: required,
@@ -34,7 +37,7 @@ export function Field({ field, value, change, error, brief = false }: FieldProps
   if (type === 'flag') {
     return (
       <Switch
-        label={name}
+        label={fieldLabel(name)}
         description={common.description}
         checked={value === 'true'}
         onChange={(event) => change(event.currentTarget.checked ? 'true' : '')}
@@ -57,6 +60,9 @@ export function Field({ field, value, change, error, brief = false }: FieldProps
   return (
     <TextInput
       {...common}
+      onPaste={(event) => {
+        if (paste?.(event.clipboardData.getData('text'))) event.preventDefault();
+      }}
       placeholder={defaultText}
       value={value}
       onChange={(event) => change(event.currentTarget.value)}

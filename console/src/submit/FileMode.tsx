@@ -1,11 +1,13 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { formatUnits } from '../number/format.ts';
+import { saveBlob } from '../session/download.ts';
 import { buildBody, type FieldTexts, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import type { ListShape, RequestShape } from './fields.ts';
-import { csvColumns, type ParsedCsv, parseCsv } from './table.ts';
+import { csvColumns, csvTemplate, type ParsedCsv, parseCsv } from './table.ts';
 
 interface FileModeProps {
   shape: RequestShape;
@@ -35,6 +37,16 @@ export function FileMode({ shape, list, busy, submit }: FileModeProps) {
         The first row is the header. Columns: <Code>{csvColumns(list).join(', ')}</Code>
         {list.fields ? ' (* required)' : ''}
       </Text>
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          onClick={() => saveBlob(new Blob([csvTemplate(list)], { type: 'text/csv' }), 'template.csv')}
+        >
+          Download template
+        </Button>
+      </Group>
       {shape.fields.map((field) => (
         <Field
           key={field.name}

@@ -2,10 +2,12 @@ import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } f
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { showError } from '../errors/toast.ts';
 import { formatUnits } from '../number/format.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import type { FieldShape, RequestShape } from './fields.ts';
+import { expandRows, formLayout, pastedRows } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
 
 /** Maximum rows of the form; larger jobs use a CSV file. */
@@ -27,6 +29,14 @@ const rowKey = '#';
 const blank = (fields: readonly FieldShape[]) => Object.fromEntries(fields.map(({ name }) => [name, '']));
 const blankRow = (fields: readonly FieldShape[]) => ({ ...blank(fields), [rowKey]: randomId() });
 
+const namesOf = (fields: readonly FieldShape[]) => fields.map(({ name }) => name);
+
+/** Returns whether a path is that of a unit's field: "items.0.country". */
+const isUnitField = (path: string, list: string, name: string) => {
+  const parts = path.split('.');
+  return parts.length === 3 && parts[0] === list && parts[2] === name;
+};
+
 const validateFields = (fields: readonly FieldShape[], texts: FieldTexts, path: string) =>
   fields.flatMap((field) => {
     const problem = validateField(field, texts[field.name] ?? '');
@@ -36,9 +46,9 @@ const validateFields = (fields: readonly FieldShape[], texts: FieldTexts, path: 
 /** Form for the fields of a request and its units. */
 export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   const { list } = shape;
-  const fields = list?.fields ?? null;
+  const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
-    initialValues: { own: blank(shape.fields), units: fields ? [blankRow(fields)] : [], lines: '' },
+    initialValues: { own: blank(shared), units: fields ? [blankRow(fields)] : [], lines: '' },
     validate: ({ own, units, lines }) => {
       const count = splitLines(lines).length;
       const linesError =
@@ -50,7 +60,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
               : ''
           : '';
       return Object.fromEntries([
-        ...validateFields(shape.fields, own, 'own'),
+        ...validateFields(shared, own, 'own'),
         ...units.flatMap((unit, index) => validateFields(fields ?? [], unit, `units.${index}`)),
         ...(linesError === '' ? [] : [['lines', linesError]]),
       ]);
@@ -58,21 +68,37 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   });
   const { own, units, lines } = form.values;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
+  const sharedError = (name: string) =>
+    errorOf(`own.${name}`, name) ??
+    Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
+  const paste = (index: number, name: string, text: string) => {
+    const pasted = fields && pastedRows(text, namesOf(fields), name);
+    if (!fields || !pasted) return false;
+    const rows = [...units];
+    for (const [offset, values] of pasted.slice(0, maxRows - index).entries())
+      rows[index + offset] = { ...(rows[index + offset] ?? blankRow(fields)), ...values };
+    form.setFieldValue('units', rows);
+    if (index + pasted.length > maxRows)
+      showError(new Error(`The form takes ${maxRows} items. Use the CSV file tab for longer lists.`));
+    return true;
+  };
   return (
     <form
       noValidate
       onSubmit={form.onSubmit(() =>
-        submit(JSON.stringify(buildBody(shape, own, fields ? units : splitLines(lines)))).catch(() => {}),
+        submit(
+          JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines))),
+        ).catch(() => {}),
       )}
     >
       <Stack>
-        {shape.fields.map((field) => (
+        {shared.map((field) => (
           <Field
             key={field.name}
             field={field}
             value={own[field.name] ?? ''}
             change={(value) => form.setFieldValue(`own.${field.name}`, value)}
-            error={errorOf(`own.${field.name}`, field.name)}
+            error={sharedError(field.name)}
           />
         ))}
         {list && !fields && (
@@ -89,7 +115,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         {list && fields && (
           <>
             <Text size="sm" c="dimmed">
-              <InlineCode text={list.description} />
+              <InlineCode text={list.description} /> Paste a list to fill several rows.
             </Text>
             {units.map((unit, index) => (
               <Paper
@@ -109,6 +135,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
                         brief={index > 0}
                         value={unit[field.name] ?? ''}
                         change={(value) => form.setFieldValue(`units.${index}.${field.name}`, value)}
+                        paste={(text) => paste(index, field.name, text)}
                         error={errorOf(`units.${index}.${field.name}`, `${list.name}.${index}.${field.name}`)}
                       />
                     ))}

@@ -1,5 +1,5 @@
 import { Anchor, Tabs } from '@mantine/core';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import { describeError } from '../errors/describe.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
@@ -9,6 +9,7 @@ import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
 import { readRequestShape } from './fields.ts';
+import { isFormField } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
 import { JsonMode } from './JsonMode.tsx';
 import { describeOffer } from './OffersPage.tsx';
@@ -25,6 +26,7 @@ export function SubmitPage() {
 function Loaded({ offer }: { offer: Offer }) {
   const shape = useMemo(() => readRequestShape(offer.method.input), [offer]);
   const { busy, error, submit } = useSubmit(offer);
+  const [tab, setTab] = useState<string | null>('form');
   const problems = error
     ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))
     : {};
@@ -40,11 +42,17 @@ function Loaded({ offer }: { offer: Offer }) {
         </>
       }
     >
-      {error ? <ErrorAlert error={error} title="Job not submitted" /> : null}
+      {error ? (
+        <ErrorAlert
+          error={error}
+          title="Job not submitted"
+          isShownElsewhere={(path) => !offer.multipart && tab === 'form' && isFormField(shape, path)}
+        />
+      ) : null}
       {offer.multipart ? (
         <UploadMode shape={shape} busy={busy} submit={submit} />
       ) : (
-        <Tabs defaultValue="form">
+        <Tabs value={tab} onChange={setTab}>
           <Tabs.List mb="md">
             <Tabs.Tab value="form">Form</Tabs.Tab>
             {shape.list && <Tabs.Tab value="file">CSV file</Tabs.Tab>}

@@ -2,11 +2,16 @@ import { expect, test } from 'vitest';
 import { offers } from '../offers/offers.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
-import { csvColumns, parseCsv } from './table.ts';
+import { csvColumns, csvTemplate, parseCsv } from './table.ts';
 
 const shape = (kind: string, market = 'mkta') =>
   readRequestShape(offers.find((offer) => offer.market === market && offer.kind === kind)!.method.input);
 const items = shape('variant_sold').list as ListShape;
+
+test('csvTemplate() has every column and parses as a file without rows', () => {
+  expect(csvTemplate(items)).toBe('item_id,shop_id,country\r\n');
+  expect(parseCsv(csvTemplate(items), items).problems).toEqual(['The file has no rows below the header.']);
+});
 
 test('parseCsv() reads columns in any order and skips empty cells', () => {
   const { units, problems } = parseCsv('\ufeffshop_id,country,item_id\n7, sg ,12\n\n8,,13\n', items);

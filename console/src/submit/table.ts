@@ -11,6 +11,10 @@ export interface ParsedCsv {
 
 const maxProblems = 20;
 
+/** Returns a CSV file with only the header. */
+export const csvTemplate = ({ fields }: ListShape): string =>
+  `${fields ? fields.map(({ name }) => name).join(',') : 'url'}\r\n`;
+
 /** Returns the columns of a CSV file of these units; required ones end in `*`. */
 export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
