@@ -324,7 +324,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
     })()`);
     await click(page, 'button', 'Submit 3 units');
-    await waitForText(page, 'Fix the highlighted fields.');
+    await waitForText(page, 'Required');
     expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
     await page.locator('form select').fill('sg');
     await click(page, 'button', 'Submit 3 units');

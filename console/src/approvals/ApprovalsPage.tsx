@@ -74,7 +74,7 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      description="Jobs awaiting approval. Undecided jobs are rejected when their time is up."
+      description="Jobs awaiting approval. Undecided jobs are rejected when they expire."
     >
       {selectedJobs.length > 0 && (
         <Paper withBorder p="xs" radius="md" role="group" aria-label="Selected jobs">

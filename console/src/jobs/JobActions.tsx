@@ -30,13 +30,14 @@ function Retry({ job }: { job: Job }) {
   const navigate = useNavigate();
   const operatorMutation = useMutation(OperatorService.method.retryJob);
   const userMutation = useMutation(JobService.method.retryJob);
+  const isNotRun = job.failed === job.notRun;
   const run = async () => {
     try {
       const { jobId } = job;
       const created = operator
         ? (await operatorMutation.mutateAsync({ jobId })).job
         : await userMutation.mutateAsync({ jobId });
-      showSuccess('New job created for the failed units.');
+      showSuccess('New job created.');
       if (created) void navigate(`/jobs/${created.jobId}`);
     } catch (error) {
       showError(error);
@@ -44,9 +45,9 @@ function Retry({ job }: { job: Job }) {
   };
   const confirm = () =>
     modals.openConfirmModal({
-      title: 'Retry failed units?',
-      children: `This creates a new job with the ${formatUnits(job.failed)} that failed, for ${formatCount(job.failed * job.unitPrice)} credits${operator ? ', charged to its owner' : ''}.`,
-      labels: { confirm: 'Retry', cancel: 'Back' },
+      title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
+      children: `This creates a new job with the ${formatUnits(job.failed)} that ${isNotRun ? 'did not run' : 'failed'}, for ${formatCount(job.failed * job.unitPrice)} credits${operator ? ', charged to its owner' : ''}.`,
+      labels: { confirm: isNotRun ? 'Resubmit' : 'Retry', cancel: 'Back' },
       onConfirm: () => void run(),
     });
   return (
@@ -56,7 +57,7 @@ function Retry({ job }: { job: Job }) {
       loading={operatorMutation.isPending || userMutation.isPending}
       onClick={confirm}
     >
-      Retry failed units
+      {isNotRun ? 'Resubmit units' : 'Retry failed units'}
     </Button>
   );
 }

@@ -56,7 +56,7 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <div>
             <JobProgress job={job} />
           </div>
-          {job.startedAt && (
+          {job.startedAt && job.total > 1 && (
             <Suspense fallback={<Skeleton height={220} />}>
               <ProgressChart job={job} />
             </Suspense>

@@ -44,13 +44,15 @@ export function JobSummary({ job }: { job: Job }) {
       )}
       <Fact name="Credits">{creditsText(job)}</Fact>
       <Fact name="Units">{formatCount(job.total)}</Fact>
-      <Fact name="Batches">{`${formatCount(job.batchesDone)} of ${formatCount(job.batches)} done`}</Fact>
+      {job.notRun < job.total && (
+        <Fact name="Batches">{`${formatCount(job.batchesDone)} of ${formatCount(job.batches)} done`}</Fact>
+      )}
       {job.region !== '' && <Fact name="Region">{job.region}</Fact>}
       {job.taskId !== undefined && <Fact name="Task ID">{String(job.taskId)}</Fact>}
       <Fact name="Submitted">
         <Moment at={job.createdAt} />
       </Fact>
-      {job.decideBy && !job.startedAt && (
+      {job.decideBy && !job.startedAt && !job.ended && (
         <Fact name="Approval expires">
           <Moment at={job.decideBy} relative />
         </Fact>

@@ -7,7 +7,6 @@ const choices = [
   { value: '', label: 'All' },
   { value: 'PENDING', label: 'Outstanding' },
   { value: 'SUCCESS', label: 'Succeeded' },
-  { value: 'FAILED', label: 'Failed' },
 ];
 
 /** Units of a job, filtered by status. */
@@ -19,7 +18,7 @@ export function Units({ job }: { job: Job }) {
         aria-label="Filter by status"
         value={status}
         onChange={setStatus}
-        data={choices}
+        data={[...choices, { value: 'FAILED', label: job.notRun > 0 ? 'Failed or not run' : 'Failed' }]}
         style={{ alignSelf: 'flex-start' }}
       />
       <UnitsTable jobId={job.jobId} status={status} live={!job.ended} />

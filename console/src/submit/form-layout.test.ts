@@ -10,7 +10,7 @@ const names = (fields: readonly { name: string }[] | null) => fields?.map(({ nam
 describe('formLayout()', () => {
   test('asks once for a choice that request and units have', () => {
     const { shared, row } = formLayout(shapeOf('mkta', 'variant_sold'));
-    expect(names(shared)).toEqual(['country']);
+    expect(shared.map(({ name, required }) => [name, required])).toEqual([['country', true]]);
     expect(names(row)).toEqual(['item_id', 'shop_id']);
   });
 

@@ -16,7 +16,16 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
   const choices = unitFields.filter(
     ({ type, required, name }) => type === 'choice' && required && !isOwn(name),
   );
-  const shared = [...fields, ...choices];
+  // A choice of the request stands in for that of each unit, so the form needs one of the two.
+  const isOfUnits = ({ type, name }: FieldShape) =>
+    type === 'choice' && unitFields.some((field) => field.name === name);
+  const shared = [
+    ...fields.map((field) => ({
+      ...field,
+      required: field.required || (isOfUnits(field) && field.defaultText === ''),
+    })),
+    ...choices,
+  ];
   const isShared = ({ name }: FieldShape) => shared.some((field) => field.name === name);
   return { shared, row: list?.fields ? unitFields.filter((field) => !isShared(field)) : null };
 }
