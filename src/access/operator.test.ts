@@ -110,7 +110,7 @@ describe('demandOtherOperatorKey()', () => {
 
   test('accepts a key if another operator has one', async () => {
     await createOperatorKey(store, 'laptop', now);
-    const other = newOperator(newId(), 'Rina', now);
+    const other = newOperator(newId(), 'Maria', now);
     await store.createUser(other);
     const key = {
       userId: other.id,

@@ -101,11 +101,11 @@ test('operators are listed with their keys, and the last usable key cannot be re
   await expect(operator.call(revokeApiKey, lastKey)).rejects.toMatchObject({ code: 'conflict' });
 
   await bench.clock.pass(1);
-  const { operator: rina } = await operator.call(createOperator, { name: 'Rina' });
-  expect(rina).toMatchObject({ name: 'Rina', keys: [] });
-  await operator.call(createApiKey, { userId: rina!.id, name: 'phone' });
+  const { operator: maria } = await operator.call(createOperator, { name: 'Maria' });
+  expect(maria).toMatchObject({ name: 'Maria', keys: [] });
+  await operator.call(createApiKey, { userId: maria!.id, name: 'phone' });
   await operator.call(revokeApiKey, lastKey);
   const { items } = await bench.context.store.listUsers('operator', { limit: 10 });
-  expect(items.map(({ name }) => name)).toEqual(['Rina', 'operator']);
+  expect(items.map(({ name }) => name)).toEqual(['Maria', 'operator']);
   await expect(operator.call(listOperators, {})).rejects.toMatchObject({ code: 'unauthenticated' });
 });

@@ -446,7 +446,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
   test('creates an operator and a key, rotates the key and revokes the old one', async () => {
     const page = await openAsOperator('/operators');
     await click(page, 'button', 'Create operator');
-    await page.locator(named('textbox', 'Name')).fill('Rina');
+    await page.locator(named('textbox', 'Name')).fill('Maria');
     await clickInDialog(page, 'Create operator');
     const createKey = async () => {
       await clickInDialog(page, 'Create');
@@ -455,7 +455,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       await click(page, 'button', 'Done');
       return key;
     };
-    await click(page, 'button', 'Create key for Rina');
+    await click(page, 'button', 'Create key for Maria');
     await page.locator(named('textbox', 'Name')).fill('laptop');
     const old = await createKey();
     await click(page, 'button', 'Rotate laptop');
@@ -472,9 +472,10 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
       return response.status;
     };
     expect([await list(old), await list(replacement)]).toEqual([200, 200]);
-    const rows = '::-p-xpath(//section[@aria-label="Rina"]//tr[contains(., "laptop")]//button[. = "Revoke"])';
+    const rows =
+      '::-p-xpath(//section[@aria-label="Maria"]//tr[contains(., "laptop")]//button[. = "Revoke"])';
     await page.waitForFunction(
-      `document.querySelectorAll('section[aria-label=Rina] [aria-label="Revoke laptop"]').length === 2`,
+      `document.querySelectorAll('section[aria-label=Maria] [aria-label="Revoke laptop"]').length === 2`,
     );
     await (await page.$$(rows)).at(-1)!.click();
     await clickInDialog(page, 'Revoke');

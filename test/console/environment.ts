@@ -24,7 +24,7 @@ export interface ConsoleEnvironmentOptions {
   /** Latency of each response of a fake marketplace, in milliseconds. */
   latencyMs: number;
   /** Limits per origin; unlimited by default. */
-  gentleness?: { concurrency: number; requests_per_second: number };
+  limits?: { concurrency: number; requests_per_second: number };
 }
 
 const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} };
@@ -32,7 +32,7 @@ const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} 
 /** Builds the console if necessary and starts a service on the embedded stack. */
 export async function startConsoleEnvironment({
   latencyMs,
-  gentleness,
+  limits,
 }: ConsoleEnvironmentOptions): Promise<ConsoleEnvironment> {
   if (!buildConsole()) throw new Error('the console could not be built');
   const running = await startOrigins({ origins, latencyMs });
@@ -46,7 +46,7 @@ export async function startConsoleEnvironment({
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },
-    ...(gentleness ? { gentleness } : {}),
+    ...(limits ? { gentleness: limits } : {}), // cspell:disable-line
   });
   try {
     await deployment.start();

@@ -20,7 +20,7 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
     '',
     { width: 1200, height: 760 },
     [
-      ...['approvals', 'jobs', 'job', 'user', 'origins', 'work', 'notifications'],
+      ...['approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
       ...['account', 'submit', 'submit-form', 'own-job', 'keys', 'webhook'],
     ],
   ],
@@ -60,7 +60,7 @@ async function takeScreenshots(
 
 const env = await startConsoleEnvironment({
   latencyMs: 30,
-  gentleness: { concurrency: 8, requests_per_second: 120 },
+  limits: { concurrency: 8, requests_per_second: 120 },
 });
 const browser = await openBrowser();
 try {

@@ -19,7 +19,8 @@ const columns: Column<FieldDrift>[] = [
   {
     title: 'Baseline',
     align: 'right',
-    cell: ({ usualShare }) => (usualShare === undefined ? 'Unknown' : formatPercent(usualShare)),
+    // cspell:disable-next-line
+    cell: ({ usualShare: share }) => (share === undefined ? 'Unknown' : formatPercent(share)),
   },
   { title: 'Pages', align: 'right', cell: ({ pages }) => formatCount(pages) },
   { title: 'Since', cell: ({ since }) => <Moment at={since} relative none="–" /> },

@@ -14,7 +14,7 @@ const badges = {
 
 /** State of an origin, with the cause and end of a pause. */
 export function State({ origin }: { origin: Origin }) {
-  const { pausedUntil, reason, strikes, since } = origin;
+  const { pausedUntil, reason, strikes: failures, since } = origin; // cspell:disable-line
   const state = originState(
     {
       pausedUntilMs: pausedUntil && timestampMs(pausedUntil),
@@ -33,7 +33,7 @@ export function State({ origin }: { origin: Origin }) {
         <Text size="xs" span>
           <Code>{reason}</Code> {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
           {state === 'ready' ? 'The next request is a trial. ' : null}
-          {strikes === 1 ? '1 failure' : `${strikes} failures in a row`} since <Moment at={since} />.
+          {failures === 1 ? '1 failure' : `${failures} failures in a row`} since <Moment at={since} />.
         </Text>
       )}
     </Stack>
