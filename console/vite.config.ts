@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** A running service, for `vite console`: the console is served by Vite then, its calls go there. */
+/** The running service that `vite console` forwards API calls to during development. */
 const service = 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -10,7 +10,7 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     target: 'es2022',
-    // The content security policy has no data: but for images.
+    // The content security policy allows data: URLs for images only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,

@@ -96,7 +96,8 @@ export const settings = {
     usual: null,
     secret: true,
     generated: true,
-    about: 'Key of the first operator, 8 to 200 characters; else one is made at the first start.',
+    about:
+      'Key of the first operator, 8 to 200 characters; default: generated at the first start. A new value revokes the previous key.',
   },
   GLEANER_OPERATOR_WEBHOOK_SECRET: {
     usual: null,

@@ -3,11 +3,11 @@ import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { openStore } from './stack.ts';
 
-/** Makes a further operator key by way of the store itself: for when the key shown at first is lost. */
-export async function recoverOperatorKey(config: Config): Promise<string> {
+/** Creates a further operator key directly in the store, for example because all others are lost. */
+export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
   const store = await openStore(config);
   try {
-    return await createOperatorKey(store, systemClock.now());
+    return await createOperatorKey(store, name, systemClock.now());
   } finally {
     await store.close();
   }

@@ -205,8 +205,13 @@ async function announceOperator(
   let told = false;
   while (!signal.aborted) {
     try {
-      const key = await ensureOperator(context.store, config.operatorKey, clock.now());
-      if (key !== null) say(`  Key of the first operator, shown once: ${key}`);
+      const operator = await ensureOperator(context.store, config.operatorKey, clock.now());
+      if (operator.generatedKey !== null)
+        say(`  Key of the first operator, shown once: ${operator.generatedKey}`);
+      if (operator.revokedKeys > 0)
+        log.info({ keys: operator.revokedKeys }, 'replaced operator keys revoked');
+      if (operator.isRevoked)
+        log.warn('GLEANER_OPERATOR_KEY is a revoked key: set another value or remove the setting');
       return;
     } catch (error) {
       const fault = Fault.from(error);

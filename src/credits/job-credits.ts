@@ -32,6 +32,12 @@ export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Pro
   if (!posting.posted) throw creditsShort(job.cost, posting.balance);
 }
 
+/** Returns the credits charged for a job so far, before refunds. */
+export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'approval'): number {
+  const isApproved = !['awaiting_approval', 'approving', 'rejecting', 'rejected'].includes(state);
+  return chargedAt === 'submit' || isApproved ? cost : 0;
+}
+
 /** The fault of a balance that does not cover a cost (interface, QuotaErrorResponse). */
 export function creditsShort(required: number, current: number): Fault {
   const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;

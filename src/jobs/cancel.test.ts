@@ -89,6 +89,7 @@ describe('of a job that runs', () => {
     expect(done).toHaveLength(1);
     expect(done[0]).toMatchObject({ state: 'terminated', refunded: 700, reason: 'Wrong items.' });
     expect(done[0]!.file?.items).toBe(120);
+    expect(done[0]!.counts?.units).toEqual({ total: 120, success: 50, failed: 70, notRun: 70 });
     for (const call of calls)
       if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
     const outcomes = await outcomesOf(jobId);
@@ -107,6 +108,18 @@ describe('of a job that runs', () => {
     // Clients of the kind know no such word: they are told what came of its batches.
     const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
     expect([shown.status, shown.jobStatus]).toEqual(['partial_complete', 'partial_complete']);
+  });
+
+  test('counts only units that a worker had not ended as not run', async () => {
+    const jobId = await submitted(120);
+    await approve(bench.context, jobId, operatorId);
+    const { store, clock } = bench.context;
+    const [batch] = await store.listBatches(jobId);
+    await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
+    const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
+    await store.recordOutcomes(batch!.id, 1, { 0: gone }, null);
+    const { counts } = await cancel(bench.context, jobId, owner);
+    expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });
 
   test('of which nothing is left to stop everything is done', async () => {

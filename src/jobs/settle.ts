@@ -8,6 +8,9 @@ import { removeUnreferenced } from './leftovers.ts';
 /** States of a job on its way to its end. */
 const ending = ['settling', 'rejecting', 'terminating'] as const;
 
+/** Fault code of units that a cancellation ended. */
+export const terminatedCode = 'terminated';
+
 /** Outcome of the units of a rejected job. */
 export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
   status: 'FAILED',
@@ -52,12 +55,32 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
     file,
-    counts,
+    counts: { ...counts, units: { ...units, ...(await countNotRun(context, job, units)) } },
     finishedAt: now,
     noticeDue: end,
     noticeAt: now,
   });
   if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+}
+
+/** Counts the units that a rejection or a cancellation ended; empty for other jobs. */
+async function countNotRun(
+  { store }: JobContext,
+  job: Job,
+  units: Counts['units'],
+): Promise<Pick<Counts['units'], 'notRun'>> {
+  if (job.state === 'rejecting') return { notRun: units.failed };
+  if (job.state !== 'terminating') return {};
+  const batches = (await store.listBatches(job.id)).filter(({ failed }) => failed > 0);
+  let notRun = 0;
+  for await (const { outcomes } of store.readBatches(
+    job.id,
+    batches.map(({ seq }) => seq),
+  )) {
+    for (const outcome of Object.values(outcomes))
+      if (outcome.status === 'FAILED' && outcome.code === terminatedCode) notRun += 1;
+  }
+  return { notRun };
 }
 
 function isEnding(state: JobState): state is (typeof ending)[number] {

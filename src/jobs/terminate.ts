@@ -4,12 +4,12 @@ import type { Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
 import { findJob, show } from './read.ts';
-import { finishEnding } from './settle.ts';
+import { finishEnding, terminatedCode } from './settle.ts';
 
 /** Outcome of units that a terminate stopped. */
 const terminated = ({ reason }: Job): Outcome => ({
   status: 'FAILED',
-  code: 'terminated',
+  code: terminatedCode,
   message: `Stopped before it was done: the task was terminated. ${reason}`.trim(),
 });
 

@@ -96,7 +96,7 @@ test.each([
   const { grantCredits } = OperatorService.method;
   const userId = await bench.createUser(0);
   const { authenticate, unary } = createCore(bench.context, [OperatorService]);
-  const principal = await authenticate(`Bearer ${await createOperatorKey(bench.context.store, 1)}`);
+  const principal = await authenticate(`Bearer ${await createOperatorKey(bench.context.store, 'test', 1)}`);
   const request = create(grantCredits.input, { userId, amount: 5n });
   const grant = (key: string) =>
     unary(grantCredits, request, { principal, answerHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);

@@ -162,6 +162,34 @@ test("another user's job, and one whose submit is not finished, are not to be fo
   expect((await call(jobs.listJobs, {})).jobs).toEqual([]);
 });
 
+describe('a job charged at approval', () => {
+  const creditsOf = async (jobId: string) => {
+    const { charged, refunded, success, failed, notRun } = await call(jobs.getJob, { jobId });
+    return { charged, refunded, success, failed, notRun };
+  };
+
+  test('is not charged before, and not at all if it is rejected; its units never ran', async () => {
+    const jobId = await submitted(1);
+    expect(await creditsOf(jobId)).toMatchObject({ charged: 0, failed: 0, notRun: 0 });
+    await reject(bench.context, jobId, operatorId, 'No.');
+    expect(await creditsOf(jobId)).toEqual({ charged: 0, refunded: 0, success: 0, failed: 3, notRun: 3 });
+  });
+
+  test('is charged once it is approved; failed units have run', async () => {
+    const jobId = await ended(1);
+    expect(await creditsOf(jobId)).toEqual({ charged: 30, refunded: 20, success: 1, failed: 2, notRun: 0 });
+  });
+});
+
+test('a rejected job that was charged at submit shows its charge and refund', async () => {
+  const urls = ['https://mkta.sg/search?keyword=lamp%20006'];
+  const { jobId } = await bench.submit(userId, 'SubmitSearchItems', { urls });
+  const { charged } = await call(jobs.getJob, { jobId });
+  expect(charged).toBeGreaterThan(0);
+  await reject(bench.context, jobId, operatorId, 'No.');
+  expect(await call(jobs.getJob, { jobId })).toMatchObject({ charged, refunded: charged, notRun: 1 });
+});
+
 describe('units', () => {
   test('are listed in the order submitted, whatever the page', async () => {
     const jobId = await ended(103);

@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
+import { chargedCredits } from '../credits/job-credits.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { waitingFor } from '../jobs/waiting.ts';
@@ -31,7 +32,11 @@ export function createJobShapes(context: JobContext): JobShapes {
     return Promise.all(
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? countNothing();
-        return jobShape(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job));
+        const { charge } = context.offers.of(job).kind;
+        return {
+          ...jobShape(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job)),
+          charged: chargedCredits(job, charge),
+        };
       }),
     );
   };
@@ -70,6 +75,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     total: job.totalUnits,
     success: units.success,
     failed: isRejected(job) ? job.totalUnits : units.failed,
+    notRun: isRejected(job) ? job.totalUnits : (units.notRun ?? 0),
     batches: job.totalBatches,
     batchesDone: batches.success + batches.failed,
     unitPrice: job.unitPrice,

@@ -7,6 +7,7 @@ import { newId } from '../base/id.ts';
 
 const { getAccount } = AccountService.method;
 const { createUser, getUser, listUsers, suspendUser } = OperatorService.method;
+const { createOperator, listOperators } = OperatorService.method;
 const { grantCredits, listApiKeys, listLedgerEntries, revokeApiKey, createApiKey } = OperatorService.method;
 
 let bench: JobsBench;
@@ -86,4 +87,25 @@ test('ledger entries are listed of one user or of all, with whose they are', asy
   const second = await list({ userId: ann.id, pageSize: 1, pageToken: first.nextPageToken });
   expect(shown(second.entries)).toEqual([[ann.id, 1n]]);
   expect(second.nextPageToken).toBe('');
+});
+
+test('operators are listed with their keys, and the last usable key cannot be revoked', async () => {
+  const list = async () =>
+    (await operator.call(listOperators, {})).operators.map(({ name, keys }) => [
+      name,
+      keys.map((key) => [key.name, key.revokedAt !== undefined]),
+    ]);
+  expect(await list()).toEqual([['operator', [['test', false]]]]);
+  const [first] = (await operator.call(listOperators, {})).operators;
+  const lastKey = { keyId: first!.keys[0]!.keyId };
+  await expect(operator.call(revokeApiKey, lastKey)).rejects.toMatchObject({ code: 'conflict' });
+
+  await bench.clock.pass(1);
+  const { operator: maria } = await operator.call(createOperator, { name: 'Maria' });
+  expect(maria).toMatchObject({ name: 'Maria', keys: [] });
+  await operator.call(createApiKey, { userId: maria!.id, name: 'phone' });
+  await operator.call(revokeApiKey, lastKey);
+  const { items } = await bench.context.store.listUsers('operator', { limit: 10 });
+  expect(items.map(({ name }) => name)).toEqual(['Maria', 'operator']);
+  await expect(operator.call(listOperators, {})).rejects.toMatchObject({ code: 'unauthenticated' });
 });

@@ -1,11 +1,12 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
+import { demandOtherOperatorKey, newOperator } from '../access/operator.ts';
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handler } from './core.ts';
-import { accountShape, entryShape, keyShape } from './shapes.ts';
+import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
 /** What operators see of users, and do with them: accounts, keys and credits. */
 export function operatorUserHandlers(context: JobContext): [string, Handler][] {
@@ -51,6 +52,19 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         throw new Fault('conflict', 'Operators are not suspended: revoke their keys.');
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
     }),
+    handle(method.listOperators, async (request) => {
+      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const { items, next } = await store.listUsers('operator', page);
+      const operators = await Promise.all(
+        items.map(async (user) => operatorShape(user, await store.listApiKeys(user.id))),
+      );
+      return { operators, nextPageToken: next ?? '' };
+    }),
+    handle(method.createOperator, async ({ name }) => {
+      const user = newOperator(context.newId(), name, clock.now());
+      await store.createUser(user);
+      return { operator: operatorShape(user, []) };
+    }),
     handle(method.listApiKeys, async ({ userId }) => ({
       keys: (await store.listApiKeys((await userOf(userId)).id)).map(keyShape),
     })),
@@ -71,6 +85,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       });
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
+      await demandOtherOperatorKey(store, keyId, clock.now());
       const key = await store.revokeApiKey(keyId, clock.now());
       if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
       return { key: keyShape(key) };

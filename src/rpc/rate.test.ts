@@ -86,7 +86,7 @@ test('one key has one rate over REST, Connect and gRPC, however its header is sp
 });
 
 test("calls of operators and of unknown keys do not use up a key's rate", async () => {
-  const operator = await createOperatorKey(bench.context.store, bench.clock.now());
+  const operator = await createOperatorKey(bench.context.store, 'test', bench.clock.now());
   const operators = createClient(OperatorService, connect());
   for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
     await operators.getWork({}, { headers: { authorization: `Bearer ${operator}` } });

@@ -5,6 +5,7 @@ import type {
   ApiKeySchema,
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
+import type { OperatorSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
 
 /** A user as the account and operator services show it. */
@@ -18,6 +19,12 @@ export function accountShape(user: User): MessageInitShape<typeof AccountSchema>
     createdAt: timestampFromMs(user.createdAt),
     suspended: user.suspendedAt !== null,
   };
+}
+
+/** Returns the message Operator. */
+export function operatorShape(user: User, keys: readonly ApiKey[]): MessageInitShape<typeof OperatorSchema> {
+  const { id, name, createdAt } = user;
+  return { id, name, createdAt: timestampFromMs(createdAt), keys: keys.map(keyShape) };
 }
 
 /** A key without the key itself. */

@@ -236,9 +236,10 @@ export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalled
   total: number;
 };
 
-/** Units of a job by what became of them, and batches likewise. */
+/** Units and batches of a job by outcome. */
 export interface Counts {
-  units: { total: number; success: number; failed: number };
+  /** `notRun`: failed units that never ran. Set at the end of a rejected or cancelled job only. */
+  units: { total: number; success: number; failed: number; notRun?: number };
   /** `success`: done with at least one result; `failed`: done with none. */
   batches: { total: number; success: number; failed: number };
 }

@@ -271,6 +271,12 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await operator('key', 'revoke', keyId)).code).toBe(0);
   expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
 
+  const maria = (await operator('operator', 'create', 'Maria')).out.trimEnd();
+  const mariaKey = (await operator('key', 'create', maria, 'laptop')).out.trimEnd();
+  const asMaria = await run(['operator', 'list', '--json'], { env: { GLEANER_OPERATOR_KEY: mariaKey } });
+  expect(asMaria.json).toMatchObject([{ id: maria, keys: [{ name: 'laptop' }] }, { name: 'operator' }]);
+  expect((await operator('operator', 'list')).out).toMatch(/Maria +1 /);
+
   expect((await operator('work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
   expect((await operator('settings', '--json')).json).toContainEqual(
     expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY', value: '(set)' }),

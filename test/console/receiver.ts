@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A program that takes webhooks, and remembers them. */
+/** Webhook receiver that records messages. */
 export interface Receiver {
   url: string;
-  /** Bodies of what came, in order. */
+  /** Received bodies, in order. */
   messages: { type: string }[];
   stop(): Promise<void>;
 }
 
-/** Starts a receiver on a free port of this machine. */
+/** Starts a receiver on a free loopback port. */
 export async function startReceiver(): Promise<Receiver> {
   const messages: { type: string }[] = [];
   const server = createServer(async (request, response) => {

@@ -1,27 +1,27 @@
 import { demoJobs } from '../../src/cli/demo/jobs.ts';
 import { call, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
-import type { Stage } from './stage.ts';
+import type { ConsoleEnvironment } from './environment.ts';
 
-/** What a stage is filled with. */
+/** Contents of a seeded environment. */
 export interface Seed {
-  /** A user with jobs of every kind, ended, running and waiting. */
+  /** User with jobs of every kind: ended, running and awaiting approval. */
   anna: TestUser;
-  /** A user with too few credits for the job that waits. */
+  /** User with too few credits for the job awaiting approval. */
   budi: TestUser;
-  /** A job of anna's that ended with failures. */
+  /** Job of anna that ended with failures. */
   partial: string;
-  /** A job of anna's that waits for approval. */
+  /** Job of anna that awaits approval. */
   waiting: string;
 }
 
 const everyMs = 250;
 
-/** Endings of item ids that the fake marketplace has no page for, of several reasons; none makes it refuse others. */
-const refused = [800, 800, 813, 801, 803];
+/** Suffixes of item ids that fail on the fake marketplace for several reasons without pausing its origin. */
+const failingSuffixes = [800, 800, 813, 801, 803];
 
-/** Fills a service with users, credits, keys and real jobs of every kind, and waits for those that are let run. */
-export async function seed({ api, deployment, receiver, store }: Stage): Promise<Seed> {
+/** Creates users, credits, keys and real jobs of every kind, and waits until the approved jobs end. */
+export async function seed({ api, deployment, receiver, store }: ConsoleEnvironment): Promise<Seed> {
   const user = async (name: string, email: string, credits: number): Promise<TestUser> => {
     const { user: account } = await api.operator('CreateUser', { name, email });
     const { apiKey } = await api.operator('CreateApiKey', { user_id: account.id, name: 'catalogue sync' });
@@ -38,9 +38,9 @@ export async function seed({ api, deployment, receiver, store }: Stage): Promise
 
   const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });
   const submit = async (by: TestUser, path: string, body: unknown): Promise<string> => {
-    const { status, body: answer } = await api.post(by, `${path}/submit`, body);
-    if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
-    return answer.job_id;
+    const { status, body: response } = await api.post(by, `${path}/submit`, body);
+    if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(response)}`);
+    return response.job_id;
   };
   const approvals: string[] = [];
   for (const work of demoJobs(() => store)) {
@@ -59,7 +59,9 @@ export async function seed({ api, deployment, receiver, store }: Stage): Promise
     country: 'id',
     items: Array.from({ length: 400 }, (_, at) => ({
       item_id: String(
-        40_000_000_000 + at * 1000 + (at % 16 === 15 ? refused[(at >> 4) % refused.length]! : 1),
+        40_000_000_000 +
+          at * 1000 +
+          (at % 16 === 15 ? failingSuffixes[(at >> 4) % failingSuffixes.length]! : 1),
       ),
       shop_id: '7001',
     })),
@@ -84,7 +86,7 @@ export async function seed({ api, deployment, receiver, store }: Stage): Promise
   await submit(budi, '/v1/mkta/variant_sold_v1', items('th', 70_000_000_000, 300));
   await submit(budi, '/v1/mkta/merchant-items', { urls: ['https://mkta.example.com.my/shop/7004003'] });
   await api.operator('GrantCredits', { user_id: budi.id, amount: -2_000, note: 'Correction' });
-  // A site that refuses, and a job that waits for it.
+  // A blocking site and a job that waits for it.
   await submit(anna, '/v1/mktd/pdp/bulk', {
     items: Array.from({ length: 12 }, (_, at) => ({
       product_id: String(1_729_100_000_807 + at * 1000),
@@ -92,7 +94,7 @@ export async function seed({ api, deployment, receiver, store }: Stage): Promise
     })),
   });
   await until(
-    'the site is left alone',
+    'the origin is paused',
     async () => {
       const { origins } = await api.operator('ListOrigins', {});
       return origins.some((origin: { pausedUntil?: string }) => origin.pausedUntil) || undefined;

@@ -1,26 +1,26 @@
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { chromium } from '../browser/chromium.ts';
 
-/** A tab of a real browser, that notes what goes wrong in it. */
+/** Browser tab that records page errors. */
 export interface Tab {
   page: Page;
-  /** Errors of scripts, violations of the content security policy, and files that did not come. */
-  troubles: string[];
+  /** Script errors, violations of the content security policy and failed requests. */
+  pageErrors: string[];
   close(): Promise<void>;
 }
 
-/** How a tab looks. */
+/** Options for openTab(). */
 export interface TabOptions {
   width?: number;
   height?: number;
   scheme?: 'light' | 'dark';
-  /** Pixels per point. */
-  sharpness?: number;
-  /** Where downloads go. */
+  /** Device pixels per CSS pixel. */
+  scale?: number;
+  /** Folder for downloads. */
   downloads?: string;
 }
 
-/** Starts the browser of this machine. */
+/** Starts Chromium. */
 export async function openBrowser(): Promise<Browser> {
   if ('missing' in chromium) throw new Error(chromium.missing);
   return puppeteer.launch({
@@ -35,42 +35,44 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-// Texts, as they run in the browser: there is no document here.
-const tellViolations = `document.addEventListener('securitypolicyviolation', (event) =>
+// Scripts as text: they run in the browser.
+const reportViolations = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
-const shown = 'document.body.innerText';
-const settled = `document.querySelector(
+const bodyText = 'document.body.innerText';
+const loaded = `document.querySelector(
   '[role=status][aria-label^=Loading], .mantine-Skeleton-root, [aria-label=Loading]') === null`;
 
-/** Opens a tab of its own, which shares nothing with other tabs. */
+/** Opens a tab in a browser context of its own. */
 export async function openTab(browser: Browser, options: TabOptions = {}): Promise<Tab> {
-  const { width = 1280, height = 900, scheme = 'light', sharpness = 1, downloads } = options;
+  const { width = 1280, height = 900, scheme = 'light', scale = 1, downloads } = options;
   const context = await browser.createBrowserContext(
     downloads === undefined ? {} : { downloadBehavior: { policy: 'allow', downloadPath: downloads } },
   );
   const page = await context.newPage();
-  await page.setViewport({ width, height, deviceScaleFactor: sharpness });
+  await page.setViewport({ width, height, deviceScaleFactor: scale });
   await page.emulateTimezone('Asia/Jakarta');
   await page.emulateMediaFeatures([
     { name: 'prefers-color-scheme', value: scheme },
     { name: 'prefers-reduced-motion', value: 'reduce' },
   ]);
-  const troubles: string[] = [];
-  page.on('pageerror', (error) => troubles.push(String(error)));
+  const pageErrors: string[] = [];
+  page.on('pageerror', (error) => pageErrors.push(String(error)));
   page.on('console', (message) => {
-    // An answer that refuses a call is no trouble of the page: what it shows of it is tested.
-    const refusal = /^Failed to load resource: the server responded with a status of 4/.test(message.text());
-    if (['error', 'warn'].includes(message.type()) && !refusal) troubles.push(message.text());
+    // Error responses are expected; tests check what the page shows.
+    const isErrorResponse = /^Failed to load resource: the server responded with a status of 4/.test(
+      message.text(),
+    );
+    if (['error', 'warn'].includes(message.type()) && !isErrorResponse) pageErrors.push(message.text());
   });
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? '';
-    if (reason !== 'net::ERR_ABORTED') troubles.push(`${request.url()}: ${reason}`);
+    if (reason !== 'net::ERR_ABORTED') pageErrors.push(`${request.url()}: ${reason}`);
   });
-  await page.evaluateOnNewDocument(tellViolations);
-  return { page, troubles, close: () => context.close() };
+  await page.evaluateOnNewDocument(reportViolations);
+  return { page, pageErrors, close: () => context.close() };
 }
 
-/** Signs in on the sign-in page, and waits until the console is there. */
+/** Signs in and waits for the console. */
 export async function signIn({ page }: Tab, url: string, key: string): Promise<void> {
   await page.goto(url);
   await page.locator(named('textbox', 'API key')).fill(key);
@@ -78,31 +80,31 @@ export async function signIn({ page }: Tab, url: string, key: string): Promise<v
   await page.waitForSelector('nav[aria-label=Pages]');
 }
 
-/** A selector of what people know by its role and name. */
+/** Returns a selector by ARIA role and name. */
 export const named = (role: string, name: string) => `::-p-aria([name="${name}"][role="${role}"])`;
 
-/** Clicks on what people know by its role and name. */
+/** Clicks the element with an ARIA role and name. */
 export const click = (page: Page, role: string, name: string): Promise<void> =>
   page.locator(named(role, name)).click();
 
-/** Clicks on a button in the row of a list that holds a text. */
+/** Clicks a button in the table row that contains a text. */
 export const clickInRow = (page: Page, text: string, button: string): Promise<void> =>
   page.locator(`::-p-xpath(//tr[contains(., "${text}")]//button[contains(., "${button}")])`).click();
 
-/** Clicks on a button of the dialog that is open. */
+/** Clicks a button of the open dialog. */
 export const clickInDialog = (page: Page, button: string): Promise<void> =>
   page.locator(`::-p-xpath(//*[@role="dialog"]//button[. = "${button}"])`).click();
 
-/** Waits until the page holds a text, and says what it holds where it never does. */
-export async function untilText(page: Page, text: string, withinMs = 15_000): Promise<void> {
+/** Waits until the page contains a text. Throws an error with the page's text on a timeout. */
+export async function waitForText(page: Page, text: string, withinMs = 15_000): Promise<void> {
   try {
-    await page.waitForFunction(`${shown}.includes(${JSON.stringify(text)})`, { timeout: withinMs });
+    await page.waitForFunction(`${bodyText}.includes(${JSON.stringify(text)})`, { timeout: withinMs });
   } catch (error) {
-    throw new Error(`never showed “${text}”, but:\n${await page.evaluate(shown)}`, { cause: error });
+    throw new Error(`page does not show “${text}”:\n${await page.evaluate(bodyText)}`, { cause: error });
   }
 }
 
-/** Waits until nothing on the page stands for something that is still loading. */
-export async function untilSettled(page: Page): Promise<void> {
-  await page.waitForFunction(settled, { timeout: 15_000 });
+/** Waits until no loading placeholder is left on the page. */
+export async function waitForLoaded(page: Page): Promise<void> {
+  await page.waitForFunction(loaded, { timeout: 15_000 });
 }

@@ -44,7 +44,7 @@ export async function openCore(context: JobContext): Promise<TestCore> {
     };
   };
   return {
-    operator: callerWith(await createOperatorKey(context.store, context.clock.now())),
+    operator: callerWith(await createOperatorKey(context.store, 'test', context.clock.now())),
     async keyOf(userId, role = 'user') {
       const request = { userId, role, name: 'key', createdAt: context.clock.now(), expiresAt: null };
       const made = await createKey(context.store, request);

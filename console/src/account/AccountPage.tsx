@@ -3,32 +3,32 @@ import { Anchor, Button, Skeleton, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { every } from '../app/queries.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobsTable } from '../jobs/JobsTable.tsx';
-import { noFilter, useJobs } from '../jobs/useJobs.ts';
+import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
 
-/** The caller's account: balance, usage and latest jobs. */
+/** Balance, usage and latest jobs of the caller. */
 export function AccountPage() {
   const { data, error, isPending, refetch } = useQuery(
     AccountService.method.getAccount,
     {},
-    { refetchInterval: every.watching },
+    { refetchInterval: pollMs.list },
   );
-  const { jobs, query } = useJobs(noFilter, 5);
+  const { jobs, query } = useJobs(emptyFilter, 5);
   const account = data?.account;
   return (
     <Page
       title="Account"
-      about={account ? [account.name, account.email].filter(Boolean).join(' · ') : undefined}
+      description={account ? [account.name, account.email].filter(Boolean).join(' · ') : undefined}
       actions={
         <Button component={Link} to="/submit">
-          Submit
+          Submit a job
         </Button>
       }
     >
@@ -41,10 +41,10 @@ export function AccountPage() {
         }
       >
         {isPending && <Skeleton height={32} width={180} />}
-        {error && !account && <FaultAlert error={error} retry={refetch} />}
+        {error && !account && <ErrorAlert error={error} retry={refetch} />}
         {account && (
           <Text size="xl" fw={600}>
-            {countText(account.balance)} credits
+            {formatCount(account.balance)} credits
           </Text>
         )}
       </Section>
@@ -63,7 +63,7 @@ export function AccountPage() {
           jobs={jobs.slice(0, 5)}
           query={{ ...query, hasNextPage: false }}
           owners={false}
-          empty={{ title: 'No jobs yet', about: 'Submit the first one by form or with a CSV file.' }}
+          empty={{ title: 'No jobs yet', description: 'Submit your first job with the form or a CSV file.' }}
         />
       </Section>
     </Page>

@@ -3,10 +3,10 @@ import { BarChart } from '@mantine/charts';
 import { SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { every } from '../app/queries.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Section } from '../layout/Section.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 
 const spans = [
   { value: '7', label: '7 days' },
@@ -14,41 +14,44 @@ const spans = [
   { value: '90', label: '90 days' },
 ];
 
-/** Credits spent and given back by day, as a chart. */
+/** Chart of credits charged and refunded per day. */
 export function Usage() {
   const [days, setDays] = useState('30');
   const { data, error, isPending, refetch } = useQuery(
     AccountService.method.getUsage,
     { days: Number(days) },
-    { refetchInterval: every.resting },
+    { refetchInterval: pollMs.idle },
   );
   const rows = (data?.days ?? []).map(({ day, charged, refunded, jobs }) => ({
     day: day.slice(5),
     Charged: Number(charged),
-    'Given back': Number(refunded),
+    Refunded: Number(refunded),
     jobs,
   }));
-  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + of(row), 0);
-  const text = `${countText(sum(({ jobs }) => jobs))} jobs, ${countText(sum(({ Charged }) => Charged))} credits charged, ${countText(sum((row) => row['Given back']))} given back`;
+  const sum = (select: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((total, row) => total + select(row), 0);
+  const summary = `${formatCount(sum(({ jobs }) => jobs))} jobs, ${formatCount(sum(({ Charged }) => Charged))} credits charged, ${formatCount(sum(({ Refunded }) => Refunded))} refunded`;
   return (
     <Section
       title="Usage"
-      about={data ? text : undefined}
-      actions={<SegmentedControl aria-label="Time" size="xs" value={days} onChange={setDays} data={spans} />}
+      description={data ? summary : undefined}
+      actions={
+        <SegmentedControl aria-label="Period" size="xs" value={days} onChange={setDays} data={spans} />
+      }
     >
       {isPending && <Skeleton height={220} />}
-      {error && !data && <FaultAlert error={error} retry={refetch} />}
+      {error && !data && <ErrorAlert error={error} retry={refetch} />}
       {data && (
-        <div role="img" aria-label={`Usage over ${days} days: ${text}`}>
+        <div role="img" aria-label={`Usage over ${days} days: ${summary}`}>
           <BarChart
             h={220}
             data={rows}
             dataKey="day"
             withLegend
-            valueFormatter={countText}
+            valueFormatter={formatCount}
             series={[
               { name: 'Charged', color: 'blue.6' },
-              { name: 'Given back', color: 'teal.6' },
+              { name: 'Refunded', color: 'teal.6' },
             ]}
             accessibilityLayer={false}
           />
@@ -56,7 +59,7 @@ export function Usage() {
       )}
       {data && (
         <Text size="xs" c="dimmed">
-          Days in UTC.
+          Days are in UTC.
         </Text>
       )}
     </Section>

@@ -10,18 +10,18 @@ import { useSessionState } from '../session/session.ts';
 import { transport } from '../session/transport.ts';
 import { styleNonce } from './nonce.ts';
 import { queryClient } from './queries.ts';
-import { routerOf } from './routes.tsx';
+import { createRouter } from './routes.tsx';
 import { cssVariables, theme } from './theme.ts';
 
-/** The console: the sign-in page, or the pages of whoever is signed in. */
+/** The console: the sign-in page, or the pages of the signed-in role. */
 export function App() {
   const { session, message } = useSessionState();
   const key = session?.key;
   const role = session?.role;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another session.
-  const router = useMemo(() => (role ? routerOf(role) : null), [role, key]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new key starts a new session.
+  const router = useMemo(() => (role ? createRouter(role) : null), [role, key]);
   useEffect(() => {
-    // What one key was shown is not for the next.
+    // Cached responses must not be shown to the next session.
     if (key === undefined) queryClient.clear();
   }, [key]);
   return (

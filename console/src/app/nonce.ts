@@ -1,8 +1,8 @@
 /**
- * The nonce that the page's content security policy lets style elements in by. The gateway writes it
- * into the page; '' where Vite serves it.
+ * Nonce that the content security policy requires on style elements. The gateway writes it into the
+ * page; it is '' when Vite serves the page.
  */
 export const styleNonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
 
-// What locks scrolling behind dialogs makes a style element of its own and looks for its nonce here.
+// The scroll lock of dialogs creates a style element and reads its nonce from this global.
 (globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = styleNonce;

@@ -1,12 +1,12 @@
 import type { ComponentType } from 'react';
 import { createBrowserRouter, type RouteObject } from 'react-router';
-import { Failed } from '../layout/Failed.tsx';
 import { Loading } from '../layout/Loading.tsx';
 import { NotFound } from '../layout/NotFound.tsx';
+import { RouteError } from '../layout/RouteError.tsx';
 import { Shell } from '../layout/Shell.tsx';
 import type { Role } from '../session/session.ts';
 
-/** A page that is loaded when it is first opened. */
+/** Creates a route whose code is loaded on first use. */
 const page = (load: () => Promise<ComponentType>) => async () => ({ Component: await load() });
 
 const approvals = page(async () => (await import('../approvals/ApprovalsPage.tsx')).ApprovalsPage);
@@ -21,6 +21,10 @@ const pages: Record<Role, RouteObject[]> = {
     { path: 'jobs/:jobId', lazy: job },
     { path: 'users', lazy: page(async () => (await import('../users/UsersPage.tsx')).UsersPage) },
     { path: 'users/:userId', lazy: page(async () => (await import('../users/UserPage.tsx')).UserPage) },
+    {
+      path: 'operators',
+      lazy: page(async () => (await import('../operators/OperatorsPage.tsx')).OperatorsPage),
+    },
     { path: 'ledger', lazy: page(async () => (await import('../ledger/AllLedgersPage.tsx')).AllLedgersPage) },
     { path: 'origins', lazy: page(async () => (await import('../origins/OriginsPage.tsx')).OriginsPage) },
     { path: 'work', lazy: page(async () => (await import('../work/WorkPage.tsx')).WorkPage) },
@@ -45,17 +49,17 @@ const pages: Record<Role, RouteObject[]> = {
   ],
 };
 
-/** Addresses of the console for a role; below /console. */
-export function routerOf(role: Role) {
+/** Creates the router of a role, below /console. */
+export function createRouter(role: Role) {
   return createBrowserRouter(
     [
       {
         element: <Shell />,
         hydrateFallbackElement: <Loading />,
-        errorElement: <Failed />,
+        errorElement: <RouteError />,
         children: [
           {
-            errorElement: <Failed />,
+            errorElement: <RouteError />,
             hydrateFallbackElement: <Loading />,
             children: [...pages[role], { path: '*', element: <NotFound /> }],
           },

@@ -1,6 +1,6 @@
 import { Badge, type CSSVariablesResolver, createTheme, Menu } from '@mantine/core';
 
-/** Looks of the console: the system's own fonts, and shades that are told apart well (WCAG AA). */
+/** Theme with system fonts and shades that meet the WCAG AA contrast ratios. */
 export const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 8 },
@@ -8,9 +8,9 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   components: {
-    // A state that is cut off says nothing.
+    // A truncated status is unreadable.
     Badge: Badge.extend({ defaultProps: { miw: 'max-content' } }),
-    // A menu has items alone: the first of them takes the focus.
+    // Menus contain only items, so the first item takes the focus.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
   },
   headings: { fontWeight: '600' },
@@ -18,7 +18,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
 });
 
-/** Text colours that the library has too faint for small text. */
+/** Text colours darkened where Mantine's defaults have too little contrast for small text. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

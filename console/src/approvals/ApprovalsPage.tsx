@@ -3,12 +3,12 @@ import { IconCheck, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobName } from '../jobs/JobsTable.tsx';
-import { noFilter, useJobs } from '../jobs/useJobs.ts';
+import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { type Column, ListTable } from '../list/ListTable.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 import { kindText } from '../offers/offers.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { Moment } from '../time/Moment.tsx';
@@ -25,11 +25,11 @@ const columns: Column<Job>[] = [
     ),
   },
   { title: 'Job', cell: (job) => <JobName job={job} /> },
-  { title: 'Units', align: 'right', cell: (job) => countText(job.total) },
-  { title: 'Cost', align: 'right', cell: (job) => countText(job.cost) },
+  { title: 'Units', align: 'right', cell: (job) => formatCount(job.total) },
+  { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost) },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
   { title: 'Submitted', cell: (job) => <Moment at={job.createdAt} relative /> },
-  { title: 'Time left', cell: (job) => <Moment at={job.decideBy} relative /> },
+  { title: 'Expires', cell: (job) => <Moment at={job.decideBy} relative /> },
 ];
 
 function Balance({ job }: { job: Job }) {
@@ -37,35 +37,35 @@ function Balance({ job }: { job: Job }) {
   const short = job.userBalance < job.cost;
   return (
     <>
-      {countText(job.userBalance)}
+      {formatCount(job.userBalance)}
       {short && (
         <Text size="xs" fw={600} c="var(--mantine-color-error)">
-          too low
+          Insufficient
         </Text>
       )}
     </>
   );
 }
 
-/** Jobs that wait for an operator: what they are and cost, and whether to start them. */
+/** Jobs awaiting approval, to approve or reject one by one or in bulk. */
 export function ApprovalsPage() {
-  const { jobs, query } = useJobs({ ...noFilter, status: 'awaiting_approval' });
-  const { busy, refusals, approve, reject } = useDecisions();
-  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
-  const [looked, look] = useState<Job | null>(null);
-  const [rejected, askToReject] = useState<readonly Job[]>([]);
-  const picked = jobs.filter(({ jobId }) => chosen.has(jobId));
-  const decide: Column<Job> = {
-    title: 'Decision',
+  const { jobs, query } = useJobs({ ...emptyFilter, status: 'awaiting_approval' });
+  const { busy, failures, approve, reject } = useDecisions();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [viewed, setViewed] = useState<Job | null>(null);
+  const [toReject, setToReject] = useState<readonly Job[]>([]);
+  const selectedJobs = jobs.filter(({ jobId }) => selected.has(jobId));
+  const actions: Column<Job> = {
+    title: 'Actions',
     cell: (job) => (
       <Group gap={6} wrap="nowrap">
-        <Button size="compact-sm" variant="default" onClick={() => look(job)}>
-          Look
+        <Button size="compact-sm" variant="default" onClick={() => setViewed(job)}>
+          View units
         </Button>
         <Button size="compact-sm" disabled={busy} onClick={() => approve([job])}>
           Approve
         </Button>
-        <Button size="compact-sm" variant="default" disabled={busy} onClick={() => askToReject([job])}>
+        <Button size="compact-sm" variant="default" disabled={busy} onClick={() => setToReject([job])}>
           Reject
         </Button>
       </Group>
@@ -74,65 +74,69 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      about="Jobs that wait for your decision. Those that nobody decides on are rejected by themselves."
+      description="Jobs awaiting approval. Undecided jobs are rejected when they expire."
     >
-      {picked.length > 0 && (
-        <Paper withBorder p="xs" radius="md" role="group" aria-label="Decision on what is chosen">
+      {selectedJobs.length > 0 && (
+        <Paper withBorder p="xs" radius="md" role="group" aria-label="Selected jobs">
           <Group justify="space-between">
             <Text size="sm">
-              {picked.length} chosen, {countText(picked.reduce((sum, { cost }) => sum + cost, 0))} credits
+              {selectedJobs.length} selected,{' '}
+              {formatCount(selectedJobs.reduce((sum, { cost }) => sum + cost, 0))} credits
             </Text>
             <Group gap="xs">
               <Button
                 size="xs"
                 loading={busy}
                 leftSection={<IconCheck size={16} aria-hidden />}
-                onClick={() => approve(picked).then(() => choose(new Set()))}
+                onClick={() => approve(selectedJobs).then(() => setSelected(new Set()))}
               >
-                Approve {picked.length}
+                Approve {selectedJobs.length}
               </Button>
               <Button
                 size="xs"
                 variant="default"
                 disabled={busy}
                 leftSection={<IconX size={16} aria-hidden />}
-                onClick={() => askToReject(picked)}
+                onClick={() => setToReject(selectedJobs)}
               >
-                Reject {picked.length}
+                Reject {selectedJobs.length}
               </Button>
             </Group>
           </Group>
         </Paper>
       )}
       <ListTable
-        label="Jobs that wait for approval"
+        label="Jobs awaiting approval"
         rows={jobs}
         keyOf={({ jobId }) => jobId}
         query={query}
-        columns={[...columns, decide]}
+        columns={[...columns, actions]}
         minWidth={900}
         selection={{
-          chosen,
-          choose,
-          nameOf: ({ kind, userName, jobId }) => `${kindText(kind)} of ${userName || jobId}`,
+          selected,
+          onChange: setSelected,
+          labelOf: ({ kind, userName, jobId }) => `${kindText(kind)} by ${userName || jobId}`,
         }}
         below={({ jobId }) =>
-          refusals.has(jobId) ? <FaultAlert error={refusals.get(jobId)} title="Not approved" /> : null
+          failures.has(jobId) ? <ErrorAlert error={failures.get(jobId)} title="Approval failed" /> : null
         }
-        empty={{ title: 'Nothing waits for you', about: 'New jobs turn up here by themselves.' }}
+        empty={{
+          title: 'No jobs awaiting approval',
+          description: 'New jobs appear here when users submit them.',
+        }}
       />
-      <UnitsDrawer job={looked} close={() => look(null)} />
+      <UnitsDrawer job={viewed} close={() => setViewed(null)} />
       <ReasonModal
-        opened={rejected.length > 0}
-        title={rejected.length === 1 ? 'Reject this job?' : `Reject ${rejected.length} jobs?`}
-        about="They end without being worked on. Their users see the reason."
+        opened={toReject.length > 0}
+        title={toReject.length === 1 ? 'Reject this job?' : `Reject ${toReject.length} jobs?`}
+        description={`${toReject.length === 1 ? 'It' : 'They'} will not run and nothing is charged. The user sees the reason.`}
         confirm="Reject"
         busy={busy}
-        close={() => askToReject([])}
-        decide={async (reason) => {
-          askToReject([]);
-          await reject(rejected, reason);
-          choose(new Set());
+        close={() => setToReject([])}
+        onConfirm={async (reason) => {
+          setToReject([]);
+          await reject(toReject, reason);
+          setSelected(new Set());
         }}
       />
     </Page>

@@ -3,18 +3,18 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { tellFault } from '../fault/tell.ts';
+import { showError } from '../errors/toast.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useDecisions } from './useDecisions.ts';
 
-/** Approves or rejects one job, on its own page. */
+/** Buttons that approve or reject one job. */
 export function DecisionButtons({ job }: { job: Job }) {
-  const { busy, refusals, approve, reject } = useDecisions();
+  const { busy, failures, approve, reject } = useDecisions();
   const [opened, { open, close }] = useDisclosure();
-  const refusal = refusals.get(job.jobId);
+  const failure = failures.get(job.jobId);
   useEffect(() => {
-    if (refusal !== undefined) tellFault(refusal);
-  }, [refusal]);
+    if (failure !== undefined) showError(failure);
+  }, [failure]);
   return (
     <>
       <Button loading={busy} leftSection={<IconCheck size={16} aria-hidden />} onClick={() => approve([job])}>
@@ -26,11 +26,11 @@ export function DecisionButtons({ job }: { job: Job }) {
       <ReasonModal
         opened={opened}
         title="Reject this job?"
-        about="It ends without being worked on. The user sees the reason."
+        description="It will not run and nothing is charged. The user sees the reason."
         confirm="Reject"
         busy={busy}
         close={close}
-        decide={async (reason) => {
+        onConfirm={async (reason) => {
           close();
           await reject([job], reason);
         }}

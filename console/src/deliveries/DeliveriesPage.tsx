@@ -3,13 +3,13 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconSend } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { pollMs } from '../app/queries.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
 import { DeliveriesTable } from './DeliveriesTable.tsx';
 
-/** Messages to operators and to users' webhooks, with a test of the operators' own. */
+/** Notifications to operators and to users' webhooks. */
 export function DeliveriesPage() {
   const query = useInfiniteQuery(
     OperatorService.method.listDeliveries,
@@ -17,34 +17,37 @@ export function DeliveriesPage() {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: every.watching,
+      refetchInterval: pollMs.list,
     },
   );
-  const trial = useMutation(OperatorService.method.testNotification);
+  const test = useMutation(OperatorService.method.testNotification);
   const refresh = useRefresh();
   const send = async () => {
     try {
-      const { deliveries } = await trial.mutateAsync({});
-      if (deliveries.length > 0) tellDone(`${deliveries.length} messages are on their way.`);
+      const { deliveries } = await test.mutateAsync({});
+      if (deliveries.length > 0)
+        showSuccess(
+          `${deliveries.length === 1 ? 'Test message' : `${deliveries.length} test messages`} sent.`,
+        );
       else {
         notifications.show({
           color: 'yellow',
-          title: 'Nobody is told anything',
-          message: 'Neither a webhook nor an e-mail address of the operators is set in the configuration.',
+          title: 'No recipients',
+          message: 'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
         });
       }
       await refresh();
     } catch (error) {
-      tellFault(error);
+      showError(error);
     }
   };
   return (
     <Page
       title="Notifications"
-      about="Messages to operators, by webhook and e-mail, and to the webhooks of users."
+      description="Messages to operators, by webhook and email, and to the webhooks of users."
       actions={
-        <Button leftSection={<IconSend size={16} aria-hidden />} loading={trial.isPending} onClick={send}>
-          Send a test
+        <Button leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} onClick={send}>
+          Send test message
         </Button>
       }
     >

@@ -1,9 +1,16 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Delivery } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
 import { Moment } from '../time/Moment.tsx';
+
+/** Time of the next attempt; "Due" if it has passed. */
+function NextAttempt({ delivery: { nextAttemptAt } }: { delivery: Delivery }) {
+  if (nextAttemptAt && timestampMs(nextAttemptAt) <= Date.now()) return 'Due';
+  return <Moment at={nextAttemptAt} relative />;
+}
 
 const columns: Column<Delivery>[] = [
   {
@@ -27,28 +34,28 @@ const columns: Column<Delivery>[] = [
       </Text>
     ),
   },
-  { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
-  { title: 'Tries', align: 'right', cell: ({ attempts }) => attempts },
+  { title: 'Status', cell: ({ state }) => <StatusBadge status={state} /> },
+  { title: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
   {
-    title: 'Last answer',
+    title: 'Last response',
     cell: ({ responseStatus, error }) => (
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
         {[responseStatus || '', error].filter(Boolean).join(' ') || '–'}
       </Text>
     ),
   },
-  { title: 'Made', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
-  { title: 'Next try', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} relative /> },
+  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+  { title: 'Next attempt', cell: (delivery) => <NextAttempt delivery={delivery} /> },
 ];
 
 interface DeliveriesTableProps {
   deliveries: readonly Delivery[];
   query: ListQuery;
-  /** A last column: what can be done with a message. */
+  /** Last column, with actions. */
   action?: Column<Delivery>;
 }
 
-/** Messages and what became of them, newest first. */
+/** Messages with their delivery status, newest first. */
 export function DeliveriesTable({ deliveries, query, action }: DeliveriesTableProps) {
   return (
     <ListTable
@@ -58,7 +65,7 @@ export function DeliveriesTable({ deliveries, query, action }: DeliveriesTablePr
       query={query}
       columns={action ? [...columns, action] : columns}
       minWidth={820}
-      empty={{ title: 'No messages yet', about: 'A test sends one.' }}
+      empty={{ title: 'No messages yet', description: 'Send a test message to check the address.' }}
     />
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { type Column, ListTable } from '../list/ListTable.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
@@ -12,20 +12,20 @@ const columns: Column<Batch>[] = [
   { title: 'Batch', cell: ({ batchId }) => <Code>{batchId.slice(0, 8)}</Code> },
   { title: 'Region', cell: ({ region }) => region },
   { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
-  { title: 'Claims', align: 'right', cell: ({ attempt }) => attempt },
-  { title: 'Done', align: 'right', cell: ({ success }) => success },
+  { title: 'Attempts', align: 'right', cell: ({ attempt }) => attempt },
+  { title: 'Succeeded', align: 'right', cell: ({ success }) => success },
   { title: 'Failed', align: 'right', cell: ({ failed }) => failed },
   { title: 'Units', align: 'right', cell: ({ total }) => total },
-  { title: 'Put off until', cell: ({ notBefore }) => <Moment at={notBefore} none="" /> },
+  { title: 'Delayed until', cell: ({ notBefore }) => <Moment at={notBefore} none="" /> },
   { title: 'Ended', cell: ({ endedAt }) => <Moment at={endedAt} /> },
 ];
 
-/** A job's batches: who has them, and what became of them. For operators. */
+/** Batches of a job with their state and attempts. For operators. */
 export function Batches({ job }: { job: Job }) {
   const query = useQuery(
     OperatorService.method.listBatches,
     { jobId: job.jobId },
-    { refetchInterval: job.ended ? false : every.running },
+    { refetchInterval: job.ended ? false : pollMs.active },
   );
   return (
     <ListTable
@@ -35,7 +35,7 @@ export function Batches({ job }: { job: Job }) {
       query={query}
       columns={columns}
       minWidth={760}
-      empty={{ title: 'No batches', about: 'They are cut once the job is approved.' }}
+      empty={{ title: 'No batches', description: 'Batches are created when the job starts.' }}
     />
   );
 }

@@ -1,23 +1,21 @@
-import { useQuery } from '@connectrpc/connect-query';
 import { Button, Code, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { type Job, JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { every } from '../app/queries.ts';
-import { tellFault } from '../fault/tell.ts';
-import { type Column, ListTable } from '../list/ListTable.tsx';
-import { bytesText, countText } from '../number/text.ts';
-import { saveFromLink } from '../session/save.ts';
+import type { ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { showError } from '../errors/toast.ts';
+import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { formatBytes, formatCount } from '../number/format.ts';
+import { downloadLink } from '../session/download.ts';
 
-/** Downloads a file with the session's key, which some links need. */
-function Download({ file }: { file: ResultFile }) {
+/** Button that downloads a file. */
+function DownloadButton({ file }: { file: ResultFile }) {
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     try {
-      await saveFromLink(file.downloadUrl, file.name);
+      await downloadLink(file.downloadUrl, file.name);
     } catch (error) {
-      tellFault(error);
+      showError(error);
     } finally {
       setBusy(false);
     }
@@ -36,7 +34,7 @@ function Download({ file }: { file: ResultFile }) {
   );
 }
 
-const of: Record<string, string> = { job: 'Whole job', batch: 'Batch', unit: 'Unit' };
+const scopes: Record<string, string> = { job: 'Whole job', batch: 'Batch', unit: 'Unit' };
 
 const columns: Column<ResultFile>[] = [
   {
@@ -48,12 +46,12 @@ const columns: Column<ResultFile>[] = [
     ),
   },
   {
-    title: 'Of',
+    title: 'Scope',
     cell: ({ scope, index, key }) =>
-      scope === 'job' ? of.job : `${of[scope] ?? scope} ${index + 1}${key ? `: ${key}` : ''}`,
+      scope === 'job' ? scopes.job : `${scopes[scope] ?? scope} ${index + 1}${key ? `: ${key}` : ''}`,
   },
-  { title: 'Records', align: 'right', cell: ({ items }) => countText(items) },
-  { title: 'Size', align: 'right', cell: ({ bytes }) => bytesText(bytes) },
+  { title: 'Records', align: 'right', cell: ({ items }) => formatCount(items) },
+  { title: 'Size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
   {
     title: 'SHA-256',
     cell: ({ sha256 }) =>
@@ -63,25 +61,19 @@ const columns: Column<ResultFile>[] = [
         </Tooltip>
       ),
   },
-  { title: 'Download', align: 'right', cell: (file) => <Download file={file} /> },
+  { title: 'Download', align: 'right', cell: (file) => <DownloadButton file={file} /> },
 ];
 
-/** Result files of the caller's own job. */
-export function Files({ job }: { job: Job }) {
-  const query = useQuery(
-    JobService.method.listFiles,
-    { jobId: job.jobId },
-    // A file may be compiled a moment after the job has ended.
-    { refetchInterval: ({ state }) => (job.ended && state.data?.files.length ? false : every.watching) },
-  );
+/** Result files of a job. */
+export function Files({ files, query }: { files: readonly ResultFile[]; query: ListQuery }) {
   return (
     <ListTable
       label="Files"
-      rows={query.data?.files ?? []}
+      rows={files}
       keyOf={({ scope, index, name }) => `${scope} ${index} ${name}`}
       query={query}
       columns={columns}
-      empty={{ title: 'No files yet', about: 'Files are there as soon as the first results are whole.' }}
+      empty={{ title: 'No files yet', description: 'Files appear when the first results are complete.' }}
     />
   );
 }

@@ -7,13 +7,13 @@ import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { DecisionButtons } from '../approvals/DecisionButtons.tsx';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
-import { countText } from '../number/text.ts';
+import { formatCount, formatUnits } from '../number/format.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useSession } from '../session/session.ts';
 
-/** What can be done with a job as it is now. */
+/** Actions available in the job's current state. */
 export function JobActions({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   return (
@@ -28,33 +28,36 @@ export function JobActions({ job }: { job: Job }) {
 function Retry({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const navigate = useNavigate();
-  const any = useMutation(OperatorService.method.retryJob);
-  const own = useMutation(JobService.method.retryJob);
+  const operatorMutation = useMutation(OperatorService.method.retryJob);
+  const userMutation = useMutation(JobService.method.retryJob);
+  const isNotRun = job.failed === job.notRun;
   const run = async () => {
     try {
       const { jobId } = job;
-      const made = operator ? (await any.mutateAsync({ jobId })).job : await own.mutateAsync({ jobId });
-      tellDone('What failed was submitted again, as a new job.');
-      if (made) void navigate(`/jobs/${made.jobId}`);
+      const created = operator
+        ? (await operatorMutation.mutateAsync({ jobId })).job
+        : await userMutation.mutateAsync({ jobId });
+      showSuccess('New job created.');
+      if (created) void navigate(`/jobs/${created.jobId}`);
     } catch (error) {
-      tellFault(error);
+      showError(error);
     }
   };
-  const ask = () =>
+  const confirm = () =>
     modals.openConfirmModal({
-      title: 'Submit what failed again?',
-      children: `${countText(job.failed)} units become a new job for ${countText(job.failed * job.unitPrice)} credits${operator ? ' of its owner' : ''}.`,
-      labels: { confirm: 'Submit again', cancel: 'Not now' },
+      title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
+      children: `This creates a new job with the ${formatUnits(job.failed)} that ${isNotRun ? 'did not run' : 'failed'}, for ${formatCount(job.failed * job.unitPrice)} credits${operator ? ', charged to its owner' : ''}.`,
+      labels: { confirm: isNotRun ? 'Resubmit' : 'Retry', cancel: 'Back' },
       onConfirm: () => void run(),
     });
   return (
     <Button
       variant="default"
       leftSection={<IconRefresh size={16} aria-hidden />}
-      loading={any.isPending || own.isPending}
-      onClick={ask}
+      loading={operatorMutation.isPending || userMutation.isPending}
+      onClick={confirm}
     >
-      Retry what failed
+      {isNotRun ? 'Resubmit units' : 'Retry failed units'}
     </Button>
   );
 }
@@ -63,38 +66,40 @@ function Cancel({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const [opened, { open, close }] = useDisclosure();
   const refresh = useRefresh();
-  const any = useMutation(OperatorService.method.cancelJob);
-  const own = useMutation(JobService.method.cancelJob);
+  const operatorMutation = useMutation(OperatorService.method.cancelJob);
+  const userMutation = useMutation(JobService.method.cancelJob);
   const run = async (reason: string) => {
     try {
       const { jobId } = job;
-      await (operator ? any.mutateAsync({ jobId, reason }) : own.mutateAsync({ jobId }));
-      tellDone('The job is stopped; what was not done is given back.');
+      await (operator
+        ? operatorMutation.mutateAsync({ jobId, reason })
+        : userMutation.mutateAsync({ jobId }));
+      showSuccess('Job cancelled. Outstanding units are refunded.');
       close();
       await refresh();
     } catch (error) {
-      tellFault(error);
+      showError(error);
     }
   };
   const button = (
     <Button
       variant="default"
       leftSection={<IconPlayerStop size={16} aria-hidden />}
-      loading={any.isPending || own.isPending}
+      loading={operatorMutation.isPending || userMutation.isPending}
       onClick={
         operator
           ? open
           : () =>
               modals.openConfirmModal({
                 title: 'Cancel this job?',
-                children: 'What is done is kept. The credits of the rest are given back.',
-                labels: { confirm: 'Cancel the job', cancel: 'Go on' },
+                children: 'Results so far are kept. Outstanding units are refunded.',
+                labels: { confirm: 'Cancel job', cancel: 'Back' },
                 confirmProps: { color: 'red' },
                 onConfirm: () => void run(''),
               })
       }
     >
-      Cancel
+      Cancel job
     </Button>
   );
   return (
@@ -103,11 +108,11 @@ function Cancel({ job }: { job: Job }) {
       <ReasonModal
         opened={opened}
         title="Cancel this job?"
-        about="What is done is kept. The credits of the rest are given back. The user sees the reason."
-        confirm="Cancel the job"
-        busy={any.isPending}
+        description="Results so far are kept. Outstanding units are refunded. The user sees the reason."
+        confirm="Cancel job"
+        busy={operatorMutation.isPending}
         close={close}
-        decide={run}
+        onConfirm={run}
       />
     </>
   );

@@ -1,22 +1,22 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { IconSearch, IconX } from '@tabler/icons-react';
 import { kinds, kindText, markets, marketText } from '../offers/offers.ts';
-import { statuses, statusText } from './status.ts';
-import { type JobFilter, noFilter } from './useJobs.ts';
+import { formatStatus, statuses } from './status.ts';
+import { emptyFilter, type JobFilter } from './useJobs.ts';
 
 interface JobFiltersProps {
   filter: JobFilter;
   change: (filter: JobFilter) => void;
-  /** Whether jobs can be searched for: by id, or by their owner. */
+  /** Shows the search field for job ids and owners. */
   search: boolean;
 }
 
-const all = (label: string, values: readonly string[], text: (value: string) => string) => [
+const options = (label: string, values: readonly string[], text: (value: string) => string) => [
   { value: '', label },
   ...values.map((value) => ({ value, label: text(value) })),
 ];
 
-/** Chooses which jobs are shown. */
+/** Filters of the job list. */
 export function JobFilters({ filter, change, search }: JobFiltersProps) {
   const set = (part: Partial<JobFilter>) => change({ ...filter, ...part });
   const active = Object.values(filter).some((value) => value !== '');
@@ -25,7 +25,7 @@ export function JobFilters({ filter, change, search }: JobFiltersProps) {
       {search && (
         <TextInput
           label="Search"
-          placeholder="Job or task id, user"
+          placeholder="Job ID, task ID or user"
           leftSection={<IconSearch size={16} aria-hidden />}
           value={filter.search}
           onChange={(event) => set({ search: event.currentTarget.value })}
@@ -35,27 +35,27 @@ export function JobFilters({ filter, change, search }: JobFiltersProps) {
         label="Status"
         value={filter.status}
         onChange={(event) => set({ status: event.currentTarget.value })}
-        data={all('Any status', statuses, statusText)}
+        data={options('Any status', statuses, formatStatus)}
       />
       <NativeSelect
         label="Kind"
         value={filter.kind}
         onChange={(event) => set({ kind: event.currentTarget.value })}
-        data={all('Any kind', kinds, kindText)}
+        data={options('Any kind', kinds, kindText)}
       />
       <NativeSelect
         label="Marketplace"
         value={filter.market}
         onChange={(event) => set({ market: event.currentTarget.value })}
-        data={all('Any marketplace', markets, marketText)}
+        data={options('Any marketplace', markets, marketText)}
       />
       {active && (
         <Button
           variant="subtle"
           leftSection={<IconX size={16} aria-hidden />}
-          onClick={() => change(noFilter)}
+          onClick={() => change(emptyFilter)}
         >
-          Show all
+          Clear filters
         </Button>
       )}
     </Group>

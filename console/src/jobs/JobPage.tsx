@@ -1,26 +1,28 @@
 import { Alert, Skeleton, Stack, Tabs } from '@mantine/core';
-import { IconHourglass, IconMessage } from '@tabler/icons-react';
+import { IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { kindText, marketText } from '../offers/offers.ts';
 import { useSession } from '../session/session.ts';
 import { Batches } from './Batches.tsx';
-import { Faults } from './Faults.tsx';
-import { Files } from './Files.tsx';
+import { Failures } from './Failures.tsx';
 import { JobActions } from './JobActions.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { JobSummary } from './JobSummary.tsx';
+import { Results } from './Results.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
+import { initialTab } from './tabs.ts';
 import { Units } from './Units.tsx';
 import { useJob } from './useJob.ts';
+import { Waiting } from './Waiting.tsx';
 
 const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
 
-/** One job: how it is, how it came there, and what can be done with it. */
+/** Status, progress, results and actions of a job. */
 export function JobPage() {
   const { jobId = '' } = useParams();
   const { job, error, isPending, refetch } = useJob(jobId);
@@ -28,9 +30,9 @@ export function JobPage() {
   return (
     <Page title="Job">
       {isPending ? (
-        <Skeleton height={240} aria-label="Loading the job" role="status" />
+        <Skeleton height={240} aria-label="Loading job" role="status" />
       ) : (
-        <FaultAlert error={error} retry={refetch} />
+        <ErrorAlert error={error} retry={refetch} />
       )}
     </Page>
   );
@@ -41,15 +43,11 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
   const operator = role === 'operator';
   const title = `${kindText(job.kind)} on ${marketText(job.market)}`;
   return (
-    <Page title={title} about={<StatusBadge status={job.status} />} actions={<JobActions job={job} />}>
-      {stale ? <FaultAlert error={stale} retry={refetch} title="What is shown is not fresh" /> : null}
-      {job.waitingFor !== '' && (
-        <Alert color="yellow" icon={<IconHourglass />} title="Held up">
-          {job.waitingFor}
-        </Alert>
-      )}
+    <Page title={title} description={<StatusBadge status={job.status} />} actions={<JobActions job={job} />}>
+      {stale ? <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" /> : null}
+      {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
       {job.reason !== '' && (
-        <Alert color="gray" icon={<IconMessage />} title="What the operators say">
+        <Alert color="gray" icon={<IconMessage />} title="Message from the operators">
           {job.reason}
         </Alert>
       )}
@@ -58,7 +56,7 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <div>
             <JobProgress job={job} />
           </div>
-          {job.startedAt && (
+          {job.startedAt && job.total > 1 && (
             <Suspense fallback={<Skeleton height={220} />}>
               <ProgressChart job={job} />
             </Suspense>
@@ -66,18 +64,18 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <JobSummary job={job} />
         </Stack>
       </Section>
-      <Tabs defaultValue={operator ? 'faults' : 'files'} keepMounted={false}>
+      <Tabs defaultValue={initialTab(job, role)} keepMounted={false}>
         <Tabs.List mb="md">
-          {!operator && <Tabs.Tab value="files">Files</Tabs.Tab>}
-          <Tabs.Tab value="faults">Failures</Tabs.Tab>
+          {!operator && <Tabs.Tab value="results">Results</Tabs.Tab>}
+          <Tabs.Tab value="failures">Failures</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
           {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}
         </Tabs.List>
-        <Tabs.Panel value="files">
-          <Files job={job} />
+        <Tabs.Panel value="results">
+          <Results job={job} />
         </Tabs.Panel>
-        <Tabs.Panel value="faults">
-          <Faults job={job} />
+        <Tabs.Panel value="failures">
+          <Failures job={job} />
         </Tabs.Panel>
         <Tabs.Panel value="units">
           <Units job={job} />

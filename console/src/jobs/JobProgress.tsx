@@ -1,20 +1,19 @@
 import { Progress, Text } from '@mantine/core';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { countText } from '../number/text.ts';
+import { progressText } from './outcome.ts';
 
-/** How far a job has come: done, failed and outstanding units. */
+/** Progress bar of a job with succeeded, failed and outstanding units, and units that never ran in grey. */
 export function JobProgress({ job, size = 'lg' }: { job: Job; size?: 'sm' | 'lg' }) {
-  const { success, failed, total } = job;
+  const { success, failed, notRun, total } = job;
   const share = (units: number) => (total === 0 ? 0 : (units / total) * 100);
-  const text = `${countText(success + failed)} of ${countText(total)}${failed > 0 ? `, ${countText(failed)} failed` : ''}`;
   return (
     <>
       <Progress.Root size={size} miw={120} aria-hidden>
         <Progress.Section value={share(success)} color="teal" animated={!job.ended && success > 0} />
-        <Progress.Section value={share(failed)} color="red" />
+        <Progress.Section value={share(failed - notRun)} color="red" />
       </Progress.Root>
       <Text size="xs" c="dimmed">
-        {text}
+        {progressText(job)}
       </Text>
     </>
   );

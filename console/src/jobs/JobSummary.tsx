@@ -4,10 +4,11 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Identifier } from '../list/Identifier.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 import { useSession } from '../session/session.ts';
+import { formatDuration } from '../time/format.ts';
 import { Moment } from '../time/Moment.tsx';
-import { lengthText } from '../time/text.ts';
+import { creditsText } from './outcome.ts';
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
@@ -24,48 +25,46 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const msOf = (at: Timestamp) => Number(at.seconds) * 1000;
 
-/** The facts of a job. */
+/** Key facts of a job. */
 export function JobSummary({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const until = job.finishedAt ? msOf(job.finishedAt) : Date.now();
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
       <Fact name="Job">
-        <Identifier value={job.jobId} name="job id" />
+        <Identifier value={job.jobId} name="job ID" />
       </Fact>
       {operator && (
         <Fact name="User">
           <Anchor component={Link} to={`/users/${job.userId}`} size="sm" underline="always">
             {job.userName || job.userId}
           </Anchor>
-          {job.userBalance !== undefined && ` (balance ${countText(job.userBalance)})`}
+          {job.userBalance !== undefined && ` (balance ${formatCount(job.userBalance)})`}
         </Fact>
       )}
-      <Fact name="Credits">
-        {countText(job.cost)}
-        {job.refunded > 0 && `, ${countText(job.refunded)} given back`}
-        <Text span c="dimmed" size="xs">{` (${countText(job.unitPrice)} each)`}</Text>
-      </Fact>
-      <Fact name="Units">{countText(job.total)}</Fact>
-      <Fact name="Batches">{`${countText(job.batchesDone)} of ${countText(job.batches)} done`}</Fact>
+      <Fact name="Credits">{creditsText(job)}</Fact>
+      <Fact name="Units">{formatCount(job.total)}</Fact>
+      {job.notRun < job.total && (
+        <Fact name="Batches">{`${formatCount(job.batchesDone)} of ${formatCount(job.batches)} done`}</Fact>
+      )}
       {job.region !== '' && <Fact name="Region">{job.region}</Fact>}
-      {job.taskId !== undefined && <Fact name="Task id">{String(job.taskId)}</Fact>}
+      {job.taskId !== undefined && <Fact name="Task ID">{String(job.taskId)}</Fact>}
       <Fact name="Submitted">
         <Moment at={job.createdAt} />
       </Fact>
-      {job.decideBy && !job.startedAt && (
-        <Fact name="Rejected unless approved">
+      {job.decideBy && !job.startedAt && !job.ended && (
+        <Fact name="Approval expires">
           <Moment at={job.decideBy} relative />
         </Fact>
       )}
-      {job.startedAt && <Fact name="Worked on for">{lengthText(until - msOf(job.startedAt))}</Fact>}
+      {job.startedAt && <Fact name="Duration">{formatDuration(until - msOf(job.startedAt))}</Fact>}
       {job.finishedAt && (
         <Fact name="Ended">
           <Moment at={job.finishedAt} />
         </Fact>
       )}
       {job.retryOf !== '' && (
-        <Fact name="Tries again what failed of">
+        <Fact name="Retry of">
           <Anchor component={Link} to={`/jobs/${job.retryOf}`} size="sm" underline="always">
             {job.retryOf.slice(0, 8)}
           </Anchor>

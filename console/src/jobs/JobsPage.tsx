@@ -5,11 +5,11 @@ import { Page } from '../layout/Page.tsx';
 import { useSession } from '../session/session.ts';
 import { JobFilters } from './JobFilters.tsx';
 import { JobsTable } from './JobsTable.tsx';
-import { type JobFilter, noFilter, useJobs } from './useJobs.ts';
+import { emptyFilter, type JobFilter, useJobs } from './useJobs.ts';
 
-const names = Object.keys(noFilter) as (keyof JobFilter)[];
+const names = Object.keys(emptyFilter) as (keyof JobFilter)[];
 
-/** All jobs that the caller may see, with filters that the address keeps. */
+/** Jobs visible to the caller, with filters kept in the address. */
 export function JobsPage() {
   const { role } = useSession();
   const [parameters, setParameters] = useSearchParams();
@@ -23,16 +23,16 @@ export function JobsPage() {
       replace: true,
     });
   const filtered = names.some((name) => filter[name] !== '');
-  const nothing = filtered
-    ? { title: 'No job is like that', about: 'Choose another filter, or show all.' }
+  const empty = filtered
+    ? { title: 'No matching jobs', description: 'Change or clear the filters.' }
     : role === 'operator'
-      ? { title: 'No jobs yet', about: 'They turn up here as users submit them.' }
+      ? { title: 'No jobs yet', description: 'Jobs appear here when users submit them.' }
       : {
           title: 'No jobs yet',
-          about: 'Submit the first one by form or with a CSV file.',
+          description: 'Submit your first job with the form or a CSV file.',
           action: (
             <Button component={Link} to="/submit">
-              Submit
+              Submit a job
             </Button>
           ),
         };
@@ -42,13 +42,13 @@ export function JobsPage() {
       actions={
         role === 'user' ? (
           <Button component={Link} to="/submit">
-            Submit
+            Submit a job
           </Button>
         ) : undefined
       }
     >
       <JobFilters filter={filter} change={change} search={role === 'operator'} />
-      <JobsTable jobs={jobs} query={query} owners={role === 'operator'} empty={nothing} />
+      <JobsTable jobs={jobs} query={query} owners={role === 'operator'} empty={empty} />
     </Page>
   );
 }

@@ -1,14 +1,14 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
-import { countText } from '../number/text.ts';
+import { type Column, type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { formatCount } from '../number/format.ts';
 import { kindText, marketText } from '../offers/offers.ts';
 import { Moment } from '../time/Moment.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 
-/** What a job is: its kind, with a link to its page, and its marketplace. */
+/** Kind of a job, linked to its page, with marketplace and id. */
 export function JobName({ job }: { job: Job }) {
   return (
     <Stack gap={0}>
@@ -28,6 +28,19 @@ export function JobName({ job }: { job: Job }) {
   );
 }
 
+/** Credits charged, less refunds; before the charge, the cost. */
+function Credits({ job: { cost, charged, refunded, ended } }: { job: Job }) {
+  if (ended || charged > 0) return formatCount(charged - refunded);
+  return (
+    <>
+      {formatCount(cost)}
+      <Text size="xs" c="dimmed">
+        On approval
+      </Text>
+    </>
+  );
+}
+
 const owner: Column<Job> = {
   title: 'User',
   cell: (job) => (
@@ -41,7 +54,7 @@ const columns: Column<Job>[] = [
   { title: 'Job', cell: (job) => <JobName job={job} /> },
   { title: 'Status', cell: (job) => <StatusBadge status={job.status} /> },
   { title: 'Progress', cell: (job) => <JobProgress job={job} size="sm" /> },
-  { title: 'Credits', align: 'right', cell: (job) => countText(job.cost - job.refunded) },
+  { title: 'Credits', align: 'right', cell: (job) => <Credits job={job} /> },
   { title: 'Submitted', cell: (job) => <Moment at={job.createdAt} relative /> },
 ];
 
@@ -49,10 +62,10 @@ interface JobsTableProps {
   jobs: readonly Job[];
   query: ListQuery;
   owners: boolean;
-  empty: { title: string; about?: string; action?: React.ReactNode };
+  empty: EmptyList;
 }
 
-/** Jobs with their progress; with `owners`, whose they are. */
+/** Jobs with their progress, and their owners if `owners` is set. */
 export function JobsTable({ jobs, query, owners, empty }: JobsTableProps) {
   return (
     <ListTable

@@ -1,68 +1,80 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { useQuery } from '@connectrpc/connect-query';
 import { AreaChart } from '@mantine/charts';
-import { EmptyState, Skeleton } from '@mantine/core';
+import { EmptyState, Skeleton, Text } from '@mantine/core';
 import { IconChartArea } from '@tabler/icons-react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { every } from '../app/queries.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { useSession } from '../session/session.ts';
-import { lengthText } from '../time/text.ts';
-import { ticksOf } from '../time/ticks.ts';
-import { progressMethods } from './methods.ts';
+import { formatDuration } from '../time/format.ts';
+import { timeTicks } from '../time/ticks.ts';
+import { remainingMs } from './estimate.ts';
+import { getProgressMethod } from './methods.ts';
 
-/** How a job's counts grew, over the time since its start. */
+/** Chart of a job's counts over the time since its start, with an estimate of the remaining time. */
 export function ProgressChart({ job }: { job: Job }) {
   const { role } = useSession();
   const { data, error, isPending, refetch } = useQuery(
-    progressMethods(role),
+    getProgressMethod(role),
     { jobId: job.jobId },
-    { refetchInterval: job.ended ? false : every.running },
+    { refetchInterval: job.ended ? false : pollMs.active },
   );
   if (isPending) return <Skeleton height={220} />;
-  if (error) return <FaultAlert error={error} retry={refetch} />;
+  if (error) return <ErrorAlert error={error} retry={refetch} />;
+  // The progress counts units that never ran as failed.
+  const maxFailed = job.failed - job.notRun;
   const points = data.points.flatMap(({ at, success, failed }) =>
-    at ? [{ ms: timestampDate(at).getTime(), Done: success, Failed: failed }] : [],
+    at ? [{ ms: timestampDate(at).getTime(), Succeeded: success, Failed: Math.min(failed, maxFailed) }] : [],
   );
-  if (points.length < 2) {
+  const last = points.at(-1);
+  if (points.length < 2 || !last) {
     return (
       <EmptyState
         icon={<IconChartArea />}
-        title="Nothing to draw yet"
-        description="The chart begins with the first units."
+        title="No progress yet"
+        description="The chart appears when the first units end."
       />
     );
   }
   const begin = points[0]!.ms;
   const rows = points.map((point) => ({ ...point, after: (point.ms - begin) / 1000 }));
-  const last = points.at(-1)!;
+  const failures = last.Failed > 0 ? [{ name: 'Failed', color: 'red.6' }] : [];
+  const label = `${last.Succeeded} succeeded and ${last.Failed} failed after ${formatDuration(last.ms - begin)}`;
   return (
-    <div
-      role="img"
-      aria-label={`Progress over time: ${last.Done} done and ${last.Failed} failed after ${lengthText(last.ms - begin)}`}
-    >
-      <AreaChart
-        h={220}
-        data={rows}
-        dataKey="after"
-        type="stacked"
-        curveType="linear"
-        withDots={false}
-        withLegend
-        xAxisProps={{
-          type: 'number',
-          domain: [0, 'dataMax'],
-          ticks: ticksOf((last.ms - begin) / 1000),
-          tickFormatter: (seconds: number) => lengthText(seconds * 1000),
-        }}
-        yAxisProps={{ domain: [0, job.total], allowDecimals: false }}
-        tooltipProps={{ labelFormatter: (seconds) => lengthText(Number(seconds) * 1000) }}
-        series={[
-          { name: 'Done', color: 'teal.6' },
-          { name: 'Failed', color: 'red.6' },
-        ]}
-        accessibilityLayer={false}
-      />
-    </div>
+    <>
+      <div role="img" aria-label={`Progress over time: ${label}`}>
+        <AreaChart
+          h={220}
+          data={rows}
+          dataKey="after"
+          type="stacked"
+          curveType="linear"
+          withDots={false}
+          withLegend
+          xAxisProps={{
+            type: 'number',
+            domain: [0, 'dataMax'],
+            ticks: timeTicks((last.ms - begin) / 1000),
+            tickFormatter: (seconds: number) => formatDuration(seconds * 1000),
+          }}
+          yAxisProps={{ domain: [0, job.total], allowDecimals: false }}
+          tooltipProps={{ labelFormatter: (seconds) => formatDuration(Number(seconds) * 1000) }}
+          series={[{ name: 'Succeeded', color: 'teal.6' }, ...failures]}
+          accessibilityLayer={false}
+        />
+      </div>
+      {!job.ended && <TimeLeft ms={remainingMs(data.points, job.total)} waiting={job.waitingFor !== ''} />}
+    </>
+  );
+}
+
+function TimeLeft({ ms, waiting }: { ms: number | undefined; waiting: boolean }) {
+  if (ms === undefined) return null;
+  const duration = formatDuration(ms);
+  return (
+    <Text size="sm" c="dimmed">
+      {waiting ? `About ${duration} of work left after the wait` : `About ${duration} left`}
+    </Text>
   );
 }

@@ -1,11 +1,11 @@
 import { Badge } from '@mantine/core';
-import { colorOf, statusText } from './status.ts';
+import { formatStatus, statusColor } from './status.ts';
 
-/** The state of a job, a batch, a unit or a message. */
+/** Status of a job, batch, unit or delivery. */
 export function StatusBadge({ status }: { status: string }) {
   return (
-    <Badge variant="light" color={colorOf(status)} tt="none">
-      {statusText(status)}
+    <Badge variant="light" color={statusColor(status)} tt="none">
+      {formatStatus(status)}
     </Badge>
   );
 }

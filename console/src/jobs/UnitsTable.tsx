@@ -1,13 +1,14 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Code, Text } from '@mantine/core';
 import type { Unit } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { type Column, ListTable } from '../list/ListTable.tsx';
 import { useSession } from '../session/session.ts';
-import { unitMethods } from './methods.ts';
+import { listUnitsMethod } from './methods.ts';
+import { unitStatus } from './outcome.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 
-/** Why a unit failed, with the code of the fault; nothing for others. */
+/** Error code and reason of a failed unit. */
 function Reason({ unit }: { unit: Unit }) {
   if (unit.code === '') return null;
   return (
@@ -21,37 +22,37 @@ const columns: Column<Unit>[] = [
   { title: '#', align: 'right', cell: ({ index }) => index + 1 },
   { title: 'Unit', cell: ({ key }) => <span style={{ overflowWrap: 'anywhere' }}>{key}</span> },
   { title: 'Region', cell: ({ region }) => region },
-  { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Status', cell: (unit) => <StatusBadge status={unitStatus(unit)} /> },
   { title: 'Reason', cell: (unit) => <Reason unit={unit} /> },
 ];
 
-const submitted: Column<Unit>[] = [
+const inputColumns: Column<Unit>[] = [
   ...columns.slice(0, 3),
-  { title: 'As submitted', cell: ({ input }) => <Code style={{ overflowWrap: 'anywhere' }}>{input}</Code> },
+  { title: 'Input', cell: ({ input }) => <Code style={{ overflowWrap: 'anywhere' }}>{input}</Code> },
 ];
 
 interface UnitsTableProps {
   jobId: string;
-  /** Only units of this state; '' for all. */
+  /** Only units in this state; '' for all. */
   status?: string;
-  /** Only units with this fault; '' for all. */
+  /** Only units with this error code; '' for all. */
   code?: string;
-  /** Shows what was submitted instead of what became of it. */
+  /** Shows the submitted input instead of the status. */
   inputs?: boolean;
-  /** Asks again now and then. */
+  /** Polls for changes. */
   live?: boolean;
 }
 
-/** Units of a job, in the order submitted. */
+/** Units of a job in submission order. */
 export function UnitsTable({ jobId, status = '', code = '', inputs = false, live = false }: UnitsTableProps) {
   const { role } = useSession();
   const query = useInfiniteQuery(
-    unitMethods(role),
+    listUnitsMethod(role),
     { jobId, status, code, pageSize: 100, pageToken: '' },
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: live ? every.watching : false,
+      refetchInterval: live ? pollMs.list : false,
     },
   );
   return (
@@ -60,9 +61,12 @@ export function UnitsTable({ jobId, status = '', code = '', inputs = false, live
       rows={query.data?.pages.flatMap(({ units }) => units) ?? []}
       keyOf={({ index }) => String(index)}
       query={query}
-      columns={inputs ? submitted : columns}
+      columns={inputs ? inputColumns : columns}
       minWidth={480}
-      empty={{ title: 'No units', about: status === '' ? '' : 'None of this job is in that state.' }}
+      empty={{
+        title: 'No units',
+        description: status === '' ? undefined : 'No unit of this job has this status.',
+      }}
     />
   );
 }

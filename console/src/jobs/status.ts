@@ -1,3 +1,5 @@
+import { capitalize } from '../text/capitalize.ts';
+
 export { jobStatuses as statuses } from '../../../src/contract/job-status.ts';
 
 const colors: Record<string, string> = {
@@ -10,6 +12,7 @@ const colors: Record<string, string> = {
   PENDING: 'blue',
   SUCCESS: 'teal',
   FAILED: 'red',
+  NOT_RUN: 'gray',
   waiting: 'gray',
   queued: 'yellow',
   claimed: 'blue',
@@ -18,8 +21,8 @@ const colors: Record<string, string> = {
   delivered: 'teal',
 };
 
-/** Colour of a state of a job, a batch, a unit or a message. */
-export const colorOf = (status: string): string => colors[status] ?? 'gray';
+/** Returns the colour of a status of a job, batch, unit or delivery. */
+export const statusColor = (status: string): string => colors[status] ?? 'gray';
 
-/** A state in words: "awaiting approval". */
-export const statusText = (status: string): string => status.replaceAll('_', ' ').toLowerCase();
+/** Formats a status: "Awaiting approval". */
+export const formatStatus = (status: string): string => capitalize(status.replaceAll('_', ' ').toLowerCase());

@@ -2,10 +2,10 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { skipToken } from '@tanstack/react-query';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { useSession } from '../session/session.ts';
 
-/** Which jobs are wanted; '' for all. */
+/** Filters of a job list; '' matches all. */
 export interface JobFilter {
   status: string;
   kind: string;
@@ -16,31 +16,32 @@ export interface JobFilter {
   userId: string;
 }
 
-/** Every job. */
-export const noFilter: JobFilter = { status: '', kind: '', market: '', search: '', userId: '' };
+/** Filter that matches every job. */
+export const emptyFilter: JobFilter = { status: '', kind: '', market: '', search: '', userId: '' };
 
-const next = ({ nextPageToken }: { nextPageToken: string }) => nextPageToken || undefined;
+const nextPageParam = ({ nextPageToken }: { nextPageToken: string }) => nextPageToken || undefined;
 
-/** Jobs, newest first, followed: of all users for operators, their own for users. */
+/** Lists and polls jobs, newest first: of all users for operators, their own for users. */
 export function useJobs(filter: JobFilter, pageSize = 50) {
   const { role } = useSession();
   const { status, kind, market } = filter;
   const options = {
     pageParamKey: 'pageToken',
-    getNextPageParam: next,
-    refetchInterval: every.watching,
+    getNextPageParam: nextPageParam,
+    refetchInterval: pollMs.list,
   } as const;
-  const all = useInfiniteQuery(
+  const operatorQuery = useInfiniteQuery(
     OperatorService.method.listJobs,
     role === 'operator' ? { ...filter, pageSize, pageToken: '' } : skipToken,
     options,
   );
-  const own = useInfiniteQuery(
+  const userQuery = useInfiniteQuery(
     JobService.method.listJobs,
     role === 'user' ? { status, kind, market, pageSize, pageToken: '' } : skipToken,
     options,
   );
-  const query = role === 'operator' ? all : own;
-  const pages: { jobs: Job[] }[] | undefined = role === 'operator' ? all.data?.pages : own.data?.pages;
+  const query = role === 'operator' ? operatorQuery : userQuery;
+  const pages: { jobs: Job[] }[] | undefined =
+    role === 'operator' ? operatorQuery.data?.pages : userQuery.data?.pages;
   return { query, jobs: pages?.flatMap(({ jobs }) => jobs) ?? [] };
 }

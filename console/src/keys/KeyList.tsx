@@ -1,6 +1,7 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { useState } from 'react';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import type { ListQuery } from '../list/ListTable.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
 import { KeysTable } from './KeysTable.tsx';
@@ -10,30 +11,37 @@ interface KeyListProps {
   query: ListQuery & { data?: { keys: ApiKey[] } | undefined };
   create: (request: { name: string; expiresAt: Timestamp | undefined }) => Promise<{ apiKey: string }>;
   revoke: (request: { keyId: string }) => Promise<unknown>;
-  /** Whether a key is being made. */
+  /** Opens the dialog that creates a key. */
   creating: boolean;
-  /** Called when no key is to be made any more. */
+  /** Called when the dialog closes. */
   close: () => void;
 }
 
-/** API keys with what revokes them, and the dialog that makes one. */
+/** API keys with a revoke action and the dialog that creates a key. */
 export function KeyList({ query, create, revoke, creating, close }: KeyListProps) {
   const refresh = useRefresh();
+  const [rotating, setRotating] = useState<ApiKey | null>(null);
   return (
     <>
       <KeysTable
         keys={query.data?.keys ?? []}
         query={query}
+        rotate={setRotating}
         revoke={({ keyId, name }) =>
           revoke({ keyId })
-            .then(() => tellDone(`The key “${name}” is revoked.`))
+            .then(() => showSuccess(`Key “${name}” revoked.`))
             .then(refresh)
-            .catch(tellFault)
+            .catch(showError)
         }
       />
       <NewKeyModal
-        opened={creating}
-        close={close}
+        key={rotating?.keyId ?? ''}
+        opened={creating || rotating !== null}
+        rotatedName={rotating?.name ?? ''}
+        close={() => {
+          close();
+          setRotating(null);
+        }}
         create={async (name, expiresAt) => {
           const { apiKey } = await create({ name, expiresAt });
           await refresh();

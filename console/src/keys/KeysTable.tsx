@@ -1,63 +1,76 @@
-import { Badge, Button, Code } from '@mantine/core';
+import { Badge, Button, Code, Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
 
-/** Whether a key works: "works", "expired" or "revoked". */
-export function keyState({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'works' | 'expired' | 'revoked' {
+/** Returns whether a key can be used. */
+export function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
-  return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'works';
+  return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'active';
 }
 
 const columns: Column<ApiKey>[] = [
   { title: 'Name', cell: ({ name }) => name },
-  { title: 'Begins with', cell: ({ prefix }) => <Code>{prefix}…</Code> },
+  { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
   {
-    title: 'State',
+    title: 'Status',
     cell: (key) => {
-      const state = keyState(key, Date.now());
+      const status = keyStatus(key, Date.now());
       return (
-        <Badge variant="light" tt="none" color={state === 'works' ? 'teal' : 'gray'}>
-          {state}
+        <Badge variant="light" tt="none" color={status === 'active' ? 'teal' : 'gray'}>
+          {capitalize(status)}
         </Badge>
       );
     },
   },
-  { title: 'Made', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
-  { title: 'Last used', cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="never" /> },
-  { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} relative none="never" /> },
+  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+  { title: 'Last used', cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="Never" /> },
+  { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} relative none="Never" /> },
 ];
 
 interface KeysTableProps {
   keys: readonly ApiKey[];
   query: ListQuery;
+  /** Opens the dialog that creates a replacement. */
+  rotate: (key: ApiKey) => void;
   revoke: (key: ApiKey) => void;
 }
 
-/** API keys, revoked ones too, with a button that revokes those that work. */
-export function KeysTable({ keys, query, revoke }: KeysTableProps) {
-  const ask = (key: ApiKey) =>
+/** API keys, including revoked ones, with buttons to rotate and revoke them. */
+export function KeysTable({ keys, query, rotate, revoke }: KeysTableProps) {
+  const confirm = (key: ApiKey) =>
     modals.openConfirmModal({
-      title: `Revoke the key “${key.name}”?`,
-      children: 'Programs that use it are refused from now on. A revoked key never works again.',
-      labels: { confirm: 'Revoke', cancel: 'Keep it' },
+      title: `Revoke key “${key.name}”?`,
+      children: 'Programs that use this key stop working immediately. This cannot be undone.',
+      labels: { confirm: 'Revoke', cancel: 'Back' },
       confirmProps: { color: 'red' },
       onConfirm: () => revoke(key),
     });
   const action: Column<ApiKey> = {
-    title: 'Revoke',
+    title: 'Actions',
     align: 'right',
     cell: (key) =>
       key.revokedAt ? null : (
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => ask(key)}
-          aria-label={`Revoke ${key.name}`}
-        >
-          Revoke
-        </Button>
+        <Group gap={6} wrap="nowrap" justify="flex-end">
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => rotate(key)}
+            aria-label={`Rotate ${key.name}`}
+          >
+            Rotate
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => confirm(key)}
+            aria-label={`Revoke ${key.name}`}
+          >
+            Revoke
+          </Button>
+        </Group>
       ),
   };
   return (
@@ -68,7 +81,7 @@ export function KeysTable({ keys, query, revoke }: KeysTableProps) {
       query={query}
       columns={[...columns, action]}
       minWidth={720}
-      empty={{ title: 'No API keys', about: 'Without one nobody can call the service in this name.' }}
+      empty={{ title: 'No API keys', description: 'Create a key to call the API.' }}
     />
   );
 }

@@ -14,47 +14,49 @@ import {
 import { useForm } from '@mantine/form';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
-import { describeFault } from '../fault/describe.ts';
+import { describeError } from '../errors/describe.ts';
 
 const dayMs = 86_400_000;
 const lifetimes = [
   { value: '', label: 'Never' },
-  { value: '1', label: 'After a day' },
-  { value: '30', label: 'After 30 days' },
-  { value: '90', label: 'After 90 days' },
-  { value: '365', label: 'After a year' },
+  { value: '1', label: 'In 1 day' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In 1 year' },
 ];
 
 interface NewKeyModalProps {
   opened: boolean;
+  /** Name of the key to replace; '' for a new key. */
+  rotatedName: string;
   close: () => void;
-  /** Makes the key and gives it. */
+  /** Creates the key and returns its secret. */
   create: (name: string, expiresAt: Timestamp | undefined) => Promise<string>;
 }
 
-/** Makes an API key, and shows it this once. */
-export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
-  const [made, setMade] = useState('');
+/** Dialog that creates an API key and shows it once. */
+export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalProps) {
+  const [created, setCreated] = useState('');
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { name: '', days: '' },
+    initialValues: { name: rotatedName, days: '' },
     validate: {
       name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
     },
   });
   const done = () => {
     close();
-    setMade('');
+    setCreated('');
     form.reset();
   };
   const submit = form.onSubmit(async ({ name, days }) => {
     setBusy(true);
     try {
-      setMade(
+      setCreated(
         await create(name.trim(), days ? timestampFromMs(Date.now() + Number(days) * dayMs) : undefined),
       );
     } catch (error) {
-      form.setFieldError('name', describeFault(error).detail);
+      form.setFieldError('name', describeError(error).detail);
     } finally {
       setBusy(false);
     }
@@ -63,16 +65,16 @@ export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
     <Modal
       opened={opened}
       onClose={done}
-      title={made === '' ? 'New API key' : 'The new API key'}
-      closeOnClickOutside={made === ''}
+      title={created !== '' ? 'API key created' : rotatedName === '' ? 'Create API key' : 'Rotate API key'}
+      closeOnClickOutside={created === ''}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {made === '' ? (
+      {created === '' ? (
         <form onSubmit={submit} noValidate>
           <Stack>
             <TextInput
               label="Name"
-              description="What it is for, such as the program that will use it."
+              description="For example, the program that uses the key"
               required
               data-autofocus
               {...form.getInputProps('name')}
@@ -87,14 +89,18 @@ export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
         </form>
       ) : (
         <Stack>
-          <Alert color="yellow" title="Copy it now">
-            <Text size="sm">It is not stored, and cannot be shown again.</Text>
+          <Alert color="yellow" title="Copy the key now">
+            <Text size="sm">
+              It is shown only once.
+              {rotatedName !== '' &&
+                ' The old key still works: revoke it when your programs use the new one.'}
+            </Text>
           </Alert>
           <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-            {made}
+            {created}
           </Code>
           <Group justify="flex-end">
-            <CopyButton value={made}>
+            <CopyButton value={created}>
               {({ copied, copy }) => (
                 <Button
                   variant="default"
@@ -107,7 +113,7 @@ export function NewKeyModal({ opened, close, create }: NewKeyModalProps) {
                 </Button>
               )}
             </CopyButton>
-            <Button onClick={done}>I have it</Button>
+            <Button onClick={done}>Done</Button>
           </Group>
         </Stack>
       )}

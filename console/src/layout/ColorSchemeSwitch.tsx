@@ -2,19 +2,19 @@ import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react';
 
 const schemes = [
-  { value: 'auto', label: 'As the system has it', Icon: IconDeviceDesktop },
+  { value: 'auto', label: 'System', Icon: IconDeviceDesktop },
   { value: 'light', label: 'Light', Icon: IconSun },
   { value: 'dark', label: 'Dark', Icon: IconMoon },
 ] as const;
 
-/** Chooses between light, dark and what the system has; the browser remembers it. */
+/** Switches between the light, dark and system colour scheme; the browser stores the choice. */
 export function ColorSchemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { Icon, label } = schemes.find(({ value }) => value === colorScheme) ?? schemes[0];
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="default" size="lg" aria-label={`Colours: ${label}`}>
+        <ActionIcon variant="default" size="lg" aria-label={`Colour scheme: ${label}`}>
           <Icon size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>

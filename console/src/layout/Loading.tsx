@@ -1,6 +1,6 @@
 import { Center, Loader } from '@mantine/core';
 
-/** Stands for a page while its code is on its way. */
+/** Placeholder while a page's code loads. */
 export function Loading() {
   return (
     <Center mih="40dvh">

@@ -11,11 +11,12 @@ import {
   IconSend,
   IconServerCog,
   IconSettings,
+  IconUserShield,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link, useLocation } from 'react-router';
-import { useWaiting } from '../approvals/useWaiting.ts';
+import { usePendingCount } from '../approvals/usePendingCount.ts';
 import { type Role, useSession } from '../session/session.ts';
 
 interface Entry {
@@ -29,6 +30,7 @@ const entries: Record<Role, Entry[]> = {
     { to: '/approvals', label: 'Approvals', Icon: IconChecklist },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/users', label: 'Users', Icon: IconUsers },
+    { to: '/operators', label: 'Operators', Icon: IconUserShield },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/origins', label: 'Origins', Icon: IconPlugConnected },
     { to: '/work', label: 'Queues and workers', Icon: IconServerCog },
@@ -45,11 +47,11 @@ const entries: Record<Role, Entry[]> = {
   ],
 };
 
-/** Links to the pages of the role, with the number of jobs that wait for approval. */
+/** Links to the pages of the role, with the number of jobs awaiting approval. */
 export function Navigation() {
   const { role } = useSession();
   const { pathname } = useLocation();
-  const waiting = useWaiting();
+  const pending = usePendingCount();
   const first = entries[role][0]!.to;
   const active = (to: string) =>
     to === '/' ? pathname === '/' : pathname.startsWith(to) || (pathname === '/' && to === first);
@@ -63,9 +65,9 @@ export function Navigation() {
       aria-current={active(to) ? 'page' : undefined}
       leftSection={<Icon size={18} aria-hidden />}
       rightSection={
-        to === '/approvals' && waiting !== '' ? (
-          <Badge size="sm" color="yellow" variant="light" aria-label={`${waiting} waiting`}>
-            {waiting}
+        to === '/approvals' && pending !== '' ? (
+          <Badge size="sm" color="yellow" variant="light" aria-label={`${pending} awaiting approval`}>
+            {pending}
           </Badge>
         ) : null
       }

@@ -3,18 +3,18 @@ import { IconMapOff } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import { Page } from './Page.tsx';
 
-/** Stands for an address that the console has no page for. */
+/** Shown for unknown addresses. */
 export function NotFound() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <EmptyState
         icon={<IconMapOff />}
-        title="There is nothing at this address"
-        description="It may be a page of another role: operators and users see different ones."
+        title="This page does not exist"
+        description="Operators and users have different pages. Check which key you signed in with."
       >
         <EmptyState.Actions>
           <Button component={Link} to="/">
-            To the start
+            Go to the start page
           </Button>
         </EmptyState.Actions>
       </EmptyState>

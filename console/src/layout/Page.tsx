@@ -2,16 +2,16 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface PageProps {
-  /** Heading, and name of the tab. */
+  /** Heading and document title. */
   title: string;
-  about?: ReactNode;
+  description?: ReactNode;
   /** Buttons beside the heading. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A page: its heading, what can be done, and what is on it. */
-export function Page({ title, about, actions, children }: PageProps) {
+/** Page layout: heading, actions and content. */
+export function Page({ title, description, actions, children }: PageProps) {
   return (
     <Stack gap="lg">
       <title>{`${title} · Gleaner`}</title>
@@ -20,9 +20,9 @@ export function Page({ title, about, actions, children }: PageProps) {
           <Title order={1} size="h2">
             {title}
           </Title>
-          {about !== undefined && (
+          {description !== undefined && (
             <Text component="div" c="dimmed" size="sm">
-              {about}
+              {description}
             </Text>
           )}
         </Stack>

@@ -3,14 +3,14 @@ import type { ReactNode } from 'react';
 
 interface SectionProps {
   title: string;
-  about?: ReactNode;
+  description?: ReactNode;
   /** Buttons beside the heading. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A part of a page with a heading of its own. */
-export function Section({ title, about, actions, children }: SectionProps) {
+/** Card with a heading. */
+export function Section({ title, description, actions, children }: SectionProps) {
   return (
     <Card withBorder component="section" aria-label={title} p="md" radius="md">
       <Group justify="space-between" mb="sm">
@@ -18,9 +18,9 @@ export function Section({ title, about, actions, children }: SectionProps) {
           <Title order={2} size="h4">
             {title}
           </Title>
-          {about !== undefined && (
+          {description !== undefined && (
             <Text size="sm" c="dimmed">
-              {about}
+              {description}
             </Text>
           )}
         </div>

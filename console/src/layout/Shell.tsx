@@ -8,11 +8,11 @@ import { Navigation } from './Navigation.tsx';
 import { SessionMenu } from './SessionMenu.tsx';
 import classes from './skip-link.module.css';
 
-/** What is around every page: the head with who is signed in, and the way to the other pages. */
+/** Frame around every page: header, navigation and content. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page was chosen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigating closes the menu.
   useEffect(close, [pathname]);
   return (
     <AppShell
@@ -21,7 +21,7 @@ export function Shell() {
       padding="md"
     >
       <a className={classes.link} href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
@@ -31,7 +31,7 @@ export function Shell() {
               onClick={toggle}
               hiddenFrom="sm"
               size="sm"
-              aria-label={opened ? 'Close the menu' : 'Open the menu'}
+              aria-label={opened ? 'Close menu' : 'Open menu'}
               aria-expanded={opened}
             />
             <IconPlant aria-hidden size={24} />

@@ -1,10 +1,10 @@
 import { Page } from '../layout/Page.tsx';
 import { UserLedger } from './UserLedger.tsx';
 
-/** The ledger over all users. */
+/** Ledger of all users. */
 export function AllLedgersPage() {
   return (
-    <Page title="Ledger" about="Credits of all users: added, taken for jobs, given back.">
+    <Page title="Ledger" description="Credits granted, charged and refunded, for all users.">
       <UserLedger userId="" />
     </Page>
   );

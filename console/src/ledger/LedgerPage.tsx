@@ -2,15 +2,15 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Button, Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { every } from '../app/queries.ts';
-import { tellFault } from '../fault/tell.ts';
+import { pollMs } from '../app/queries.ts';
+import { showError } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
-import { saveFromRest } from '../session/save.ts';
+import { downloadRest } from '../session/download.ts';
 import { LedgerTable } from './LedgerTable.tsx';
 
 const path = '/v1/account/ledger/export';
 
-/** The caller's ledger, to read and to take along. */
+/** Ledger of the caller, with export. */
 export function LedgerPage() {
   const query = useInfiniteQuery(
     AccountService.method.listLedgerEntries,
@@ -18,15 +18,15 @@ export function LedgerPage() {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: every.watching,
+      refetchInterval: pollMs.list,
     },
   );
   const save = (format: string) =>
-    void saveFromRest(`${path}?format=${format}`, `ledger.${format}`).catch(tellFault);
+    void downloadRest(`${path}?format=${format}`, `ledger.${format}`).catch(showError);
   return (
     <Page
       title="Ledger"
-      about="Every credit that was added, taken or given back. The balance is their sum."
+      description="Credits granted, charged and refunded. The balance is their sum."
       actions={
         <Menu position="bottom-end">
           <Menu.Target>

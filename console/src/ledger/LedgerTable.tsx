@@ -2,7 +2,7 @@ import { Anchor, Code, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { LedgerEntry } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
-import { amountText } from '../number/text.ts';
+import { formatSignedCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
 
 const owner: Column<LedgerEntry> = {
@@ -15,19 +15,19 @@ const owner: Column<LedgerEntry> = {
 };
 
 const columns: Column<LedgerEntry>[] = [
-  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'What', cell: ({ type }) => type },
+  { title: 'Date', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: 'Type', cell: ({ type }) => type },
   {
     title: 'Credits',
     align: 'right',
     cell: ({ amount }) => (
       <Text span size="sm" ff="monospace">
-        {amountText(amount)}
+        {formatSignedCount(amount)}
       </Text>
     ),
   },
   {
-    title: 'For',
+    title: 'Details',
     cell: ({ jobId, note }) =>
       jobId === '' ? (
         note
@@ -46,7 +46,7 @@ interface LedgerTableProps {
   owners?: boolean;
 }
 
-/** Ledger entries, newest first; with `owners`, whose they are. */
+/** Ledger entries, newest first, with their users if `owners` is set. */
 export function LedgerTable({ entries, query, owners = false }: LedgerTableProps) {
   return (
     <ListTable
@@ -56,7 +56,7 @@ export function LedgerTable({ entries, query, owners = false }: LedgerTableProps
       query={query}
       columns={owners ? columns.toSpliced(1, 0, owner) : columns}
       minWidth={680}
-      empty={{ title: 'No entries yet', about: 'Credits given, jobs charged and refunds are listed here.' }}
+      empty={{ title: 'No entries yet', description: 'Grants, charges and refunds appear here.' }}
     />
   );
 }

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { LedgerTable } from './LedgerTable.tsx';
 
-/** The ledger of one user, or of all for ''. For operators. */
+/** Ledger of one user, or of all users for ''. For operators. */
 export function UserLedger({ userId }: { userId: string }) {
   const query = useInfiniteQuery(
     OperatorService.method.listLedgerEntries,
@@ -11,7 +11,7 @@ export function UserLedger({ userId }: { userId: string }) {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: every.watching,
+      refetchInterval: pollMs.list,
     },
   );
   return (

@@ -1,14 +1,14 @@
 import { Card, Group, Stack, Text } from '@mantine/core';
-import { Choice, ChoiceOfAll } from './Choice.tsx';
 import type { ListContent } from './ListTable.tsx';
+import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** A list as cards under each other, for narrow screens. */
+/** Renders a list as cards, for narrow screens. */
 export function Cards<T>({ label, columns, rows, keyOf, selection, below }: ListContent<T>) {
   return (
     <Stack gap="xs" component="ul" aria-label={label} m={0} p={0} style={{ listStyle: 'none' }}>
       {selection && (
         <li>
-          <ChoiceOfAll selection={selection} keys={rows.map(keyOf)} label="Choose all" />
+          <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} label="Select all" />
         </li>
       )}
       {rows.map((row) => {
@@ -16,7 +16,7 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below }: List
         return (
           <Card component="li" key={key} withBorder radius="md" p="sm">
             <Stack gap={6}>
-              {selection && <Choice selection={selection} row={row} name={key} labelled />}
+              {selection && <SelectionCheckbox selection={selection} row={row} rowKey={key} showLabel />}
               {columns.map(({ title, cell }) => (
                 <Group key={title} justify="space-between" wrap="nowrap" align="flex-start" gap="md">
                   <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>

@@ -1,15 +1,15 @@
 import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 
-/** A long id with a button that copies it. */
+/** Long identifier with a copy button. */
 export function Identifier({ value, name }: { value: string; name: string }) {
   return (
     <Group gap={4} wrap="nowrap">
       <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
       <CopyButton value={value}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? 'Copied' : `Copy the ${name}`}>
-            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={`Copy the ${name}`}>
+          <Tooltip label={copied ? 'Copied' : `Copy ${name}`}>
+            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={`Copy ${name}`}>
               {copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
             </ActionIcon>
           </Tooltip>

@@ -2,40 +2,41 @@ import { Button, Center, EmptyState, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Cards } from './Cards.tsx';
 import { Rows } from './Rows.tsx';
 
-/** One column of a list. */
+/** Column of a list. */
 export interface Column<T> {
   title: string;
   cell: (row: T) => ReactNode;
   align?: 'right';
 }
 
-/** Which rows are chosen, by key. */
+/** Selected rows, by key. */
 export interface Selection<T> {
-  chosen: ReadonlySet<string>;
-  choose: (chosen: ReadonlySet<string>) => void;
-  nameOf: (row: T) => string;
+  selected: ReadonlySet<string>;
+  onChange: (selected: ReadonlySet<string>) => void;
+  /** Returns the name of a row for its checkbox label. */
+  labelOf: (row: T) => string;
 }
 
-/** What a list shows. */
+/** Columns and rows of a list. */
 export interface ListContent<T> {
-  /** What the list is of, for those who do not see it. */
+  /** Accessible name of the list. */
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** Width below which the list scrolls by itself, in pixels. */
+  /** Width in pixels below which the table scrolls horizontally; default 640. */
   minWidth?: number;
-  /** Lets rows be chosen. */
+  /** Makes rows selectable. */
   selection?: Selection<T>;
-  /** Shown under a row. */
+  /** Renders content below a row. */
   below?: (row: T) => ReactNode;
 }
 
-/** What a list needs of the query behind it. */
+/** State of the query behind a list. */
 export interface ListQuery {
   isPending: boolean;
   error: unknown;
@@ -45,24 +46,30 @@ export interface ListQuery {
   fetchNextPage?: () => unknown;
 }
 
+/** Shown instead of a list without rows. */
+export interface EmptyList {
+  title: string;
+  description?: string;
+  action?: ReactNode;
+}
+
 interface ListTableProps<T> extends ListContent<T> {
   query: ListQuery;
-  /** Stands for a list without rows. */
-  empty: { title: string; about?: string; action?: ReactNode };
+  empty: EmptyList;
 }
 
 /**
- * A list of anything: while it loads, when it cannot be had, when it is empty, and its rows with a button for
- * more. On a phone every row is a card.
+ * List with loading, error and empty states and a button that loads more rows. On narrow screens each row is
+ * a card.
  */
 export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
   const phone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const { label, rows } = content;
-  if (query.isPending) return <Waiting label={label} />;
-  if (query.error && rows.length === 0) return <FaultAlert error={query.error} retry={query.refetch} />;
+  if (query.isPending) return <LoadingRows label={label} />;
+  if (query.error && rows.length === 0) return <ErrorAlert error={query.error} retry={query.refetch} />;
   if (rows.length === 0) {
     return (
-      <EmptyState icon={<IconInbox />} title={empty.title} description={empty.about} py="lg">
+      <EmptyState icon={<IconInbox />} title={empty.title} description={empty.description} py="lg">
         {empty.action !== undefined && <EmptyState.Actions>{empty.action}</EmptyState.Actions>}
       </EmptyState>
     );
@@ -70,7 +77,7 @@ export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
   return (
     <Stack gap="sm">
       {query.error ? (
-        <FaultAlert error={query.error} retry={query.refetch} title="What is shown is not fresh" />
+        <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
       ) : null}
       {phone ? <Cards {...content} /> : <Rows {...content} />}
       {query.hasNextPage && (
@@ -80,7 +87,7 @@ export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
             loading={query.isFetchingNextPage}
             onClick={() => query.fetchNextPage?.()}
           >
-            Show more
+            Load more
           </Button>
         </Center>
       )}
@@ -88,7 +95,7 @@ export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
   );
 }
 
-function Waiting({ label }: { label: string }) {
+function LoadingRows({ label }: { label: string }) {
   return (
     <Stack gap="xs" role="status" aria-label={`Loading ${label}`}>
       {['a', 'b', 'c', 'd'].map((row) => (

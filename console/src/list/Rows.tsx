@@ -1,9 +1,9 @@
 import { Table } from '@mantine/core';
 import { Fragment } from 'react';
-import { Choice, ChoiceOfAll } from './Choice.tsx';
 import type { ListContent } from './ListTable.tsx';
+import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** A list as a table, which scrolls by itself where it is too wide. */
+/** Renders a list as a table that scrolls horizontally where it does not fit. */
 export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection, below }: ListContent<T>) {
   return (
     <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
@@ -12,7 +12,7 @@ export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection
           <Table.Tr>
             {selection && (
               <Table.Th w={40}>
-                <ChoiceOfAll selection={selection} keys={rows.map(keyOf)} />
+                <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} />
               </Table.Th>
             )}
             {columns.map(({ title, align }) => (
@@ -25,13 +25,13 @@ export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection
         <Table.Tbody>
           {rows.map((row) => {
             const key = keyOf(row);
-            const under = below?.(row);
+            const detail = below?.(row);
             return (
               <Fragment key={key}>
                 <Table.Tr>
                   {selection && (
                     <Table.Td>
-                      <Choice selection={selection} row={row} name={key} />
+                      <SelectionCheckbox selection={selection} row={row} rowKey={key} />
                     </Table.Td>
                   )}
                   {columns.map(({ title, cell, align }) => (
@@ -40,9 +40,9 @@ export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection
                     </Table.Td>
                   ))}
                 </Table.Tr>
-                {under ? (
+                {detail ? (
                   <Table.Tr>
-                    <Table.Td colSpan={columns.length + (selection ? 1 : 0)}>{under}</Table.Td>
+                    <Table.Td colSpan={columns.length + (selection ? 1 : 0)}>{detail}</Table.Td>
                   </Table.Tr>
                 ) : null}
               </Fragment>

@@ -5,19 +5,19 @@ export {
   offers,
 } from '../../../src/contract/offers.ts';
 
-/** Words of kinds that are short for others. */
-const words: Record<string, string> = { pdp: 'product page', pc: 'product page' };
+/** Expansions of abbreviations in kinds. */
+const expansions: Record<string, string> = { pdp: 'product page', pc: 'product page' };
 
-/** A kind for people: "Variant sold". */
+/** Formats a kind: "Variant sold". */
 export function kindText(kind: string): string {
   const text = kind
     .split('_')
-    .map((word) => words[word] ?? word)
+    .map((word) => expansions[word] ?? word)
     .join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A marketplace for people, by the letter that ends its path word: "Marketplace A"; else the word. */
+/** Formats a marketplace: "Marketplace A" for "mkta"; other path words are returned unchanged. */
 export function marketText(market: string): string {
   const letter = /^mkt([a-z])$/.exec(market)?.[1];
   return letter ? `Marketplace ${letter.toUpperCase()}` : market;

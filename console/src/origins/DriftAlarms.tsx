@@ -3,54 +3,55 @@ import { Button, Code, Switch } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { pollMs } from '../app/queries.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
 import { type Column, ListTable } from '../list/ListTable.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
-import { countText, shareText } from '../number/text.ts';
+import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
 import { Moment } from '../time/Moment.tsx';
 
 const columns: Column<FieldDrift>[] = [
   { title: 'Page', cell: ({ market, page }) => `${marketText(market)}, ${page}` },
   { title: 'Field', cell: ({ field }) => <Code>{field}</Code> },
-  { title: 'Missing now', align: 'right', cell: ({ absentShare }) => shareText(absentShare) },
+  { title: 'Missing', align: 'right', cell: ({ absentShare }) => formatPercent(absentShare) },
   {
-    title: 'Usually',
+    title: 'Baseline',
     align: 'right',
-    cell: ({ usualShare }) => (usualShare === undefined ? 'not known' : shareText(usualShare)),
+    // cspell:disable-next-line
+    cell: ({ usualShare: share }) => (share === undefined ? 'Unknown' : formatPercent(share)),
   },
-  { title: 'Pages', align: 'right', cell: ({ pages }) => countText(pages) },
-  { title: 'Since', cell: ({ since }) => <Moment at={since} relative none="no alarm" /> },
+  { title: 'Pages', align: 'right', cell: ({ pages }) => formatCount(pages) },
+  { title: 'Since', cell: ({ since }) => <Moment at={since} relative none="–" /> },
   {
     title: 'Example',
     cell: ({ exampleUnit }) => <Code style={{ overflowWrap: 'anywhere' }}>{exampleUnit}</Code>,
   },
 ];
 
-/** Fields that go missing from pages: signs that a site has changed. */
+/** Fields missing from pages more often than in the baseline: signs that a site has changed. */
 export function DriftAlarms() {
   const [all, setAll] = useState(false);
-  const query = useQuery(OperatorService.method.listDriftAlarms, { all }, { refetchInterval: every.resting });
+  const query = useQuery(OperatorService.method.listDriftAlarms, { all }, { refetchInterval: pollMs.idle });
   const acceptance = useMutation(OperatorService.method.acceptDrift);
   const refresh = useRefresh();
   const accept = ({ market, page, field }: FieldDrift) =>
     modals.openConfirmModal({
-      title: 'Is the field rightly missing?',
-      children: `The alarm of “${field}” ends, and what the newest pages are like is taken as usual.`,
-      labels: { confirm: 'Accept', cancel: 'Not now' },
+      title: `Accept the drift of “${field}”?`,
+      children: 'The newest pages become the baseline and the alarm is cleared.',
+      labels: { confirm: 'Accept', cancel: 'Back' },
       onConfirm: () =>
         void acceptance
           .mutateAsync({ market, page, field })
           .then(({ fields }) =>
-            tellDone(fields.length === 0 ? 'There was no alarm any more.' : 'The alarm has ended.'),
+            showSuccess(fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.'),
           )
           .then(refresh)
-          .catch(tellFault),
+          .catch(showError),
     });
   const action: Column<FieldDrift> = {
-    title: 'Accept',
+    title: 'Actions',
     align: 'right',
     cell: (alarm) =>
       alarm.since ? (
@@ -67,10 +68,10 @@ export function DriftAlarms() {
   return (
     <Section
       title="Drift alarms"
-      about="Fields that are missing more often than was usual."
+      description="Fields missing more often than expected"
       actions={
         <Switch
-          label="Fields without an alarm, too"
+          label="Show all fields"
           checked={all}
           onChange={(event) => setAll(event.currentTarget.checked)}
         />
@@ -83,7 +84,11 @@ export function DriftAlarms() {
         query={query}
         columns={[...columns, action]}
         minWidth={820}
-        empty={{ title: all ? 'No pages were read yet' : 'No alarm', about: 'Pages are as they were.' }}
+        empty={
+          all
+            ? { title: 'No pages read yet', description: 'Statistics appear after the first jobs.' }
+            : { title: 'No drift detected' }
+        }
       />
     </Section>
   );

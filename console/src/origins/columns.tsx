@@ -1,41 +1,21 @@
 import { AreaChart } from '@mantine/charts';
-import { Badge, Code, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { Column } from '../list/ListTable.tsx';
-import { countText, shareText } from '../number/text.ts';
+import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
-import { Moment } from '../time/Moment.tsx';
-import { totalsOf } from './totals.ts';
+import { State } from './State.tsx';
+import { summarizeMinutes } from './totals.ts';
 
-function State({ origin }: { origin: Origin }) {
-  const { pausedUntil, reason, strikes, since, probing } = origin;
-  if (pausedUntil === undefined) {
-    return (
-      <Badge variant="light" color="teal" tt="none">
-        works
-      </Badge>
-    );
-  }
-  return (
-    <Stack gap={2}>
-      <Badge variant="light" color={probing ? 'yellow' : 'red'} tt="none">
-        {probing ? 'being tried' : 'left alone'}
-      </Badge>
-      <Text size="xs" span>
-        <Code>{reason}</Code> Next try: <Moment at={pausedUntil} relative />. {strikes} in a row, since{' '}
-        <Moment at={since} />.
-      </Text>
-    </Stack>
-  );
-}
+type Totals = ReturnType<typeof summarizeMinutes>;
 
 function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin }) {
   if (concurrency === 0 && requestsPerSecond === 0) return '–';
-  return `${concurrency} at once, ${requestsPerSecond}/s`;
+  return `${concurrency} concurrent, ${requestsPerSecond}/s`;
 }
 
 function LastHour({ origin }: { origin: Origin }) {
-  const { requests } = totalsOf(origin.minutes);
+  const { requests } = summarizeMinutes(origin.minutes);
   const rows = origin.minutes.map((minute, at) => ({ at, Requests: minute.requests }));
   return (
     <Stack gap={2} align="flex-end">
@@ -56,9 +36,17 @@ function LastHour({ origin }: { origin: Origin }) {
           accessibilityLayer={false}
         />
       )}
-      <Text size="xs">{requests === 1 ? '1 request' : `${countText(requests)} requests`}</Text>
+      <Text size="xs">
+        {requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`}
+      </Text>
     </Stack>
   );
+}
+
+/** Formats a statistic of the last hour; '–' without requests. */
+function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => string): string {
+  const totals = summarizeMinutes(minutes);
+  return totals.requests === 0 ? '–' : format(totals);
 }
 
 /** Columns of the list of origins. */
@@ -76,14 +64,22 @@ export const originColumns: Column<Origin>[] = [
       </Stack>
     ),
   },
-  { title: 'State', cell: (origin) => <State origin={origin} /> },
+  { title: 'Status', cell: (origin) => <State origin={origin} /> },
   { title: 'Limits', cell: (origin) => <Limits origin={origin} /> },
   { title: 'Last hour', align: 'right', cell: (origin) => <LastHour origin={origin} /> },
-  { title: 'Refused', align: 'right', cell: ({ minutes }) => shareText(totalsOf(minutes).refusedShare) },
-  { title: 'Failed', align: 'right', cell: ({ minutes }) => shareText(totalsOf(minutes).failedShare) },
   {
-    title: 'Mean time',
+    title: 'Blocked',
     align: 'right',
-    cell: ({ minutes }) => `${countText(totalsOf(minutes).milliseconds)} ms`,
+    cell: ({ minutes }) => ofRequests(minutes, ({ refusedShare }) => formatPercent(refusedShare)),
+  },
+  {
+    title: 'Failed',
+    align: 'right',
+    cell: ({ minutes }) => ofRequests(minutes, ({ failedShare }) => formatPercent(failedShare)),
+  },
+  {
+    title: 'Latency',
+    align: 'right',
+    cell: ({ minutes }) => ofRequests(minutes, ({ milliseconds }) => `${formatCount(milliseconds)} ms`),
   },
 ];

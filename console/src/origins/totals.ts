@@ -1,7 +1,7 @@
 import type { Origin, OriginMinute } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 
-/** Sums over minutes: shares from 0 to 1, the mean time in ms, weighed by requests; 0 without requests. */
-export function totalsOf(
+/** Sums minutes: shares from 0 to 1 and the mean latency in milliseconds; all 0 without requests. */
+export function summarizeMinutes(
   minutes: readonly Pick<OriginMinute, 'requests' | 'refused' | 'failed' | 'milliseconds'>[],
 ) {
   const sum = (value: (minute: (typeof minutes)[number]) => number) =>
@@ -16,10 +16,10 @@ export function totalsOf(
   };
 }
 
-/** Origins in the order of their need for attention: those left alone first, then those asked most. */
-export function byNeed(origins: readonly Origin[]): Origin[] {
+/** Sorts origins by urgency: paused ones first, then by number of requests, then by name. */
+export function sortByUrgency(origins: readonly Origin[]): Origin[] {
   const rank = ({ pausedUntil, minutes }: Origin) =>
-    pausedUntil ? Number.POSITIVE_INFINITY : totalsOf(minutes).requests;
+    pausedUntil ? Number.POSITIVE_INFINITY : summarizeMinutes(minutes).requests;
   return origins.toSorted(
     (one, other) =>
       Number(rank(one) < rank(other)) - Number(rank(one) > rank(other)) ||

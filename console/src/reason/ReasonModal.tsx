@@ -4,39 +4,47 @@ import { useForm } from '@mantine/form';
 interface ReasonModalProps {
   opened: boolean;
   title: string;
-  about: string;
-  /** What the button says that does it. */
+  description: string;
+  /** Label of the confirm button. */
   confirm: string;
   busy: boolean;
   close: () => void;
-  decide: (reason: string) => Promise<unknown>;
+  onConfirm: (reason: string) => Promise<unknown>;
 }
 
-const longest = 1_000;
+const maxLength = 1_000;
 
-/** Asks for a reason, which the user will see, before something is ended. */
-export function ReasonModal({ opened, title, about, confirm, busy, close, decide }: ReasonModalProps) {
+/** Dialog that asks for a reason, shown to the user, before a job is rejected or cancelled. */
+export function ReasonModal({
+  opened,
+  title,
+  description,
+  confirm,
+  busy,
+  close,
+  onConfirm,
+}: ReasonModalProps) {
   const form = useForm({
     initialValues: { reason: '' },
     validate: {
       reason: (value) =>
-        value.length > longest ? `At most ${longest} characters; these are ${value.length}.` : null,
+        value.length > maxLength ? `Enter at most ${maxLength} characters (now ${value.length}).` : null,
     },
   });
   return (
     <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
       <form
         onSubmit={form.onSubmit(async ({ reason }) => {
-          await decide(reason.trim());
+          await onConfirm(reason.trim());
           form.reset();
         })}
       >
         <Stack>
-          <Text size="sm">{about}</Text>
+          <Text size="sm">{description}</Text>
           <Textarea label="Reason" autosize minRows={2} data-autofocus {...form.getInputProps('reason')} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              Not now
+              Back
             </Button>
             <Button type="submit" color="red" loading={busy}>
               {confirm}

@@ -13,26 +13,25 @@ import {
 import { useForm } from '@mantine/form';
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
 import { useState } from 'react';
-import { describeFault } from '../fault/describe.ts';
-import { openSession } from './role.ts';
-import { beginSession } from './session.ts';
+import { describeError } from '../errors/describe.ts';
+import { resolveSession } from './resolve.ts';
+import { startSession } from './session.ts';
 
-/** Signs in with an API key; `message` says why the session before ended. */
+/** Sign-in page; `message` explains why the previous session ended. */
 export function SignIn({ message }: { message: string }) {
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: { key: '' },
     validate: {
-      key: (value) =>
-        /^[\x21-\x7e]+$/.test(value.trim()) ? null : 'Enter your API key: printable characters, no spaces.',
+      key: (value) => (/^[\x21-\x7e]+$/.test(value.trim()) ? null : 'Enter your API key. It has no spaces.'),
     },
   });
   const submit = form.onSubmit(async ({ key }) => {
     setBusy(true);
     try {
-      beginSession(await openSession(key.trim()));
+      startSession(await resolveSession(key.trim()));
     } catch (error) {
-      form.setFieldError('key', describeFault(error).detail);
+      form.setFieldError('key', describeError(error).detail);
     } finally {
       setBusy(false);
     }
@@ -56,7 +55,7 @@ export function SignIn({ message }: { message: string }) {
             )}
             <PasswordInput
               label="API key"
-              description="Kept in this tab alone, until it is closed."
+              description="Stored in this tab only"
               autoComplete="current-password"
               leftSection={<IconKey size={16} aria-hidden />}
               data-autofocus
@@ -66,11 +65,10 @@ export function SignIn({ message }: { message: string }) {
               Sign in
             </Button>
             <Text size="sm" c="dimmed">
-              Operators give out keys. What can be done with one is in the{' '}
+              Ask an operator for an API key.{' '}
               <Anchor href="/docs" underline="always">
-                documentation of the API
+                API reference
               </Anchor>
-              .
             </Text>
           </Stack>
         </form>

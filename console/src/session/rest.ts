@@ -1,23 +1,24 @@
-import { restFault } from '../fault/rest-fault.ts';
+import { describeError } from '../errors/describe.ts';
+import { readRestError } from '../errors/rest-error.ts';
 import { currentSession, endSession } from './session.ts';
 
 /**
- * Asks the REST interface with the session's key. Throws a RestFault for any answer that is not good;
- * a refused key ends the session.
+ * Sends a REST request with the session's key. Throws a RestError for an error response; a rejected key ends
+ * the session.
  */
-export async function askRest(path: string, init: RequestInit = {}): Promise<Response> {
+export async function fetchRest(path: string, init: RequestInit = {}): Promise<Response> {
   const key = currentSession()?.key ?? '';
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${key}`);
   const response = await fetch(path, { ...init, headers });
   if (response.ok) return response;
-  const fault = await restFault(response);
-  if (response.status === 401 && currentSession()?.key === key) endSession(fault.message);
-  throw fault;
+  const error = await readRestError(response);
+  if (response.status === 401 && currentSession()?.key === key) endSession(describeError(error).detail);
+  throw error;
 }
 
-/** Where a link of this service is on the address that the console came from. */
-export function ownPath(link: string): string {
+/** Returns the path and query of a link, for the origin that serves the console. */
+export function sameOriginPath(link: string): string {
   const { pathname, search } = new URL(link, location.origin);
   return pathname + search;
 }

@@ -1,29 +1,29 @@
 import { useSyncExternalStore } from 'react';
 
-/** Who works with the console. */
+/** Role of the signed-in key. */
 export type Role = 'user' | 'operator';
 
-/** A session: it lives in the tab, and ends with it. */
+/** Session of the signed-in key; ends when the tab is closed. */
 export interface Session {
-  /** The API key; sent with every call. */
+  /** API key, sent with every request. */
   key: string;
   role: Role;
-  /** The account's name; '' for operators. */
+  /** Name of the account. */
   name: string;
 }
 
-/** The session, or why there is none. */
+/** Current session, or the reason why there is none. */
 export interface SessionState {
   session: Session | null;
-  /** Why the last session ended; '' when its owner ended it. */
+  /** Why the last session ended; '' after signing out. */
   message: string;
 }
 
-const place = 'gleaner.session';
+const storageKey = 'gleaner.session';
 
 function stored(): Session | null {
   try {
-    const value = JSON.parse(sessionStorage.getItem(place) ?? 'null') as Session | null;
+    const value = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Session | null;
     return typeof value?.key === 'string' && ['user', 'operator'].includes(value.role) ? value : null;
   } catch {
     return null;
@@ -35,23 +35,23 @@ const listeners = new Set<() => void>();
 
 function set(next: SessionState): void {
   state = next;
-  if (next.session) sessionStorage.setItem(place, JSON.stringify(next.session));
-  else sessionStorage.removeItem(place);
+  if (next.session) sessionStorage.setItem(storageKey, JSON.stringify(next.session));
+  else sessionStorage.removeItem(storageKey);
   for (const listener of listeners) listener();
 }
 
 /** Starts a session. */
-export const beginSession = (session: Session): void => set({ session, message: '' });
+export const startSession = (session: Session): void => set({ session, message: '' });
 
-/** Ends the session; the sign-in page shows the message. Calls still under way may say so again. */
+/** Ends the session and shows the message on the sign-in page; has no effect without a session. */
 export function endSession(message = ''): void {
   if (state.session) set({ session: null, message });
 }
 
-/** The session as it is now. */
+/** Returns the current session. */
 export const currentSession = (): Session | null => state.session;
 
-/** The session's state, followed. */
+/** Returns the session state and re-renders when it changes. */
 export function useSessionState(): SessionState {
   return useSyncExternalStore(
     (listener) => {
@@ -62,9 +62,9 @@ export function useSessionState(): SessionState {
   );
 }
 
-/** The session of a page that only shows with one. */
+/** Returns the session of a signed-in page. */
 export function useSession(): Session {
   const { session } = useSessionState();
-  // A page may be drawn once more while its session ends.
+  // A page may render once more while its session ends.
   return session ?? { key: '', role: 'user', name: '' };
 }

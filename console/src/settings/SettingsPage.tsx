@@ -7,32 +7,32 @@ import { type Column, ListTable } from '../list/ListTable.tsx';
 const columns: Column<Setting>[] = [
   { title: 'Name', cell: ({ name }) => <Code>{name}</Code> },
   {
-    title: 'In force',
+    title: 'Value',
     cell: ({ value }) =>
       value === '' ? (
         <Text span size="sm" c="dimmed">
-          none
+          Not set
         </Text>
       ) : (
         <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
       ),
   },
   {
-    title: 'From',
+    title: 'Source',
     cell: ({ set }) => (
       <Badge variant="light" tt="none" color={set ? 'blue' : 'gray'}>
-        {set ? 'environment' : 'default'}
+        {set ? 'Environment' : 'Default'}
       </Badge>
     ),
   },
-  { title: 'What it means', cell: ({ about }) => <Text size="sm">{about}</Text> },
+  { title: 'Description', cell: ({ about }) => <Text size="sm">{about}</Text> },
 ];
 
-/** Settings in force, of the process that answers. */
+/** Current configuration of the process that serves the request. */
 export function SettingsPage() {
   const query = useQuery(OperatorService.method.listSettings, {});
   return (
-    <Page title="Settings" about="As the environment of the service has them. Secrets are not shown.">
+    <Page title="Settings" description="Set by environment variables. Secrets are not shown.">
       <ListTable
         label="Settings"
         rows={query.data?.settings ?? []}

@@ -1,54 +1,57 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
-import { About } from './About.tsx';
 import type { FieldShape } from './fields.ts';
+import { fieldLabel } from './form-layout.ts';
+import { InlineCode } from './InlineCode.tsx';
 
 interface FieldProps {
   field: FieldShape;
   value: string;
   change: (value: string) => void;
   error?: React.ReactNode;
-  /** Leaves out what the field is about: it stands above already. */
+  /** Handles a pasted text; returns whether the input should ignore it. */
+  paste?: (text: string) => boolean;
+  /** Omits the description. */
   brief?: boolean;
 }
 
-/** Asks for one field of a request. */
-export function Field({ field, value, change, error, brief = false }: FieldProps) {
-  const { name, about, sort, choices, required, fallback, least, most } = field;
-  const shown = {
-    label: name,
-    description: brief || about === '' ? undefined : <About text={about} />,
+/** Input for one field of a request. */
+export function Field({ field, value, change, paste, error, brief = false }: FieldProps) {
+  const { name, description, type, choices, required, defaultText, min, max } = field;
+  const common = {
+    label: fieldLabel(name),
+    description: brief || description === '' ? undefined : <InlineCode text={description} />,
     error,
     withAsterisk: required,
   };
-  if (sort === 'choice') {
-    const none = fallback === '' ? (required ? 'Choose one' : 'None') : `${fallback} (usual)`;
+  if (type === 'choice') {
+    const none = defaultText === '' ? (required ? 'Select…' : 'None') : `${defaultText} (default)`;
     return (
       <NativeSelect
-        {...shown}
+        {...common}
         value={value}
         onChange={(event) => change(event.currentTarget.value)}
         data={[{ value: '', label: none }, ...choices.map((choice) => ({ value: choice, label: choice }))]}
       />
     );
   }
-  if (sort === 'flag') {
+  if (type === 'flag') {
     return (
       <Switch
-        label={name}
-        description={shown.description}
+        label={fieldLabel(name)}
+        description={common.description}
         checked={value === 'true'}
         onChange={(event) => change(event.currentTarget.checked ? 'true' : '')}
       />
     );
   }
-  if (sort === 'integer') {
+  if (type === 'integer') {
     return (
       <NumberInput
-        {...shown}
+        {...common}
         allowDecimal={false}
-        placeholder={fallback}
-        min={least ?? undefined}
-        max={most ?? undefined}
+        placeholder={defaultText}
+        min={min ?? undefined}
+        max={max ?? undefined}
         value={value}
         onChange={(next) => change(String(next))}
       />
@@ -56,8 +59,11 @@ export function Field({ field, value, change, error, brief = false }: FieldProps
   }
   return (
     <TextInput
-      {...shown}
-      placeholder={fallback}
+      {...common}
+      onPaste={(event) => {
+        if (paste?.(event.clipboardData.getData('text'))) event.preventDefault();
+      }}
+      placeholder={defaultText}
       value={value}
       onChange={(event) => change(event.currentTarget.value)}
     />

@@ -1,26 +1,26 @@
 import { Group, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconFileTypeCsv } from '@tabler/icons-react';
-import { bytesText } from '../number/text.ts';
+import { formatBytes } from '../number/format.ts';
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 interface FileDropProps {
   file: File | null;
-  choose: (file: File) => void;
-  refuse: (reason: string) => void;
+  onFile: (file: File) => void;
+  onReject: (reason: string) => void;
 }
 
-/** Takes a CSV file, dropped or chosen. */
-export function FileDrop({ file, choose, refuse }: FileDropProps) {
+/** Drop zone and picker for a CSV file of at most 8 MiB. */
+export function FileDrop({ file, onFile, onReject }: FileDropProps) {
   return (
     <Dropzone
-      onDrop={([dropped]) => dropped && choose(dropped)}
+      onDrop={([dropped]) => dropped && onFile(dropped)}
       onReject={([rejection]) =>
-        refuse(`${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`)
+        onReject(`${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`)
       }
       accept={{ 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] }}
-      maxSize={mostBytes}
+      maxSize={maxBytes}
       multiple={false}
       p="xl"
       inputProps={{ 'aria-label': 'CSV file' }}
@@ -28,7 +28,7 @@ export function FileDrop({ file, choose, refuse }: FileDropProps) {
       <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
         <IconFileTypeCsv size={32} aria-hidden />
         <Text size="sm">
-          {file ? `${file.name}, ${bytesText(file.size)}` : 'Drop a CSV file here, or choose one.'}
+          {file ? `${file.name}, ${formatBytes(file.size)}` : 'Drop a CSV file here or click to choose one'}
         </Text>
       </Group>
     </Dropzone>

@@ -1,11 +1,13 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { countText } from '../number/text.ts';
-import { bodyOf, problemOf, type Texts } from './body.ts';
+import { formatUnits } from '../number/format.ts';
+import { saveBlob } from '../session/download.ts';
+import { buildBody, type FieldTexts, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import type { ListShape, RequestShape } from './fields.ts';
-import { columnsOf, type ReadTable, readTable } from './table.ts';
+import { csvColumns, csvTemplate, type ParsedCsv, parseCsv } from './table.ts';
 
 interface FileModeProps {
   shape: RequestShape;
@@ -14,26 +16,37 @@ interface FileModeProps {
   submit: (body: string) => Promise<void>;
 }
 
-/** Submits the rows of a CSV file as units. */
+/** Submits each row of a CSV file as a unit. */
 export function FileMode({ shape, list, busy, submit }: FileModeProps) {
   const [file, setFile] = useState<File | null>(null);
-  const [table, setTable] = useState<ReadTable | null>(null);
-  const [own, setOwn] = useState<Texts>({});
-  const [refusal, refuse] = useState('');
-  const choose = async (chosen: File) => {
-    refuse('');
+  const [table, setTable] = useState<ParsedCsv | null>(null);
+  const [own, setOwn] = useState<FieldTexts>({});
+  const [rejection, setRejection] = useState('');
+  const readFile = async (chosen: File) => {
+    setRejection('');
     setFile(chosen);
-    setTable(readTable(await chosen.text(), list));
+    setTable(parseCsv(await chosen.text(), list));
   };
-  const problems = [...(refusal === '' ? [] : [refusal]), ...(table?.problems ?? [])];
+  const problems = [...(rejection === '' ? [] : [rejection]), ...(table?.problems ?? [])];
   const units = table?.units ?? [];
-  const ready = units.length > 0 && shape.fields.every((field) => !problemOf(field, own[field.name] ?? ''));
+  const ready =
+    units.length > 0 && shape.fields.every((field) => !validateField(field, own[field.name] ?? ''));
   return (
     <Stack>
       <Text size="sm">
-        A header, then a unit a row. Columns: <Code>{columnsOf(list).join(', ')}</Code>
-        {list.fields ? ' (* must be there)' : ''}
+        The first row is the header. Columns: <Code>{csvColumns(list).join(', ')}</Code>
+        {list.fields ? ' (* required)' : ''}
       </Text>
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          onClick={() => saveBlob(new Blob([csvTemplate(list)], { type: 'text/csv' }), 'template.csv')}
+        >
+          Download template
+        </Button>
+      </Group>
       {shape.fields.map((field) => (
         <Field
           key={field.name}
@@ -42,9 +55,9 @@ export function FileMode({ shape, list, busy, submit }: FileModeProps) {
           change={(value) => setOwn({ ...own, [field.name]: value })}
         />
       ))}
-      <FileDrop file={file} choose={choose} refuse={refuse} />
+      <FileDrop file={file} onFile={readFile} onReject={setRejection} />
       {problems.length > 0 && (
-        <Alert color="red" role="alert" title="The file cannot be submitted">
+        <Alert color="red" role="alert" title="Fix these problems in the file">
           <List size="sm">
             {problems.map((problem) => (
               <List.Item key={problem}>{problem}</List.Item>
@@ -56,9 +69,9 @@ export function FileMode({ shape, list, busy, submit }: FileModeProps) {
         <Button
           disabled={!ready}
           loading={busy}
-          onClick={() => submit(JSON.stringify(bodyOf(shape, own, units))).catch(() => {})}
+          onClick={() => submit(JSON.stringify(buildBody(shape, own, units))).catch(() => {})}
         >
-          {units.length > 0 ? `Submit ${countText(units.length)}` : 'Submit'}
+          {units.length > 0 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
         </Button>
       </Group>
     </Stack>

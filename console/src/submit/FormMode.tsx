@@ -2,83 +2,109 @@ import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } f
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { countText } from '../number/text.ts';
-import { About } from './About.tsx';
-import { bodyOf, linesOf, problemOf, type Texts } from './body.ts';
+import { showError } from '../errors/toast.ts';
+import { formatUnits } from '../number/format.ts';
+import { buildBody, type FieldTexts, splitLines, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import type { FieldShape, RequestShape } from './fields.ts';
+import { expandRows, formLayout, pastedRows } from './form-layout.ts';
+import { InlineCode } from './InlineCode.tsx';
 
-/** More than these are for a file. */
-const mostRows = 50;
+/** Maximum rows of the form; larger jobs use a CSV file. */
+const maxRows = 50;
 
 interface FormModeProps {
   shape: RequestShape;
   busy: boolean;
   submit: (body: string) => Promise<void>;
-  /** Problems of the last try, by field: "items.0.country". */
+  /** Problems of the last submit by field path: "items.0.country". */
   problems: Record<string, string>;
 }
 
 type Values = { own: Record<string, string>; units: Record<string, string>[]; lines: string };
 
-/** Where a row keeps what tells it from the others; no field is called that. */
+/** Property with the React key of a row; no field has this name. */
 const rowKey = '#';
 
 const blank = (fields: readonly FieldShape[]) => Object.fromEntries(fields.map(({ name }) => [name, '']));
 const blankRow = (fields: readonly FieldShape[]) => ({ ...blank(fields), [rowKey]: randomId() });
 
-const problemsOf = (fields: readonly FieldShape[], texts: Texts, path: string) =>
+const namesOf = (fields: readonly FieldShape[]) => fields.map(({ name }) => name);
+
+/** Returns whether a path is that of a unit's field: "items.0.country". */
+const isUnitField = (path: string, list: string, name: string) => {
+  const parts = path.split('.');
+  return parts.length === 3 && parts[0] === list && parts[2] === name;
+};
+
+const validateFields = (fields: readonly FieldShape[], texts: FieldTexts, path: string) =>
   fields.flatMap((field) => {
-    const problem = problemOf(field, texts[field.name] ?? '');
+    const problem = validateField(field, texts[field.name] ?? '');
     return problem ? [[`${path}.${field.name}`, problem]] : [];
   });
 
-/** Submits what a form asks for: the request's own fields and its units, one by one. */
+/** Form for the fields of a request and its units. */
 export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   const { list } = shape;
-  const fields = list?.fields ?? null;
+  const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
-    initialValues: { own: blank(shape.fields), units: fields ? [blankRow(fields)] : [], lines: '' },
+    initialValues: { own: blank(shared), units: fields ? [blankRow(fields)] : [], lines: '' },
     validate: ({ own, units, lines }) => {
-      const count = linesOf(lines).length;
-      const of =
+      const count = splitLines(lines).length;
+      const linesError =
         list && !fields
           ? count === 0
-            ? 'Enter at least one.'
-            : count > list.most
-              ? `At most ${list.most}; these are ${count}.`
+            ? 'Enter at least one line.'
+            : count > list.max
+              ? `Enter at most ${list.max} lines (now ${count}).`
               : ''
           : '';
       return Object.fromEntries([
-        ...problemsOf(shape.fields, own, 'own'),
-        ...units.flatMap((unit, at) => problemsOf(fields ?? [], unit, `units.${at}`)),
-        ...(of === '' ? [] : [['lines', of]]),
+        ...validateFields(shared, own, 'own'),
+        ...units.flatMap((unit, index) => validateFields(fields ?? [], unit, `units.${index}`)),
+        ...(linesError === '' ? [] : [['lines', linesError]]),
       ]);
     },
   });
   const { own, units, lines } = form.values;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
+  const sharedError = (name: string) =>
+    errorOf(`own.${name}`, name) ??
+    Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
+  const paste = (index: number, name: string, text: string) => {
+    const pasted = fields && pastedRows(text, namesOf(fields), name);
+    if (!fields || !pasted) return false;
+    const rows = [...units];
+    for (const [offset, values] of pasted.slice(0, maxRows - index).entries())
+      rows[index + offset] = { ...(rows[index + offset] ?? blankRow(fields)), ...values };
+    form.setFieldValue('units', rows);
+    if (index + pasted.length > maxRows)
+      showError(new Error(`The form takes ${maxRows} items. Use the CSV file tab for longer lists.`));
+    return true;
+  };
   return (
     <form
       noValidate
       onSubmit={form.onSubmit(() =>
-        submit(JSON.stringify(bodyOf(shape, own, fields ? units : linesOf(lines)))).catch(() => {}),
+        submit(
+          JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines))),
+        ).catch(() => {}),
       )}
     >
       <Stack>
-        {shape.fields.map((field) => (
+        {shared.map((field) => (
           <Field
             key={field.name}
             field={field}
             value={own[field.name] ?? ''}
             change={(value) => form.setFieldValue(`own.${field.name}`, value)}
-            error={errorOf(`own.${field.name}`, field.name)}
+            error={sharedError(field.name)}
           />
         ))}
         {list && !fields && (
           <Textarea
             label={list.name}
-            description={<About text={`${list.about} One a line.`} />}
+            description={<InlineCode text={`${list.description} One per line.`} />}
             autosize
             minRows={4}
             maxRows={16}
@@ -89,16 +115,16 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         {list && fields && (
           <>
             <Text size="sm" c="dimmed">
-              <About text={list.about} />
+              <InlineCode text={list.description} /> Paste a list to fill several rows.
             </Text>
-            {units.map((unit, at) => (
+            {units.map((unit, index) => (
               <Paper
                 withBorder
                 p="sm"
                 radius="md"
                 key={unit[rowKey]}
                 component="fieldset"
-                aria-label={`Unit ${at + 1}`}
+                aria-label={`Item ${index + 1}`}
               >
                 <Group align="flex-start" wrap="nowrap">
                   <SimpleGrid cols={{ base: 1, xs: 2, md: Math.min(fields.length, 4) }} style={{ flex: 1 }}>
@@ -106,10 +132,11 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
                       <Field
                         key={field.name}
                         field={field}
-                        brief={at > 0}
+                        brief={index > 0}
                         value={unit[field.name] ?? ''}
-                        change={(value) => form.setFieldValue(`units.${at}.${field.name}`, value)}
-                        error={errorOf(`units.${at}.${field.name}`, `${list.name}.${at}.${field.name}`)}
+                        change={(value) => form.setFieldValue(`units.${index}.${field.name}`, value)}
+                        paste={(text) => paste(index, field.name, text)}
+                        error={errorOf(`units.${index}.${field.name}`, `${list.name}.${index}.${field.name}`)}
                       />
                     ))}
                   </SimpleGrid>
@@ -117,8 +144,8 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
                     variant="subtle"
                     color="gray"
                     disabled={units.length === 1}
-                    onClick={() => form.removeListItem('units', at)}
-                    aria-label={`Remove unit ${at + 1}`}
+                    onClick={() => form.removeListItem('units', index)}
+                    aria-label={`Remove item ${index + 1}`}
                   >
                     <IconTrash size={18} aria-hidden />
                   </ActionIcon>
@@ -129,16 +156,18 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         )}
         <Group>
           <Button type="submit" loading={busy}>
-            Submit{list && fields && units.length > 1 ? ` ${countText(units.length)}` : ''}
+            {list && fields && units.length > 1 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
           </Button>
           {fields && (
             <Button
               variant="default"
               leftSection={<IconPlus size={16} aria-hidden />}
-              disabled={units.length >= Math.min(mostRows, list?.most ?? 1)}
-              onClick={() => form.insertListItem('units', { ...blankRow(fields), ...lastOf(units, fields) })}
+              disabled={units.length >= Math.min(maxRows, list?.max ?? 1)}
+              onClick={() =>
+                form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
+              }
             >
-              One more
+              Add item
             </Button>
           )}
         </Group>
@@ -147,10 +176,10 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   );
 }
 
-/** What a new row takes over from the last: its choices, such as the country. */
-function lastOf(units: readonly Texts[], fields: readonly FieldShape[]): Record<string, string> {
+/** Returns the choices of the last row, such as its country, as defaults for a new row. */
+function choicesOfLast(units: readonly FieldTexts[], fields: readonly FieldShape[]): Record<string, string> {
   const last = units.at(-1) ?? {};
   return Object.fromEntries(
-    fields.filter(({ sort }) => sort === 'choice').map(({ name }) => [name, last[name] ?? '']),
+    fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']),
   );
 }

@@ -9,8 +9,8 @@ interface JsonModeProps {
   submit: (body: string) => Promise<void>;
 }
 
-/** A body with an empty value for each field, to begin with. */
-function draft({ fields, list }: RequestShape): string {
+/** Returns a template body with an empty value for each required field. */
+function bodyTemplate({ fields, list }: RequestShape): string {
   const empty = (names: readonly { name: string }[]) =>
     Object.fromEntries(names.map(({ name }) => [name, '']));
   const required = (all: RequestShape['fields']) => all.filter((field) => field.required);
@@ -24,19 +24,19 @@ function draft({ fields, list }: RequestShape): string {
   );
 }
 
-/** Submits a JSON body as a program would. */
+/** Editor for the JSON body of the request. */
 export function JsonMode({ shape, path, busy, submit }: JsonModeProps) {
-  const [text, setText] = useState(() => draft(shape));
+  const [text, setText] = useState(() => bodyTemplate(shape));
   return (
     <Stack>
       <Text size="sm">
-        The body of <Code>POST {path}</Code>, sent as it is.
+        Sent unchanged as the body of <Code>POST {path}</Code>.
       </Text>
       <JsonInput
         label="Body"
         value={text}
         onChange={setText}
-        validationError="This is not JSON yet."
+        validationError="Invalid JSON"
         formatOnBlur
         autosize
         minRows={10}

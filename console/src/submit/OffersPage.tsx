@@ -3,18 +3,18 @@ import { Link } from 'react-router';
 import { comments } from '../../../gen/comments.ts';
 import { Page } from '../layout/Page.tsx';
 import { kindText, markets, marketText, type Offer, offers } from '../offers/offers.ts';
-import { About } from './About.tsx';
+import { InlineCode } from './InlineCode.tsx';
 
-/** The first sentence of what the contract says of an offer. */
-export function aboutOffer({ method }: Offer): string {
+/** Returns the description of an offer in the contract. */
+export function describeOffer({ method }: Offer): string {
   const text = comments[`${method.parent.typeName}.${method.name}`] ?? '';
   return text.replace(/ \(endpoint \d+\)/, '');
 }
 
-/** Everything that can be submitted, by marketplace. */
+/** Job types by marketplace. */
 export function OffersPage() {
   return (
-    <Page title="Submit" about="Choose what is to be collected.">
+    <Page title="Submit a job" description="Choose a job type.">
       {markets.map((market) => (
         <Stack key={market} gap="sm" component="section">
           <Title order={2} size="h4">
@@ -35,12 +35,12 @@ export function OffersPage() {
                     <Text fw={600}>{kindText(offer.kind)}</Text>
                     {offer.endpoint.workingHours && (
                       <Badge variant="light" color="gray" tt="none">
-                        working hours
+                        Working hours
                       </Badge>
                     )}
                   </Group>
                   <Text size="sm" c="dimmed">
-                    <About text={aboutOffer(offer)} />
+                    <InlineCode text={describeOffer(offer)} />
                   </Text>
                 </Card>
               ))}

@@ -1,21 +1,22 @@
 import { Anchor, Tabs } from '@mantine/core';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useParams } from 'react-router';
-import { describeFault } from '../fault/describe.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { describeError } from '../errors/describe.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { NotFound } from '../layout/NotFound.tsx';
 import { Page } from '../layout/Page.tsx';
 import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
-import { About } from './About.tsx';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
-import { shapeOf } from './fields.ts';
+import { readRequestShape } from './fields.ts';
+import { isFormField } from './form-layout.ts';
+import { InlineCode } from './InlineCode.tsx';
 import { JsonMode } from './JsonMode.tsx';
-import { aboutOffer } from './OffersPage.tsx';
+import { describeOffer } from './OffersPage.tsx';
 import { UploadMode } from './UploadMode.tsx';
 import { useSubmit } from './useSubmit.ts';
 
-/** Submits one kind of work: by form, with a CSV file, or as JSON. */
+/** Submits a job by form, with a CSV file or as JSON. */
 export function SubmitPage() {
   const { market, kind } = useParams();
   const offer = offers.find((each) => each.market === market && each.kind === kind);
@@ -23,28 +24,35 @@ export function SubmitPage() {
 }
 
 function Loaded({ offer }: { offer: Offer }) {
-  const shape = useMemo(() => shapeOf(offer.method.input), [offer]);
+  const shape = useMemo(() => readRequestShape(offer.method.input), [offer]);
   const { busy, error, submit } = useSubmit(offer);
+  const [tab, setTab] = useState<string | null>('form');
   const problems = error
-    ? Object.fromEntries(describeFault(error).problems.map(({ where, message }) => [where, message]))
+    ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))
     : {};
   return (
     <Page
       title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
-      about={
+      description={
         <>
-          <About text={aboutOffer(offer)} />{' '}
+          <InlineCode text={describeOffer(offer)} />{' '}
           <Anchor component={Link} to="/submit" size="sm" underline="always">
-            Something else
+            All job types
           </Anchor>
         </>
       }
     >
-      {error ? <FaultAlert error={error} title="Not accepted" /> : null}
+      {error ? (
+        <ErrorAlert
+          error={error}
+          title="Job not submitted"
+          isShownElsewhere={(path) => !offer.endpoint.multipart && tab === 'form' && isFormField(shape, path)}
+        />
+      ) : null}
       {offer.endpoint.multipart ? (
         <UploadMode shape={shape} busy={busy} submit={submit} />
       ) : (
-        <Tabs defaultValue="form">
+        <Tabs value={tab} onChange={setTab}>
           <Tabs.List mb="md">
             <Tabs.Tab value="form">Form</Tabs.Tab>
             {shape.list && <Tabs.Tab value="file">CSV file</Tabs.Tab>}

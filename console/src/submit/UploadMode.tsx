@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { About } from './About.tsx';
-import { type Texts, valuesOf } from './body.ts';
+import { type FieldTexts, parseValues } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import type { RequestShape } from './fields.ts';
+import { InlineCode } from './InlineCode.tsx';
 
 interface UploadModeProps {
   shape: RequestShape;
@@ -12,36 +12,36 @@ interface UploadModeProps {
   submit: (body: FormData) => Promise<void>;
 }
 
-/** Submits a file as it is, for offers that take one. */
+/** Uploads a file, for job types that take one. */
 export function UploadMode({ shape, busy, submit }: UploadModeProps) {
   const [file, setFile] = useState<File | null>(null);
-  const [texts, setTexts] = useState<Texts>({});
-  const [refusal, refuse] = useState('');
-  const fileField = shape.fields.find(({ sort }) => sort === 'file');
-  const others = shape.fields.filter(({ sort }) => sort !== 'file');
+  const [texts, setTexts] = useState<FieldTexts>({});
+  const [rejection, setRejection] = useState('');
+  const fileField = shape.fields.find(({ type }) => type === 'file');
+  const others = shape.fields.filter(({ type }) => type !== 'file');
   const upload = () => {
     if (!file || !fileField) return;
     const body = new FormData();
-    for (const [name, value] of Object.entries(valuesOf(others, texts))) body.set(name, String(value));
+    for (const [name, value] of Object.entries(parseValues(others, texts))) body.set(name, String(value));
     body.set(fileField.name, file, file.name);
     submit(body).catch(() => {});
   };
   return (
     <Stack>
       <Text size="sm">
-        <About text={fileField?.about ?? ''} />
+        <InlineCode text={fileField?.description ?? ''} />
       </Text>
       <FileDrop
         file={file}
-        choose={(chosen) => {
-          refuse('');
+        onFile={(chosen) => {
+          setRejection('');
           setFile(chosen);
         }}
-        refuse={refuse}
+        onReject={setRejection}
       />
-      {refusal !== '' && (
+      {rejection !== '' && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {refusal}
+          {rejection}
         </Text>
       )}
       {others.map((field) => (

@@ -1,37 +1,37 @@
 import { expect, test } from 'vitest';
-import { linesOf, problemOf } from './body.ts';
+import { splitLines, validateField } from './body.ts';
 import type { FieldShape } from './fields.ts';
 
 const field = (part: Partial<FieldShape>): FieldShape => ({
   name: 'a',
-  about: '',
-  sort: 'text',
+  description: '',
+  type: 'text',
   required: false,
   choices: [],
   pattern: null,
   maxLength: null,
-  least: null,
-  most: null,
-  fallback: '',
+  min: null,
+  max: null,
+  defaultText: '',
   ...part,
 });
 
 test.each([
-  [{ required: true }, ' ', 'Must be given.'],
+  [{ required: true }, ' ', 'Required'],
   [{}, '', null],
-  [{ sort: 'choice', choices: ['id', 'sg'] }, 'xx', 'One of id, sg.'],
-  [{ sort: 'integer' }, '1.5', 'A whole number.'],
-  [{ sort: 'integer' }, '9007199254740993', 'A whole number.'],
-  [{ sort: 'integer', least: 1 }, '0', 'At least 1.'],
-  [{ sort: 'integer', most: 9 }, '10', 'At most 9.'],
-  [{ sort: 'flag' }, 'yes', 'true or false.'],
-  [{ pattern: /^[0-9]+$/ }, 'x', 'Must look like ^[0-9]+$'],
-  [{ maxLength: 2 }, 'abc', 'At most 2 characters.'],
+  [{ type: 'choice', choices: ['id', 'sg'] }, 'xx', 'Must be one of id, sg'],
+  [{ type: 'integer' }, '1.5', 'Must be a whole number'],
+  [{ type: 'integer' }, '9007199254740993', 'Must be a whole number'],
+  [{ type: 'integer', min: 1 }, '0', 'Must be at least 1'],
+  [{ type: 'integer', max: 9 }, '10', 'Must be at most 9'],
+  [{ type: 'flag' }, 'yes', 'Must be true or false'],
+  [{ pattern: /^[0-9]+$/ }, 'x', 'Must match ^[0-9]+$'],
+  [{ maxLength: 2 }, 'abc', 'Must have at most 2 characters'],
   [{ maxLength: 2, required: true }, 'ab', null],
-] as const)('a field %j with %j: %s', (part, text, expected) => {
-  expect(problemOf(field(part), text)).toBe(expected);
+] as const)('validateField(%j, %j) returns %j', (part, text, expected) => {
+  expect(validateField(field(part), text)).toBe(expected);
 });
 
-test('lines are trimmed, and empty ones dropped', () => {
-  expect(linesOf(' a \r\n\n b')).toEqual(['a', 'b']);
+test('splitLines() trims lines and drops empty ones', () => {
+  expect(splitLines(' a \r\n\n b')).toEqual(['a', 'b']);
 });

@@ -1,58 +1,59 @@
 import type { FieldShape, RequestShape } from './fields.ts';
 
-/** Texts by the name of their field, as a form or a row of a file has them. */
-export type Texts = Readonly<Record<string, string>>;
+/** Texts of a form or of a CSV row, by field name. */
+export type FieldTexts = Readonly<Record<string, string>>;
 
-/** A value of a REST body. */
-export type Value = string | number | boolean;
+/** Value of a field in a REST body. */
+export type FieldValue = string | number | boolean;
 
-/** What is wrong with a field's text; null when nothing is. */
-export function problemOf(field: FieldShape, text: string): string | null {
+/** Returns what is wrong with the text of a field; null if it is valid. */
+export function validateField(field: FieldShape, text: string): string | null {
   const value = text.trim();
-  if (value === '') return field.required ? 'Must be given.' : null;
-  if (field.sort === 'choice' && !field.choices.includes(value)) return `One of ${field.choices.join(', ')}.`;
-  if (field.sort === 'flag' && !['true', 'false'].includes(value)) return 'true or false.';
-  if (field.sort === 'integer') {
+  if (value === '') return field.required ? 'Required' : null;
+  if (field.type === 'choice' && !field.choices.includes(value))
+    return `Must be one of ${field.choices.join(', ')}`;
+  if (field.type === 'flag' && !['true', 'false'].includes(value)) return 'Must be true or false';
+  if (field.type === 'integer') {
     const number = Number(value);
-    if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) return 'A whole number.';
-    if (field.least !== null && number < field.least) return `At least ${field.least}.`;
-    if (field.most !== null && number > field.most) return `At most ${field.most}.`;
+    if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) return 'Must be a whole number';
+    if (field.min !== null && number < field.min) return `Must be at least ${field.min}`;
+    if (field.max !== null && number > field.max) return `Must be at most ${field.max}`;
   }
-  if (field.pattern && !field.pattern.test(value)) return `Must look like ${field.pattern.source}`;
+  if (field.pattern && !field.pattern.test(value)) return `Must match ${field.pattern.source}`;
   if (field.maxLength !== null && value.length > field.maxLength)
-    return `At most ${field.maxLength} characters.`;
+    return `Must have at most ${field.maxLength} characters`;
   return null;
 }
 
-/** Values of the fields whose texts are not empty, by name. */
-export function valuesOf(fields: readonly FieldShape[], texts: Texts): Record<string, Value> {
+/** Returns the values of fields with a non-empty text, by name. */
+export function parseValues(fields: readonly FieldShape[], texts: FieldTexts): Record<string, FieldValue> {
   return Object.fromEntries(
-    fields.flatMap(({ name, sort }) => {
+    fields.flatMap(({ name, type }) => {
       const text = (texts[name] ?? '').trim();
-      if (text === '' || sort === 'file') return [];
-      return [[name, sort === 'integer' ? Number(text) : sort === 'flag' ? text === 'true' : text]];
+      if (text === '' || type === 'file') return [];
+      return [[name, type === 'integer' ? Number(text) : type === 'flag' ? text === 'true' : text]];
     }),
   );
 }
 
-/** Lines of a text that are not empty. */
-export const linesOf = (text: string): string[] =>
+/** Returns the trimmed, non-empty lines of a text. */
+export const splitLines = (text: string): string[] =>
   text
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** The JSON body of a request: its own fields, and its units. */
-export function bodyOf(
+/** Returns the JSON body of a request from the texts of its fields and units. */
+export function buildBody(
   shape: RequestShape,
-  texts: Texts,
-  units: readonly (Texts | string)[],
+  texts: FieldTexts,
+  units: readonly (FieldTexts | string)[],
 ): Record<string, unknown> {
-  const own = valuesOf(shape.fields, texts);
+  const own = parseValues(shape.fields, texts);
   if (!shape.list) return own;
   const { name, fields } = shape.list;
   return {
     ...own,
-    [name]: units.map((unit) => (typeof unit === 'string' || !fields ? unit : valuesOf(fields, unit))),
+    [name]: units.map((unit) => (typeof unit === 'string' || !fields ? unit : parseValues(fields, unit))),
   };
 }

@@ -4,86 +4,86 @@ import { default_json as defaultOption } from '../../../gen/gleaner/options/v1/o
 import { restName } from '../../../src/contract/rest-form.ts';
 import { boundOf, rulesOf } from '../../../src/contract/rules.ts';
 
-/** One field of a request, as a form asks for it. Values are texts; flags are 'true' and 'false'. */
+/** Field of a request, as a form shows it. Values are texts; flags are 'true' and 'false'. */
 export interface FieldShape {
   /** Name in REST bodies: "shop_id". */
   name: string;
-  /** What it is, as the contract says. */
-  about: string;
-  sort: 'text' | 'choice' | 'integer' | 'flag' | 'file';
+  /** Description in the contract. */
+  description: string;
+  type: 'text' | 'choice' | 'integer' | 'flag' | 'file';
   required: boolean;
-  /** For choices: what there is. */
+  /** Allowed values of a choice. */
   choices: readonly string[];
-  /** What texts must look like. */
+  /** Pattern that texts must match. */
   pattern: RegExp | null;
-  /** Longest text, in characters. */
+  /** Maximum length of a text, in characters. */
   maxLength: number | null;
-  /** Least integer. */
-  least: number | null;
-  /** Greatest integer. */
-  most: number | null;
-  /** What holds without it, as text; '' for nothing. */
-  fallback: string;
+  /** Minimum of an integer. */
+  min: number | null;
+  /** Maximum of an integer. */
+  max: number | null;
+  /** Default value as text; '' if there is none. */
+  defaultText: string;
 }
 
-/** The list of a request: its units. */
+/** List of units in a request. */
 export interface ListShape {
   /** Name in REST bodies: "items". */
   name: string;
-  about: string;
-  /** Most units of one request. */
-  most: number;
-  /** Fields of a unit; null where a unit is a text by itself. */
+  description: string;
+  /** Maximum units per request. */
+  max: number;
+  /** Fields of a unit; null if a unit is a plain text. */
   fields: readonly FieldShape[] | null;
 }
 
-/** What a request is made of: fields of its own, and a list of units where it has one. */
+/** Fields of a request and its list of units, if it has one. */
 export interface RequestShape {
   fields: readonly FieldShape[];
   list: ListShape | null;
 }
 
-/** Reads the shape of a request off its declaration. */
-export function shapeOf(message: DescMessage): RequestShape {
+/** Reads the shape of a request from its descriptor. */
+export function readRequestShape(message: DescMessage): RequestShape {
   const lists = message.fields.filter(({ fieldKind }) => fieldKind === 'list');
   return {
-    fields: message.fields.filter(({ fieldKind }) => fieldKind !== 'list').map(fieldOf),
-    list: lists[0] ? listOf(lists[0]) : null,
+    fields: message.fields.filter(({ fieldKind }) => fieldKind !== 'list').map(readField),
+    list: lists[0] ? readList(lists[0]) : null,
   };
 }
 
-const aboutOf = (field: DescField) => comments[`${field.parent.typeName}.${field.name}`] ?? '';
+const describe = (field: DescField) => comments[`${field.parent.typeName}.${field.name}`] ?? '';
 
-function listOf(field: DescField): ListShape {
+function readList(field: DescField): ListShape {
   const { type } = rulesOf(field);
-  const most = type.case === 'repeated' ? Number(type.value.maxItems) : 0;
+  const max = type.case === 'repeated' ? Number(type.value.maxItems) : 0;
   return {
     name: restName(field),
-    about: aboutOf(field),
-    most: most || Number.POSITIVE_INFINITY,
-    fields: field.message ? field.message.fields.map(fieldOf) : null,
+    description: describe(field),
+    max: max || Number.POSITIVE_INFINITY,
+    fields: field.message ? field.message.fields.map(readField) : null,
   };
 }
 
-function fieldOf(field: DescField): FieldShape {
+function readField(field: DescField): FieldShape {
   const { required, type } = rulesOf(field);
   const text = type.case === 'string' ? type.value : null;
-  const fallback = getOption(field, defaultOption);
+  const defaultJson = getOption(field, defaultOption);
   return {
     name: restName(field),
-    about: aboutOf(field),
-    sort: sortOf(field, text?.in.length ?? 0),
+    description: describe(field),
+    type: fieldType(field, text?.in.length ?? 0),
     required: required || field.scalar === ScalarType.BYTES,
     choices: text?.in ?? [],
     pattern: text?.pattern ? new RegExp(text.pattern) : null,
     maxLength: Number(text?.maxLen ?? 0) || null,
-    least: boundOf(field, 'gte') ?? null,
-    most: boundOf(field, 'lte') ?? null,
-    fallback: fallback === '' ? '' : String(JSON.parse(fallback)),
+    min: boundOf(field, 'gte') ?? null,
+    max: boundOf(field, 'lte') ?? null,
+    defaultText: defaultJson === '' ? '' : String(JSON.parse(defaultJson)),
   };
 }
 
-function sortOf(field: DescField, choices: number): FieldShape['sort'] {
+function fieldType(field: DescField, choices: number): FieldShape['type'] {
   if (choices > 0) return 'choice';
   switch (field.scalar) {
     case ScalarType.BOOL:

@@ -1,25 +1,29 @@
 import { parse } from 'csv-parse/browser/esm/sync';
-import { problemOf, type Texts } from './body.ts';
+import { type FieldTexts, validateField } from './body.ts';
 import type { ListShape } from './fields.ts';
 
-/** Units read from a CSV file, or what is wrong with the file. */
-export interface ReadTable {
-  units: (Texts | string)[];
-  /** By line of the file where one can be named; up to 20. */
+/** Units read from a CSV file, or the problems of the file. */
+export interface ParsedCsv {
+  units: (FieldTexts | string)[];
+  /** At most 20 problems, with line numbers where possible. */
   problems: string[];
 }
 
-const mostProblems = 20;
+const maxProblems = 20;
 
-/** Columns that a CSV file of these units has; `*` behind those that must be there. */
-export const columnsOf = ({ fields }: ListShape): string[] =>
+/** Returns a CSV file with only the header. */
+export const csvTemplate = ({ fields }: ListShape): string =>
+  `${fields ? fields.map(({ name }) => name).join(',') : 'url'}\r\n`;
+
+/** Returns the columns of a CSV file of these units; required ones end in `*`. */
+export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
 
 /**
- * Reads units from a CSV text with a header: the columns are the fields of a unit, in any order. Units that are
- * texts stand in the column `url`, or in the only one. Every row is checked as the form checks its fields.
+ * Parses and validates units from a CSV text with a header. Columns are the fields of a unit in any order.
+ * Units that are plain texts are read from the column `url`, or from the only column.
  */
-export function readTable(text: string, list: ListShape): ReadTable {
+export function parseCsv(text: string, list: ListShape): ParsedCsv {
   let rows: { record: Record<string, string>; info: { lines: number } }[];
   try {
     rows = parse(text, {
@@ -32,11 +36,11 @@ export function readTable(text: string, list: ListShape): ReadTable {
   } catch (error) {
     return { units: [], problems: [(error as Error).message] };
   }
-  if (rows.length === 0) return { units: [], problems: ['The file has no rows below its header.'] };
+  if (rows.length === 0) return { units: [], problems: ['The file has no rows below the header.'] };
   const columns = Object.keys(rows[0]!.record);
-  const problems = [...problemsOfHeader(columns, list)];
-  if (rows.length > list.most)
-    problems.push(`${rows.length} rows; at most ${list.most} can be submitted at once.`);
+  const problems = [...validateHeader(columns, list)];
+  if (rows.length > list.max)
+    problems.push(`The file has ${rows.length} rows. Submit at most ${list.max} at once.`);
   if (problems.length > 0) return { units: [], problems };
   if (!list.fields) {
     const column = columns.length === 1 ? columns[0]! : 'url';
@@ -44,20 +48,20 @@ export function readTable(text: string, list: ListShape): ReadTable {
   }
   for (const { record, info } of rows) {
     for (const field of list.fields) {
-      const problem = problemOf(field, record[field.name] ?? '');
-      if (problem && problems.length < mostProblems)
+      const problem = validateField(field, record[field.name] ?? '');
+      if (problem && problems.length < maxProblems)
         problems.push(`Line ${info.lines}, ${field.name}: ${problem}`);
     }
   }
   return { units: problems.length > 0 ? [] : rows.map(({ record }) => record), problems };
 }
 
-function problemsOfHeader(columns: readonly string[], { fields }: ListShape): string[] {
-  if (!fields) return columns.length === 1 || columns.includes('url') ? [] : ['There is no column url.'];
+function validateHeader(columns: readonly string[], { fields }: ListShape): string[] {
+  if (!fields) return columns.length === 1 || columns.includes('url') ? [] : ['Column url is missing.'];
   const missing = fields.filter(({ name, required }) => required && !columns.includes(name));
   const unknown = columns.filter((column) => !fields.some(({ name }) => name === column));
   return [
-    ...missing.map(({ name }) => `The column ${name} is missing.`),
-    ...unknown.map((column) => `There is no field for the column ${column}.`),
+    ...missing.map(({ name }) => `Column ${name} is missing.`),
+    ...unknown.map((column) => `Unknown column ${column}.`),
   ];
 }

@@ -1,28 +1,28 @@
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { tellDone } from '../fault/tell.ts';
+import { showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
-import { newIdempotencyKey, send } from './send.ts';
+import { createIdempotencyKey, send } from './send.ts';
 
-/** Submits to an offer, and goes to the job. `error` is what the last try was refused with. */
+/** Submits to an offer and opens the job. `error` is the error of the last submit. */
 export function useSubmit(offer: Offer) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
   const refresh = useRefresh();
-  // The same body sent again is the same job: an answer may have been lost on its way.
-  const last = useRef<{ body: unknown; key: string } | null>(null);
+  // Resending the same body reuses the key, because the response may have been lost.
+  const lastSubmit = useRef<{ body: unknown; key: string } | null>(null);
 
   const submit = async (body: string | FormData) => {
-    if (last.current?.body !== body) last.current = { body, key: newIdempotencyKey() };
+    if (lastSubmit.current?.body !== body) lastSubmit.current = { body, key: createIdempotencyKey() };
     setBusy(true);
     setError(null);
     try {
-      const { jobId, cost } = await send(offer, body, last.current!.key);
-      last.current = null;
-      tellDone(`Submitted, for ${countText(cost)} credits.`);
+      const { jobId, cost } = await send(offer, body, lastSubmit.current!.key);
+      lastSubmit.current = null;
+      showSuccess(`Job submitted for ${formatCount(cost)} credits.`);
       await refresh();
       await navigate(jobId === '' ? '/jobs' : `/jobs/${jobId}`);
     } catch (thrown) {

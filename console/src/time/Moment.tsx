@@ -1,21 +1,21 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { agoText, localText, utcText } from './text.ts';
+import { formatLocalTime, formatRelativeTime, formatUtcTime } from './format.ts';
 
 interface MomentProps {
   at: Timestamp | undefined;
-  /** How long ago, or how long until; else the local date and time. */
+  /** Shows the time relative to now instead of the local date and time. */
   relative?: boolean;
-  /** Stands for a moment that is not there. */
+  /** Text for an absent time. */
   none?: string;
 }
 
-/** A moment in the reader's time zone; pointing at it shows UTC. */
+/** Shows a time in the local time zone, with UTC as the tooltip. */
 export function Moment({ at, relative = false, none = '–' }: MomentProps) {
   if (at === undefined) return <>{none}</>;
   const date = new Date(Number(at.seconds) * 1000 + Math.floor(at.nanos / 1e6));
   return (
-    <time dateTime={date.toISOString()} title={utcText(date)}>
-      {relative ? agoText(date, Date.now()) : localText(date)}
+    <time dateTime={date.toISOString()} title={formatUtcTime(date)}>
+      {relative ? formatRelativeTime(date, Date.now()) : formatLocalTime(date)}
     </time>
   );
 }

@@ -3,9 +3,9 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from 'react-router';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { describeFault } from '../fault/describe.ts';
+import { describeError } from '../errors/describe.ts';
 
-/** Makes a user, and goes to their page. */
+/** Dialog that creates a user and opens their page. */
 export function NewUserModal({ opened, close }: { opened: boolean; close: () => void }) {
   const creation = useMutation(OperatorService.method.createUser);
   const navigate = useNavigate();
@@ -13,7 +13,7 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
     initialValues: { name: '', email: '' },
     validate: {
       name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
-      email: (value) => (value.trim().length <= 320 ? null : 'At most 320 characters.'),
+      email: (value) => (value.trim().length <= 320 ? null : 'Enter at most 320 characters.'),
     },
   });
   const submit = form.onSubmit(async ({ name, email }) => {
@@ -23,23 +23,23 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
       close();
       await navigate(`/users/${user?.id}`);
     } catch (error) {
-      form.setFieldError('name', describeFault(error).detail);
+      form.setFieldError('name', describeError(error).detail);
     }
   });
   return (
-    <Modal opened={opened} onClose={close} title="New user" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened={opened} onClose={close} title="Create user" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={submit} noValidate>
         <Stack>
           <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
           <TextInput
-            label="E-mail address"
-            description="For messages; may be left empty."
+            label="Email address"
+            description="Optional"
             type="email"
             {...form.getInputProps('email')}
           />
           <Group justify="flex-end">
             <Button type="submit" loading={creation.isPending}>
-              Create
+              Create user
             </Button>
           </Group>
         </Stack>

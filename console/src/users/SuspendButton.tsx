@@ -3,24 +3,24 @@ import { Button } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 
-/** Suspends a user, or lets them in again. */
+/** Button that suspends or reactivates a user. */
 export function SuspendButton({ user }: { user: Account }) {
   const suspension = useMutation(OperatorService.method.suspendUser);
   const refresh = useRefresh();
   const set = (suspended: boolean) =>
     suspension
       .mutateAsync({ userId: user.id, suspended })
-      .then(() => tellDone(suspended ? `${user.name} is suspended.` : `${user.name} is let in again.`))
+      .then(() => showSuccess(suspended ? `${user.name} suspended.` : `${user.name} reactivated.`))
       .then(refresh)
-      .catch(tellFault);
-  const ask = () =>
+      .catch(showError);
+  const confirm = () =>
     modals.openConfirmModal({
       title: `Suspend ${user.name}?`,
-      children: 'All of their keys are refused from now on. Work under way goes on.',
-      labels: { confirm: 'Suspend', cancel: 'Not now' },
+      children: 'Their API keys stop working immediately. Running jobs continue.',
+      labels: { confirm: 'Suspend', cancel: 'Back' },
       confirmProps: { color: 'red' },
       onConfirm: () => void set(true),
     });
@@ -28,9 +28,9 @@ export function SuspendButton({ user }: { user: Account }) {
     <Button
       variant="default"
       loading={suspension.isPending}
-      onClick={user.suspended ? () => void set(false) : ask}
+      onClick={user.suspended ? () => void set(false) : confirm}
     >
-      {user.suspended ? 'Let in again' : 'Suspend'}
+      {user.suspended ? 'Reactivate' : 'Suspend'}
     </Button>
   );
 }

@@ -3,13 +3,13 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { KeyList } from '../keys/KeyList.tsx';
 import { Section } from '../layout/Section.tsx';
 
-/** A user's API keys, for operators. */
+/** API keys of a user, for operators. */
 export function UserKeys({ userId }: { userId: string }) {
-  const query = useQuery(OperatorService.method.listApiKeys, { userId }, { refetchInterval: every.resting });
+  const query = useQuery(OperatorService.method.listApiKeys, { userId }, { refetchInterval: pollMs.idle });
   const creation = useMutation(OperatorService.method.createApiKey);
   const revocation = useMutation(OperatorService.method.revokeApiKey);
   const [opened, { open, close }] = useDisclosure();
@@ -18,7 +18,7 @@ export function UserKeys({ userId }: { userId: string }) {
       title="API keys"
       actions={
         <Button size="xs" variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-          New key
+          Create key
         </Button>
       }
     >

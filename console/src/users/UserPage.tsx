@@ -5,27 +5,27 @@ import { IconBan, IconCoins } from '@tabler/icons-react';
 import { Link, useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobsTable } from '../jobs/JobsTable.tsx';
-import { noFilter, useJobs } from '../jobs/useJobs.ts';
+import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { UserLedger } from '../ledger/UserLedger.tsx';
 import { Identifier } from '../list/Identifier.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
 import { SuspendButton } from './SuspendButton.tsx';
 import { UserKeys } from './UserKeys.tsx';
 
-/** One user: balance, keys, jobs and ledger, and what operators do with them. */
+/** Balance, keys, jobs and ledger of a user. */
 export function UserPage() {
   const { userId = '' } = useParams();
   const { data, error, isPending, refetch } = useQuery(
     OperatorService.method.getUser,
     { userId },
-    { refetchInterval: every.watching },
+    { refetchInterval: pollMs.list },
   );
   if (data?.user) return <Loaded user={data.user} />;
   return (
@@ -33,7 +33,7 @@ export function UserPage() {
       {isPending ? (
         <Skeleton height={240} role="status" aria-label="Loading the user" />
       ) : (
-        <FaultAlert error={error} retry={refetch} />
+        <ErrorAlert error={error} retry={refetch} />
       )}
     </Page>
   );
@@ -41,19 +41,19 @@ export function UserPage() {
 
 function Loaded({ user }: { user: Account }) {
   const [opened, { open, close }] = useDisclosure();
-  const { jobs, query } = useJobs({ ...noFilter, userId: user.id }, 10);
+  const { jobs, query } = useJobs({ ...emptyFilter, userId: user.id }, 10);
   return (
     <Page
       title={user.name}
-      about={
+      description={
         <>
-          {user.email === '' ? 'No e-mail address' : user.email} · since <Moment at={user.createdAt} />
+          {user.email === '' ? 'No email address' : user.email} · Created <Moment at={user.createdAt} />
         </>
       }
       actions={
         <>
           <Button leftSection={<IconCoins size={16} aria-hidden />} onClick={open}>
-            Credits
+            Adjust credits
           </Button>
           <SuspendButton user={user} />
         </>
@@ -61,21 +61,21 @@ function Loaded({ user }: { user: Account }) {
     >
       {user.suspended && (
         <Alert color="red" icon={<IconBan />} title="Suspended">
-          All keys of this user are refused.
+          This user's API keys are rejected.
         </Alert>
       )}
       <Section title="Balance">
         <Text size="xl" fw={600}>
-          {countText(user.balance)} credits
+          {formatCount(user.balance)} credits
         </Text>
-        <Identifier value={user.id} name="user id" />
+        <Identifier value={user.id} name="user ID" />
       </Section>
       <UserKeys userId={user.id} />
       <Section
         title="Latest jobs"
         actions={
           <Anchor component={Link} to={`/jobs?userId=${user.id}`} size="sm">
-            All jobs of this user
+            View all jobs
           </Anchor>
         }
       >
@@ -83,7 +83,7 @@ function Loaded({ user }: { user: Account }) {
           jobs={jobs.slice(0, 10)}
           query={{ ...query, hasNextPage: false }}
           owners={false}
-          empty={{ title: 'No jobs yet' }}
+          empty={{ title: 'No jobs yet', description: 'Jobs appear here when the user submits them.' }}
         />
       </Section>
       <Section title="Ledger">

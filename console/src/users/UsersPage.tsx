@@ -5,10 +5,10 @@ import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { Link, useSearchParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { Page } from '../layout/Page.tsx';
 import { type Column, ListTable } from '../list/ListTable.tsx';
-import { countText } from '../number/text.ts';
+import { formatCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
 import { NewUserModal } from './NewUserModal.tsx';
 
@@ -21,45 +21,45 @@ const columns: Column<Account>[] = [
       </Anchor>
     ),
   },
-  { title: 'Address', cell: ({ email }) => email },
-  { title: 'Balance', align: 'right', cell: ({ balance }) => countText(balance) },
+  { title: 'Email', cell: ({ email }) => email },
+  { title: 'Balance', align: 'right', cell: ({ balance }) => formatCount(balance) },
   {
-    title: 'State',
+    title: 'Status',
     cell: ({ suspended }) =>
       suspended ? (
         <Badge variant="light" color="red" tt="none">
-          suspended
+          Suspended
         </Badge>
       ) : null,
   },
-  { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
 ];
 
-/** Users, with a search, and a way to make one. */
+/** Users with search. */
 export function UsersPage() {
   const [parameters, setParameters] = useSearchParams();
   const search = parameters.get('search') ?? '';
-  const [wanted] = useDebouncedValue(search, 300);
+  const [term] = useDebouncedValue(search, 300);
   const [opened, { open, close }] = useDisclosure();
   const query = useInfiniteQuery(
     OperatorService.method.listUsers,
-    { search: wanted, pageSize: 50, pageToken: '' },
+    { search: term, pageSize: 50, pageToken: '' },
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: every.watching,
+      refetchInterval: pollMs.list,
     },
   );
   const create = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-      New user
+      Create user
     </Button>
   );
   return (
     <Page title="Users" actions={create}>
       <TextInput
         label="Search"
-        placeholder="Name, address or id"
+        placeholder="Name, email or ID"
         maw={360}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={search}
@@ -74,9 +74,9 @@ export function UsersPage() {
         query={query}
         columns={columns}
         empty={
-          wanted === ''
-            ? { title: 'No users yet', about: 'A user has credits and keys, and submits jobs.' }
-            : { title: 'Nobody is like that', about: `No name, address or id holds “${wanted}”.` }
+          term === ''
+            ? { title: 'No users yet', description: 'Create a user, then add credits and an API key.' }
+            : { title: 'No matching users', description: `No name, email or ID contains “${term}”.` }
         }
       />
       <NewUserModal opened={opened} close={close} />

@@ -2,12 +2,12 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { describeFault } from '../fault/describe.ts';
-import { tellDone } from '../fault/tell.ts';
+import { describeError } from '../errors/describe.ts';
+import { showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
 
-/** Says where messages go, and whether. */
+/** Form for the webhook's address. */
 export function WebhookForm({ webhook }: { webhook: Webhook }) {
   const saving = useMutation(AccountService.method.setWebhook);
   const refresh = useRefresh();
@@ -15,33 +15,31 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
     initialValues: { url: webhook.url, enabled: webhook.url === '' || webhook.enabled },
     validate: {
       url: (value) =>
-        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim())
-          ? null
-          : 'Enter an http or https address.',
+        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim()) ? null : 'Enter an http or https URL.',
     },
   });
   const submit = form.onSubmit(async ({ url, enabled }) => {
     try {
       await saving.mutateAsync({ url: url.trim(), disabled: !enabled });
-      tellDone(url.trim() === '' ? 'There is no webhook any more.' : 'The webhook is saved.');
+      showSuccess(url.trim() === '' ? 'Webhook removed.' : 'Webhook saved.');
       await refresh();
     } catch (error) {
-      const { detail, problems } = describeFault(error);
+      const { detail, problems } = describeError(error);
       form.setFieldError('url', problems[0]?.message ?? detail);
     }
   });
   return (
-    <Section title="Address">
+    <Section title="Endpoint">
       <form onSubmit={submit} noValidate>
         <Stack>
           <TextInput
-            label="Address"
-            description="http or https, on the public internet. Empty removes the webhook."
+            label="Endpoint URL"
+            description="A public http or https URL. Leave empty to remove the webhook."
             placeholder="https://example.com/hooks/gleaner"
             inputMode="url"
             {...form.getInputProps('url')}
           />
-          <Switch label="Send messages" {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <Group>
             <Button type="submit" loading={saving.isPending}>
               Save

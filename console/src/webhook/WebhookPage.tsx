@@ -2,10 +2,10 @@ import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-que
 import { Button, Skeleton } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { AccountService, type Delivery } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { DeliveriesTable } from '../deliveries/DeliveriesTable.tsx';
-import { FaultAlert } from '../fault/FaultAlert.tsx';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import type { Column } from '../list/ListTable.tsx';
@@ -13,7 +13,7 @@ import { useRefresh } from '../list/useRefresh.ts';
 import { WebhookForm } from './WebhookForm.tsx';
 import { WebhookSecret } from './WebhookSecret.tsx';
 
-/** The caller's webhook: where it is, its secret, and what was sent. */
+/** Webhook of the caller: endpoint, signing secret and messages. */
 export function WebhookPage() {
   const webhook = useQuery(AccountService.method.getWebhook, {});
   const deliveries = useInfiniteQuery(
@@ -22,57 +22,57 @@ export function WebhookPage() {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: every.watching,
+      refetchInterval: pollMs.list,
     },
   );
-  const trial = useMutation(AccountService.method.testWebhook);
-  const again = useMutation(AccountService.method.redeliverWebhook);
+  const test = useMutation(AccountService.method.testWebhook);
+  const redelivery = useMutation(AccountService.method.redeliverWebhook);
   const refresh = useRefresh();
   const run = (call: Promise<unknown>, done: string) =>
     void call
-      .then(() => tellDone(done))
+      .then(() => showSuccess(done))
       .then(refresh)
-      .catch(tellFault);
+      .catch(showError);
   const resend: Column<Delivery> = {
-    title: 'Again',
+    title: 'Actions',
     align: 'right',
     cell: ({ deliveryId, type, state }) =>
       state === 'pending' ? null : (
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Send again: ${type}`}
-          onClick={() => run(again.mutateAsync({ deliveryId }), 'The message is on its way again.')}
+          aria-label={`Resend ${type}`}
+          onClick={() => run(redelivery.mutateAsync({ deliveryId }), 'Message queued.')}
         >
-          Send again
+          Resend
         </Button>
       ),
   };
-  const set = webhook.data?.url;
+  const url = webhook.data?.url;
   return (
     <Page
       title="Webhook"
-      about="An address of yours that is told when a job of yours has ended or was rejected."
+      description="Receive an HTTP request when one of your jobs ends or is rejected."
       actions={
         <Button
           leftSection={<IconSend size={16} aria-hidden />}
-          disabled={!set}
-          loading={trial.isPending}
-          onClick={() => run(trial.mutateAsync({}), 'A test is on its way.')}
+          disabled={!url}
+          loading={test.isPending}
+          onClick={() => run(test.mutateAsync({}), 'Test message queued.')}
         >
-          Send a test
+          Send test message
         </Button>
       }
     >
-      {webhook.isPending && <Skeleton height={160} role="status" aria-label="Loading the webhook" />}
-      {webhook.error && <FaultAlert error={webhook.error} retry={webhook.refetch} />}
+      {webhook.isPending && <Skeleton height={160} role="status" aria-label="Loading webhook" />}
+      {webhook.error && <ErrorAlert error={webhook.error} retry={webhook.refetch} />}
       {webhook.data && (
         <>
           <WebhookForm webhook={webhook.data} key={`${webhook.data.url} ${webhook.data.enabled}`} />
-          {set && <WebhookSecret webhook={webhook.data} />}
+          {url && <WebhookSecret webhook={webhook.data} />}
         </>
       )}
-      <Section title="Messages" about="Those of the last 30 days.">
+      <Section title="Messages" description="Last 30 days">
         <DeliveriesTable
           deliveries={deliveries.data?.pages.flatMap((page) => page.deliveries) ?? []}
           query={deliveries}

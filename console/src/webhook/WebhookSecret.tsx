@@ -3,32 +3,31 @@ import { Button, CopyButton, Group, PasswordInput, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconCopy, IconRefresh } from '@tabler/icons-react';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { tellDone, tellFault } from '../fault/tell.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
 import { Moment } from '../time/Moment.tsx';
 
-/** The secret that messages are signed with: to copy, and to make anew. */
+/** Signing secret of the webhook, with copy and rotation. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
   const rotation = useMutation(AccountService.method.rotateWebhookSecret);
   const refresh = useRefresh();
   const rotate = () =>
     modals.openConfirmModal({
-      title: 'Make a new secret?',
-      children:
-        'For a day messages are signed with the old one, too, so that your program can be changed in peace.',
-      labels: { confirm: 'Make a new one', cancel: 'Not now' },
+      title: 'Rotate the signing secret?',
+      children: 'Messages are signed with both secrets for 24 hours, so that you can update your program.',
+      labels: { confirm: 'Rotate secret', cancel: 'Back' },
       onConfirm: () =>
         void rotation
           .mutateAsync({})
-          .then(() => tellDone('There is a new secret.'))
+          .then(() => showSuccess('Signing secret rotated.'))
           .then(refresh)
-          .catch(tellFault),
+          .catch(showError),
     });
   return (
     <Section
-      title="Secret"
-      about="Your program checks with it that a message is from here (Standard Webhooks)."
+      title="Signing secret"
+      description="Verify the signature of each message with this secret (Standard Webhooks)."
     >
       <Group align="flex-end">
         <PasswordInput
@@ -46,11 +45,11 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
           )}
         </CopyButton>
         <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={rotate}>
-          New secret
+          Rotate secret
         </Button>
       </Group>
       <Text size="xs" c="dimmed" mt="xs">
-        Last changed: <Moment at={webhook.updatedAt} />
+        Last changed <Moment at={webhook.updatedAt} />
       </Text>
     </Section>
   );

@@ -1,25 +1,25 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import { type Backlog, OperatorService, type Process } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { every } from '../app/queries.ts';
+import { pollMs } from '../app/queries.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { type Column, ListTable } from '../list/ListTable.tsx';
-import { bytesText, countText } from '../number/text.ts';
+import { formatBytes, formatCount } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
 import { Moment } from '../time/Moment.tsx';
 
 const lanes: Column<Backlog>[] = [
   { title: 'Marketplace', cell: ({ market }) => marketText(market) },
   { title: 'Lane', cell: ({ lane }) => lane },
-  { title: 'Batches waiting', align: 'right', cell: ({ queued }) => countText(queued) },
-  { title: 'Batches with a worker', align: 'right', cell: ({ claimed }) => countText(claimed) },
+  { title: 'Queued batches', align: 'right', cell: ({ queued }) => formatCount(queued) },
+  { title: 'Running batches', align: 'right', cell: ({ claimed }) => formatCount(claimed) },
 ];
 
 const processes: Column<Process>[] = [
   { title: 'Role', cell: ({ role }) => role },
   {
-    title: 'Machine',
+    title: 'Host',
     cell: ({ host, pid }) => (
       <>
         {host} <Code>{pid}</Code>
@@ -28,12 +28,12 @@ const processes: Column<Process>[] = [
   },
   { title: 'Version', cell: ({ version }) => version },
   { title: 'Started', cell: ({ startedAt }) => <Moment at={startedAt} relative /> },
-  { title: 'Last heard of', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
-  { title: 'Workers', align: 'right', cell: ({ workers }) => countText(workers) },
-  { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => bytesText(memoryBytes) },
-  { title: 'Batches now', align: 'right', cell: ({ batches }) => countText(batches) },
+  { title: 'Last seen', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
+  { title: 'Workers', align: 'right', cell: ({ workers }) => formatCount(workers) },
+  { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+  { title: 'Running batches', align: 'right', cell: ({ batches }) => formatCount(batches) },
   { title: 'Status', cell: ({ paused }) => (paused === '' ? 'Running' : `Paused: ${paused}`) },
-  { title: 'Units done', align: 'right', cell: ({ unitsDone }) => countText(unitsDone) },
+  { title: 'Units done', align: 'right', cell: ({ unitsDone }) => formatCount(unitsDone) },
   {
     title: 'Clock skew',
     align: 'right',
@@ -41,12 +41,12 @@ const processes: Column<Process>[] = [
   },
 ];
 
-/** What is queued, and which processes work on it. */
+/** Queued batches and the processes of the service. */
 export function WorkPage() {
-  const query = useQuery(OperatorService.method.getWork, {}, { refetchInterval: every.running });
+  const query = useQuery(OperatorService.method.getWork, {}, { refetchInterval: pollMs.active });
   return (
     <Page title="Queues and workers">
-      <Section title="Backlog" about="Batches outstanding, by marketplace and lane.">
+      <Section title="Backlog" description="Outstanding batches by marketplace and lane">
         <ListTable
           label="Backlog"
           rows={query.data?.backlog ?? []}
@@ -54,10 +54,10 @@ export function WorkPage() {
           query={query}
           columns={lanes}
           minWidth={420}
-          empty={{ title: 'Nothing is queued', about: 'All that was handed out is done.' }}
+          empty={{ title: 'The queue is empty', description: 'Batches appear here when jobs run.' }}
         />
       </Section>
-      <Section title="Processes" about="Those that have said something of themselves in the last minute.">
+      <Section title="Processes" description="Seen in the last minute">
         <ListTable
           label="Processes"
           rows={query.data?.processes ?? []}
@@ -65,7 +65,7 @@ export function WorkPage() {
           query={query}
           columns={processes}
           minWidth={920}
-          empty={{ title: 'No process has said anything of itself' }}
+          empty={{ title: 'No processes', description: 'Start the service with gleaner serve.' }}
         />
       </Section>
     </Page>

@@ -5,6 +5,7 @@ import { addConfigCommands } from './config.ts';
 import { addDownloadCommand } from './download.ts';
 import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
+import { addOperatorCommands } from './operators.ts';
 import { addResultCommands } from './results.ts';
 import { addServiceCommands } from './service.ts';
 import { addSubmitCommands } from './submit.ts';
@@ -26,6 +27,7 @@ export function addClientCommands(program: Command): void {
   program.commandsGroup('For operators:');
   addApprovalCommands(program);
   addUserCommands(program);
+  addOperatorCommands(program);
   addServiceCommands(program);
   program.commandsGroup('This command line:');
   addConfigCommands(program);

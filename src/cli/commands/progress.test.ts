@@ -20,6 +20,7 @@ test.each([
 test.each([
   [job({ success: 900, failed: 100 }), 'processing 1,000/4,000, 100 failed, 3:00 left'],
   [job({ waitingFor: 'waiting for mkta/id' }), 'processing 0/4,000, waiting for mkta/id'],
+  [job({ success: 3_999, waitingFor: 'mkta/id: blocked' }), 'processing 3,999/4,000, mkta/id: blocked'],
   [
     job({ status: 'rejected', failed: 4_000, ended: true, reason: 'Too dear.' }),
     'rejected 4,000/4,000, 4,000 failed: Too dear.',

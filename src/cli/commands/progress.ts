@@ -11,21 +11,22 @@ export interface Progress {
   end(): void;
 }
 
-/** Seconds that a job still takes if it goes on as it did; undefined while that cannot be said. */
+/** Estimates the remaining seconds of a job from its rate so far; undefined before the first units and during a wait. */
 export function secondsLeft(
-  { startedAt, success, failed, total, ended }: Job,
+  { startedAt, success, failed, total, ended, waitingFor }: Job,
   nowMs: number,
 ): number | undefined {
   if (ended) return 0;
   const done = success + failed;
-  if (startedAt === undefined || done === 0) return undefined;
+  if (startedAt === undefined || done === 0 || waitingFor !== '') return undefined;
   return ((nowMs - timestampMs(startedAt)) / 1000 / done) * (total - done);
 }
 
 /** A job's state in a line: "processing 30/40, 2 failed, 0:12 left, waiting for mkta/id". */
 export function jobWords(job: Job, nowMs: number): string {
   const { status, success, failed, total, waitingFor, reason, ended } = job;
-  const left = ended || success + failed === 0 ? '' : `, ${span(secondsLeft(job, nowMs))} left`;
+  const seconds = ended ? undefined : secondsLeft(job, nowMs);
+  const left = seconds === undefined ? '' : `, ${span(seconds)} left`;
   return plain(
     [
       `${status} ${count(success + failed)}/${count(total)}`,

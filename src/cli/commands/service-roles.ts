@@ -66,9 +66,10 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
     });
   program
     .command('operator-key')
-    .description('make a further key of the first operator, with direct access to the store')
-    .action(async () => {
+    .description('create a further key of the first operator, with direct access to the store')
+    .option('--name <name>', 'name of the key', 'recovered')
+    .action(async ({ name }: { name: string }) => {
       const { recoverOperatorKey } = await import('../operator-key.ts');
-      say(await recoverOperatorKey(loadConfig()));
+      say(await recoverOperatorKey(loadConfig(), name));
     });
 }

@@ -59,6 +59,8 @@ test('a job of any kind is shown by its id, with the path at which its kind show
     unit_price: 8,
     ended: true,
     user_name: '',
+    charged: 24,
+    not_run: 0,
   });
   expect(await get(user, job.retrieve_path)).toMatchObject({ status: job.status, success: 2 });
 });

@@ -35,6 +35,8 @@ const job = {
   unit_price: 5,
   ended: true,
   user_name: '',
+  charged: 5,
+  not_run: 0,
 };
 const failed = { ...job, status: 'failed', refunded: 5, success: 0, failed: 1 };
 const unit = { index: 0, batch_id: uuid, key: page('001').product_id, region: 'th', input: page('001') };

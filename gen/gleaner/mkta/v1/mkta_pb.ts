@@ -67,14 +67,14 @@ export const VariantSoldItemSchema: GenMessage<VariantSoldItem> = /*@__PURE__*/
  */
 export type SubmitVariantSoldRequest = Message<"gleaner.mkta.v1.SubmitVariantSoldRequest"> & {
   /**
-   * Region of every item that names none itself (guide form).
+   * Country for all items that have none of their own.
    *
    * @generated from field: optional string country = 1;
    */
   country?: string | undefined;
 
   /**
-   * 1 to 50,000 items; the same item twice is two units.
+   * 1 to 50,000 items. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mkta.v1.VariantSoldItem items = 2;
    */

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiLwoSTGlzdEFwaUtleXNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBIj8KE0xpc3RBcGlLZXlzUmVzcG9uc2USKAoEa2V5cxgBIAMoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkicQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhgKB3VzZXJfaWQYASABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDIssBCg9MaXN0Sm9ic1JlcXVlc3QSFwoGc3RhdHVzGAEgASgJQge6SARyAhhAEhgKB3VzZXJfaWQYAiABKAlCB7pIBHICGEASFQoEa2luZBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgSFwoGbWFya2V0GAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAEiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiMgoOR2V0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi0KEUFwcHJvdmVKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNgoSQXBwcm92ZUpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiJGChBSZWplY3RKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByI1ChFSZWplY3RKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiLgoSTGlzdEJhdGNoZXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiQgoTTGlzdEJhdGNoZXNSZXNwb25zZRIrCgdiYXRjaGVzGAEgAygLMhouZ2xlYW5lci5vcGVyYXRvci52MS5CYXRjaCLkAQoFQmF0Y2gSEAoIYmF0Y2hfaWQYASABKAkSCwoDc2VxGAIgASgFEg4KBnJlZ2lvbhgDIAEoCRINCgVzdGF0ZRgEIAEoCRIPCgdhdHRlbXB0GAUgASgFEg0KBXRvdGFsGAYgASgFEg8KB3N1Y2Nlc3MYByABKAUSDgoGZmFpbGVkGAggASgFEiwKCGVuZGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpub3RfYmVmb3JlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI0ChBSZXRyeUpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiJGChBDYW5jZWxKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByI1ChFDYW5jZWxKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiEAoOR2V0V29ya1JlcXVlc3QicQoPR2V0V29ya1Jlc3BvbnNlEi0KB2JhY2tsb2cYASADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLkJhY2tsb2cSLwoJcHJvY2Vzc2VzGAIgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5Qcm9jZXNzIkgKB0JhY2tsb2cSDgoGbWFya2V0GAEgASgJEgwKBGxhbmUYAiABKAkSDgoGcXVldWVkGAMgASgFEg8KB2NsYWltZWQYBCABKAUinwIKB1Byb2Nlc3MSCgoCaWQYASABKAkSDAoEcm9sZRgCIAEoCRIMCgRob3N0GAMgASgJEgsKA3BpZBgEIAEoBRIPCgd2ZXJzaW9uGAUgASgJEi4KCnN0YXJ0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlZW5fYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG1lbW9yeV9ieXRlcxgIIAEoAxIPCgdiYXRjaGVzGAkgASgFEhIKCnVuaXRzX2RvbmUYCiABKAMSFQoNY2xvY2tfc2tld19tcxgLIAEoAxIOCgZwYXVzZWQYDCABKAkSDwoHd29ya2VycxgNIAEoBSIVChNMaXN0U2V0dGluZ3NSZXF1ZXN0IkYKFExpc3RTZXR0aW5nc1Jlc3BvbnNlEi4KCHNldHRpbmdzGAEgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5TZXR0aW5nIkIKB1NldHRpbmcSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNzZXQYAyABKAgSDQoFYWJvdXQYBCABKAkibgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhgKB3VzZXJfaWQYASABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIIhkKF1Rlc3ROb3RpZmljYXRpb25SZXF1ZXN0IkwKGFRlc3ROb3RpZmljYXRpb25SZXNwb25zZRIwCgpkZWxpdmVyaWVzGAEgAygLMhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5IhQKEkxpc3RPcmlnaW5zUmVxdWVzdCJDChNMaXN0T3JpZ2luc1Jlc3BvbnNlEiwKB29yaWdpbnMYASADKAsyGy5nbGVhbmVyLm9wZXJhdG9yLnYxLk9yaWdpbiKtAgoGT3JpZ2luEg4KBm9yaWdpbhgBIAEoCRIwCgxwYXVzZWRfdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCRIPCgdzdHJpa2VzGAQgASgFEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcm9iaW5nGAYgASgIEg4KBm1hcmtldBgHIAEoCRIOCgZyZWdpb24YCCABKAkSEwoLY29uY3VycmVuY3kYCSABKAUSGwoTcmVxdWVzdHNfcGVyX3NlY29uZBgKIAEoARIyCgdtaW51dGVzGAsgAygLMiEuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW5NaW51dGUifwoMT3JpZ2luTWludXRlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXF1ZXN0cxgCIAEoBRIPCgdyZWZ1c2VkGAMgASgFEg4KBmZhaWxlZBgEIAEoBRIUCgxtaWxsaXNlY29uZHMYBSABKAEiPgoWTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBIXCgZtYXJrZXQYASABKAlCB7pIBHICGEASCwoDYWxsGAIgASgIIkoKF0xpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEi8KBmFsYXJtcxgBIAMoCzIfLmdsZWFuZXIub3BlcmF0b3IudjEuRmllbGREcmlmdCLhAQoKRmllbGREcmlmdBIOCgZtYXJrZXQYASABKAkSDAoEcGFnZRgCIAEoCRINCgVmaWVsZBgDIAEoCRIUCgxhYnNlbnRfc2hhcmUYBCABKAESGAoLdXN1YWxfc2hhcmUYBSABKAFIAIgBARINCgVwYWdlcxgGIAEoBRIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZXhhbXBsZV91bml0GAggASgJEhYKDmV4YW1wbGVfcmVnaW9uGAkgASgJQg4KDF91c3VhbF9zaGFyZSJhChJBY2NlcHREcmlmdFJlcXVlc3QSGQoGbWFya2V0GAEgASgJQgm6SAZyBBABGEASFwoEcGFnZRgCIAEoCUIJukgGcgQQARhAEhcKBWZpZWxkGAMgASgJQgi6SAVyAxjoByIlChNBY2NlcHREcmlmdFJlc3BvbnNlEg4KBmZpZWxkcxgBIAMoCTK7EwoPT3BlcmF0b3JTZXJ2aWNlEl0KCkNyZWF0ZVVzZXISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVzcG9uc2USWgoJTGlzdFVzZXJzEiUuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0VXNlcnNSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0VXNlcnNSZXNwb25zZRJUCgdHZXRVc2VyEiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRVc2VyUmVxdWVzdBokLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlc3BvbnNlEmAKC1N1c3BlbmRVc2VyEicuZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlN1c3BlbmRVc2VyUmVzcG9uc2USYAoLTGlzdEFwaUtleXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXNwb25zZRJyChFMaXN0TGVkZ2VyRW50cmllcxItLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gi4uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEmMKDENyZWF0ZUFwaUtleRIoLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USYwoMUmV2b2tlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXNwb25zZRJjCgxHcmFudENyZWRpdHMSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1JlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1Jlc3BvbnNlElcKCExpc3RKb2JzEiQuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0Sm9ic1JlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVzcG9uc2USUQoGR2V0Sm9iEiIuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXF1ZXN0GiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXNwb25zZRJdCgpBcHByb3ZlSm9iEiYuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQXBwcm92ZUpvYlJlc3BvbnNlEloKCVJlamVjdEpvYhIlLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVzcG9uc2USUAoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlEkwKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlEk4KC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2USYAoLTGlzdEJhdGNoZXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RCYXRjaGVzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXNwb25zZRJNCghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldHJ5Sm9iUmVzcG9uc2USWgoJQ2FuY2VsSm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlEmwKD0xpc3REcmlmdEFsYXJtcxIrLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBosLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USYAoLQWNjZXB0RHJpZnQSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXNwb25zZRJUCgdHZXRXb3JrEiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVxdWVzdBokLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0V29ya1Jlc3BvbnNlEmMKDExpc3RTZXR0aW5ncxIoLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVzcG9uc2USaAoOTGlzdERlbGl2ZXJpZXMSKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoqLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlEm8KEFRlc3ROb3RpZmljYXRpb24SLC5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXF1ZXN0Gi0uZ2xlYW5lci5vcGVyYXRvci52MS5UZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2UaBKi7GANiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiUwoUTGlzdE9wZXJhdG9yc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImIKFUxpc3RPcGVyYXRvcnNSZXNwb25zZRIwCglvcGVyYXRvcnMYASADKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+CghPcGVyYXRvchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBGtleXMYBCADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjEKFUNyZWF0ZU9wZXJhdG9yUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBIkkKFkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USLwoIb3BlcmF0b3IYASABKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yIi8KEkxpc3RBcGlLZXlzUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InEKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyLLAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIYCgd1c2VyX2lkGAIgASgJQge6SARyAhhAEhUKBGtpbmQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIEhcKBm1hcmtldBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoNR2V0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjIKDkdldEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiItChFBcHByb3ZlSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjYKEkFwcHJvdmVKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRUmVqZWN0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi4KEkxpc3RCYXRjaGVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIkIKE0xpc3RCYXRjaGVzUmVzcG9uc2USKwoHYmF0Y2hlcxgBIAMoCzIaLmdsZWFuZXIub3BlcmF0b3IudjEuQmF0Y2gi5AEKBUJhdGNoEhAKCGJhdGNoX2lkGAEgASgJEgsKA3NlcRgCIAEoBRIOCgZyZWdpb24YAyABKAkSDQoFc3RhdGUYBCABKAkSDwoHYXR0ZW1wdBgFIAEoBRINCgV0b3RhbBgGIAEoBRIPCgdzdWNjZXNzGAcgASgFEg4KBmZhaWxlZBgIIAEoBRIsCghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKbm90X2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoQUmV0cnlKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQQ2FuY2VsSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRQ2FuY2VsSm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIhAKDkdldFdvcmtSZXF1ZXN0InEKD0dldFdvcmtSZXNwb25zZRItCgdiYWNrbG9nGAEgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5CYWNrbG9nEi8KCXByb2Nlc3NlcxgCIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuUHJvY2VzcyJICgdCYWNrbG9nEg4KBm1hcmtldBgBIAEoCRIMCgRsYW5lGAIgASgJEg4KBnF1ZXVlZBgDIAEoBRIPCgdjbGFpbWVkGAQgASgFIp8CCgdQcm9jZXNzEgoKAmlkGAEgASgJEgwKBHJvbGUYAiABKAkSDAoEaG9zdBgDIAEoCRILCgNwaWQYBCABKAUSDwoHdmVyc2lvbhgFIAEoCRIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxtZW1vcnlfYnl0ZXMYCCABKAMSDwoHYmF0Y2hlcxgJIAEoBRISCgp1bml0c19kb25lGAogASgDEhUKDWNsb2NrX3NrZXdfbXMYCyABKAMSDgoGcGF1c2VkGAwgASgJEg8KB3dvcmtlcnMYDSABKAUiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJGChRMaXN0U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuU2V0dGluZyJCCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDc2V0GAMgASgIEg0KBWFib3V0GAQgASgJIm4KFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCIZChdUZXN0Tm90aWZpY2F0aW9uUmVxdWVzdCJMChhUZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSIUChJMaXN0T3JpZ2luc1JlcXVlc3QiQwoTTGlzdE9yaWdpbnNSZXNwb25zZRIsCgdvcmlnaW5zGAEgAygLMhsuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW4irQIKBk9yaWdpbhIOCgZvcmlnaW4YASABKAkSMAoMcGF1c2VkX3VudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkSDwoHc3RyaWtlcxgEIAEoBRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcHJvYmluZxgGIAEoCBIOCgZtYXJrZXQYByABKAkSDgoGcmVnaW9uGAggASgJEhMKC2NvbmN1cnJlbmN5GAkgASgFEhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYCiABKAESMgoHbWludXRlcxgLIAMoCzIhLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luTWludXRlIn8KDE9yaWdpbk1pbnV0ZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVxdWVzdHMYAiABKAUSDwoHcmVmdXNlZBgDIAEoBRIOCgZmYWlsZWQYBCABKAUSFAoMbWlsbGlzZWNvbmRzGAUgASgBIj4KFkxpc3REcmlmdEFsYXJtc1JlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhhAEgsKA2FsbBgCIAEoCCJKChdMaXN0RHJpZnRBbGFybXNSZXNwb25zZRIvCgZhbGFybXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkZpZWxkRHJpZnQi4QEKCkZpZWxkRHJpZnQSDgoGbWFya2V0GAEgASgJEgwKBHBhZ2UYAiABKAkSDQoFZmllbGQYAyABKAkSFAoMYWJzZW50X3NoYXJlGAQgASgBEhgKC3VzdWFsX3NoYXJlGAUgASgBSACIAQESDQoFcGFnZXMYBiABKAUSKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGV4YW1wbGVfdW5pdBgIIAEoCRIWCg5leGFtcGxlX3JlZ2lvbhgJIAEoCUIOCgxfdXN1YWxfc2hhcmUiYQoSQWNjZXB0RHJpZnRSZXF1ZXN0EhkKBm1hcmtldBgBIAEoCUIJukgGcgQQARhAEhcKBHBhZ2UYAiABKAlCCbpIBnIEEAEYQBIXCgVmaWVsZBgDIAEoCUIIukgFcgMY6AciJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkyjhUKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USVAoHR2V0VXNlchIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXNwb25zZRJgCgtTdXNwZW5kVXNlchInLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlc3BvbnNlEmYKDUxpc3RPcGVyYXRvcnMSKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvcnNSZXF1ZXN0GiouZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JzUmVzcG9uc2USaQoOQ3JlYXRlT3BlcmF0b3ISKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZU9wZXJhdG9yUmVxdWVzdBorLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlT3BlcmF0b3JSZXNwb25zZRJgCgtMaXN0QXBpS2V5cxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnIKEUxpc3RMZWRnZXJFbnRyaWVzEi0uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJQCglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2USTAoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2USTgoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZRJgCgtMaXN0QmF0Y2hlcxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QmF0Y2hlc1Jlc3BvbnNlEk0KCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuUmV0cnlKb2JSZXNwb25zZRJaCglDYW5jZWxKb2ISJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlc3BvbnNlEmAKC0xpc3RPcmlnaW5zEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcmlnaW5zUmVzcG9uc2USbAoPTGlzdERyaWZ0QWxhcm1zEisuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXF1ZXN0GiwuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXNwb25zZRJgCgtBY2NlcHREcmlmdBInLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5BY2NlcHREcmlmdFJlc3BvbnNlElQKB0dldFdvcmsSIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFdvcmtSZXF1ZXN0GiQuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVzcG9uc2USYwoMTGlzdFNldHRpbmdzEiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXNwb25zZRJoCg5MaXN0RGVsaXZlcmllcxIqLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2USbwoQVGVzdE5vdGlmaWNhdGlvbhIsLmdsZWFuZXIub3BlcmF0b3IudjEuVGVzdE5vdGlmaWNhdGlvblJlcXVlc3QaLS5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXNwb25zZRoEqLsYA2IGcHJvdG8z", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * A user to make.
@@ -226,6 +226,146 @@ export const SuspendUserResponseSchema: GenMessage<SuspendUserResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 7);
 
 /**
+ * Request for a page of operators.
+ *
+ * @generated from message gleaner.operator.v1.ListOperatorsRequest
+ */
+export type ListOperatorsRequest = Message<"gleaner.operator.v1.ListOperatorsRequest"> & {
+  /**
+   * Maximum operators; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListOperatorsRequest.
+ * Use `create(ListOperatorsRequestSchema)` to create a new message.
+ */
+export const ListOperatorsRequestSchema: GenMessage<ListOperatorsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 8);
+
+/**
+ * A page of operators.
+ *
+ * @generated from message gleaner.operator.v1.ListOperatorsResponse
+ */
+export type ListOperatorsResponse = Message<"gleaner.operator.v1.ListOperatorsResponse"> & {
+  /**
+   * Operators, newest first.
+   *
+   * @generated from field: repeated gleaner.operator.v1.Operator operators = 1;
+   */
+  operators: Operator[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ListOperatorsResponse.
+ * Use `create(ListOperatorsResponseSchema)` to create a new message.
+ */
+export const ListOperatorsResponseSchema: GenMessage<ListOperatorsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 9);
+
+/**
+ * An operator and its API keys.
+ *
+ * @generated from message gleaner.operator.v1.Operator
+ */
+export type Operator = Message<"gleaner.operator.v1.Operator"> & {
+  /**
+   * Id of the operator, a uuid.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Name of the operator.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * When the operator was created.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Keys, newest first, including revoked ones.
+   *
+   * @generated from field: repeated gleaner.account.v1.ApiKey keys = 4;
+   */
+  keys: ApiKey[];
+};
+
+/**
+ * Describes the message gleaner.operator.v1.Operator.
+ * Use `create(OperatorSchema)` to create a new message.
+ */
+export const OperatorSchema: GenMessage<Operator> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 10);
+
+/**
+ * Request to create an operator.
+ *
+ * @generated from message gleaner.operator.v1.CreateOperatorRequest
+ */
+export type CreateOperatorRequest = Message<"gleaner.operator.v1.CreateOperatorRequest"> & {
+  /**
+   * Name of the operator.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CreateOperatorRequest.
+ * Use `create(CreateOperatorRequestSchema)` to create a new message.
+ */
+export const CreateOperatorRequestSchema: GenMessage<CreateOperatorRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 11);
+
+/**
+ * The new operator.
+ *
+ * @generated from message gleaner.operator.v1.CreateOperatorResponse
+ */
+export type CreateOperatorResponse = Message<"gleaner.operator.v1.CreateOperatorResponse"> & {
+  /**
+   * The operator; it has no keys yet.
+   *
+   * @generated from field: gleaner.operator.v1.Operator operator = 1;
+   */
+  operator?: Operator | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CreateOperatorResponse.
+ * Use `create(CreateOperatorResponseSchema)` to create a new message.
+ */
+export const CreateOperatorResponseSchema: GenMessage<CreateOperatorResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 12);
+
+/**
  * Names the user whose keys are asked for.
  *
  * @generated from message gleaner.operator.v1.ListApiKeysRequest
@@ -244,7 +384,7 @@ export type ListApiKeysRequest = Message<"gleaner.operator.v1.ListApiKeysRequest
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 8);
+  messageDesc(file_gleaner_operator_v1_operator, 13);
 
 /**
  * The user's keys.
@@ -265,7 +405,7 @@ export type ListApiKeysResponse = Message<"gleaner.operator.v1.ListApiKeysRespon
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 9);
+  messageDesc(file_gleaner_operator_v1_operator, 14);
 
 /**
  * Asks for a page of the ledger.
@@ -300,7 +440,7 @@ export type ListLedgerEntriesRequest = Message<"gleaner.operator.v1.ListLedgerEn
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 10);
+  messageDesc(file_gleaner_operator_v1_operator, 15);
 
 /**
  * A page of the ledger.
@@ -328,7 +468,7 @@ export type ListLedgerEntriesResponse = Message<"gleaner.operator.v1.ListLedgerE
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 11);
+  messageDesc(file_gleaner_operator_v1_operator, 16);
 
 /**
  * Asks for a user's key.
@@ -363,7 +503,7 @@ export type CreateApiKeyRequest = Message<"gleaner.operator.v1.CreateApiKeyReque
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 12);
+  messageDesc(file_gleaner_operator_v1_operator, 17);
 
 /**
  * A new key.
@@ -391,7 +531,7 @@ export type CreateApiKeyResponse = Message<"gleaner.operator.v1.CreateApiKeyResp
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 13);
+  messageDesc(file_gleaner_operator_v1_operator, 18);
 
 /**
  * Names the key to revoke.
@@ -412,7 +552,7 @@ export type RevokeApiKeyRequest = Message<"gleaner.operator.v1.RevokeApiKeyReque
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 14);
+  messageDesc(file_gleaner_operator_v1_operator, 19);
 
 /**
  * The key as it is now.
@@ -433,7 +573,7 @@ export type RevokeApiKeyResponse = Message<"gleaner.operator.v1.RevokeApiKeyResp
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 15);
+  messageDesc(file_gleaner_operator_v1_operator, 20);
 
 /**
  * Credits to add.
@@ -468,7 +608,7 @@ export type GrantCreditsRequest = Message<"gleaner.operator.v1.GrantCreditsReque
  * Use `create(GrantCreditsRequestSchema)` to create a new message.
  */
 export const GrantCreditsRequestSchema: GenMessage<GrantCreditsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 16);
+  messageDesc(file_gleaner_operator_v1_operator, 21);
 
 /**
  * The balance after the grant.
@@ -489,7 +629,7 @@ export type GrantCreditsResponse = Message<"gleaner.operator.v1.GrantCreditsResp
  * Use `create(GrantCreditsResponseSchema)` to create a new message.
  */
 export const GrantCreditsResponseSchema: GenMessage<GrantCreditsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 17);
+  messageDesc(file_gleaner_operator_v1_operator, 22);
 
 /**
  * Asks for a page of jobs.
@@ -552,7 +692,7 @@ export type ListJobsRequest = Message<"gleaner.operator.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 18);
+  messageDesc(file_gleaner_operator_v1_operator, 23);
 
 /**
  * A page of jobs.
@@ -580,7 +720,7 @@ export type ListJobsResponse = Message<"gleaner.operator.v1.ListJobsResponse"> &
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 19);
+  messageDesc(file_gleaner_operator_v1_operator, 24);
 
 /**
  * Names the job to show.
@@ -601,7 +741,7 @@ export type GetJobRequest = Message<"gleaner.operator.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 20);
+  messageDesc(file_gleaner_operator_v1_operator, 25);
 
 /**
  * The job.
@@ -622,7 +762,7 @@ export type GetJobResponse = Message<"gleaner.operator.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 21);
+  messageDesc(file_gleaner_operator_v1_operator, 26);
 
 /**
  * Names the job to start.
@@ -643,7 +783,7 @@ export type ApproveJobRequest = Message<"gleaner.operator.v1.ApproveJobRequest">
  * Use `create(ApproveJobRequestSchema)` to create a new message.
  */
 export const ApproveJobRequestSchema: GenMessage<ApproveJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 22);
+  messageDesc(file_gleaner_operator_v1_operator, 27);
 
 /**
  * The job after the approval.
@@ -664,7 +804,7 @@ export type ApproveJobResponse = Message<"gleaner.operator.v1.ApproveJobResponse
  * Use `create(ApproveJobResponseSchema)` to create a new message.
  */
 export const ApproveJobResponseSchema: GenMessage<ApproveJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 23);
+  messageDesc(file_gleaner_operator_v1_operator, 28);
 
 /**
  * Names the job to reject.
@@ -692,7 +832,7 @@ export type RejectJobRequest = Message<"gleaner.operator.v1.RejectJobRequest"> &
  * Use `create(RejectJobRequestSchema)` to create a new message.
  */
 export const RejectJobRequestSchema: GenMessage<RejectJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 24);
+  messageDesc(file_gleaner_operator_v1_operator, 29);
 
 /**
  * The job after the rejection.
@@ -713,7 +853,7 @@ export type RejectJobResponse = Message<"gleaner.operator.v1.RejectJobResponse">
  * Use `create(RejectJobResponseSchema)` to create a new message.
  */
 export const RejectJobResponseSchema: GenMessage<RejectJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 25);
+  messageDesc(file_gleaner_operator_v1_operator, 30);
 
 /**
  * Names the job whose batches are asked for.
@@ -734,7 +874,7 @@ export type ListBatchesRequest = Message<"gleaner.operator.v1.ListBatchesRequest
  * Use `create(ListBatchesRequestSchema)` to create a new message.
  */
 export const ListBatchesRequestSchema: GenMessage<ListBatchesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 26);
+  messageDesc(file_gleaner_operator_v1_operator, 31);
 
 /**
  * A job's batches.
@@ -755,7 +895,7 @@ export type ListBatchesResponse = Message<"gleaner.operator.v1.ListBatchesRespon
  * Use `create(ListBatchesResponseSchema)` to create a new message.
  */
 export const ListBatchesResponseSchema: GenMessage<ListBatchesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 27);
+  messageDesc(file_gleaner_operator_v1_operator, 32);
 
 /**
  * Up to 50 units that go to a worker as one message.
@@ -839,7 +979,7 @@ export type Batch = Message<"gleaner.operator.v1.Batch"> & {
  * Use `create(BatchSchema)` to create a new message.
  */
 export const BatchSchema: GenMessage<Batch> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 28);
+  messageDesc(file_gleaner_operator_v1_operator, 33);
 
 /**
  * The new job.
@@ -860,7 +1000,7 @@ export type RetryJobResponse = Message<"gleaner.operator.v1.RetryJobResponse"> &
  * Use `create(RetryJobResponseSchema)` to create a new message.
  */
 export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 29);
+  messageDesc(file_gleaner_operator_v1_operator, 34);
 
 /**
  * Names the job to stop.
@@ -888,7 +1028,7 @@ export type CancelJobRequest = Message<"gleaner.operator.v1.CancelJobRequest"> &
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 30);
+  messageDesc(file_gleaner_operator_v1_operator, 35);
 
 /**
  * The job after it.
@@ -909,7 +1049,7 @@ export type CancelJobResponse = Message<"gleaner.operator.v1.CancelJobResponse">
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 31);
+  messageDesc(file_gleaner_operator_v1_operator, 36);
 
 /**
  * Asks for what is queued.
@@ -924,7 +1064,7 @@ export type GetWorkRequest = Message<"gleaner.operator.v1.GetWorkRequest"> & {
  * Use `create(GetWorkRequestSchema)` to create a new message.
  */
 export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 32);
+  messageDesc(file_gleaner_operator_v1_operator, 37);
 
 /**
  * What is queued, and who works on it.
@@ -952,7 +1092,7 @@ export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
  * Use `create(GetWorkResponseSchema)` to create a new message.
  */
 export const GetWorkResponseSchema: GenMessage<GetWorkResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 33);
+  messageDesc(file_gleaner_operator_v1_operator, 38);
 
 /**
  * Outstanding batches of a marketplace.
@@ -994,7 +1134,7 @@ export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
  * Use `create(BacklogSchema)` to create a new message.
  */
 export const BacklogSchema: GenMessage<Backlog> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 34);
+  messageDesc(file_gleaner_operator_v1_operator, 39);
 
 /**
  * A process of this service.
@@ -1099,7 +1239,7 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 35);
+  messageDesc(file_gleaner_operator_v1_operator, 40);
 
 /**
  * Asks for the settings.
@@ -1114,7 +1254,7 @@ export type ListSettingsRequest = Message<"gleaner.operator.v1.ListSettingsReque
  * Use `create(ListSettingsRequestSchema)` to create a new message.
  */
 export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 36);
+  messageDesc(file_gleaner_operator_v1_operator, 41);
 
 /**
  * Settings in force, of the process that answers.
@@ -1135,7 +1275,7 @@ export type ListSettingsResponse = Message<"gleaner.operator.v1.ListSettingsResp
  * Use `create(ListSettingsResponseSchema)` to create a new message.
  */
 export const ListSettingsResponseSchema: GenMessage<ListSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 37);
+  messageDesc(file_gleaner_operator_v1_operator, 42);
 
 /**
  * One setting.
@@ -1177,7 +1317,7 @@ export type Setting = Message<"gleaner.operator.v1.Setting"> & {
  * Use `create(SettingSchema)` to create a new message.
  */
 export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 38);
+  messageDesc(file_gleaner_operator_v1_operator, 43);
 
 /**
  * Asks for a page of deliveries.
@@ -1212,7 +1352,7 @@ export type ListDeliveriesRequest = Message<"gleaner.operator.v1.ListDeliveriesR
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 39);
+  messageDesc(file_gleaner_operator_v1_operator, 44);
 
 /**
  * No fields: goes where the configuration says.
@@ -1227,7 +1367,7 @@ export type TestNotificationRequest = Message<"gleaner.operator.v1.TestNotificat
  * Use `create(TestNotificationRequestSchema)` to create a new message.
  */
 export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 40);
+  messageDesc(file_gleaner_operator_v1_operator, 45);
 
 /**
  * Messages that were queued by it: none where nothing is configured.
@@ -1248,7 +1388,7 @@ export type TestNotificationResponse = Message<"gleaner.operator.v1.TestNotifica
  * Use `create(TestNotificationResponseSchema)` to create a new message.
  */
 export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 41);
+  messageDesc(file_gleaner_operator_v1_operator, 46);
 
 /**
  * Asks for the origins.
@@ -1263,7 +1403,7 @@ export type ListOriginsRequest = Message<"gleaner.operator.v1.ListOriginsRequest
  * Use `create(ListOriginsRequestSchema)` to create a new message.
  */
 export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 42);
+  messageDesc(file_gleaner_operator_v1_operator, 47);
 
 /**
  * Origins that were lately asked, or refused or failed when last asked, by name.
@@ -1284,7 +1424,7 @@ export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsRespon
  * Use `create(ListOriginsResponseSchema)` to create a new message.
  */
 export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 43);
+  messageDesc(file_gleaner_operator_v1_operator, 48);
 
 /**
  * An origin as all workers together know it.
@@ -1375,7 +1515,7 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 44);
+  messageDesc(file_gleaner_operator_v1_operator, 49);
 
 /**
  * What was asked of an origin in a minute.
@@ -1424,7 +1564,7 @@ export type OriginMinute = Message<"gleaner.operator.v1.OriginMinute"> & {
  * Use `create(OriginMinuteSchema)` to create a new message.
  */
 export const OriginMinuteSchema: GenMessage<OriginMinute> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 45);
+  messageDesc(file_gleaner_operator_v1_operator, 50);
 
 /**
  * Asks for fields that go missing.
@@ -1452,7 +1592,7 @@ export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarm
  * Use `create(ListDriftAlarmsRequestSchema)` to create a new message.
  */
 export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 46);
+  messageDesc(file_gleaner_operator_v1_operator, 51);
 
 /**
  * Fields by marketplace and sort of page.
@@ -1473,7 +1613,7 @@ export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlar
  * Use `create(ListDriftAlarmsResponseSchema)` to create a new message.
  */
 export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 47);
+  messageDesc(file_gleaner_operator_v1_operator, 52);
 
 /**
  * How often a listed field is missing: null, empty, absent or of another type.
@@ -1551,7 +1691,7 @@ export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
  * Use `create(FieldDriftSchema)` to create a new message.
  */
 export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 48);
+  messageDesc(file_gleaner_operator_v1_operator, 53);
 
 /**
  * Names what is accepted.
@@ -1586,7 +1726,7 @@ export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest
  * Use `create(AcceptDriftRequestSchema)` to create a new message.
  */
 export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 49);
+  messageDesc(file_gleaner_operator_v1_operator, 54);
 
 /**
  * Alarms that have ended by it.
@@ -1607,7 +1747,7 @@ export type AcceptDriftResponse = Message<"gleaner.operator.v1.AcceptDriftRespon
  * Use `create(AcceptDriftResponseSchema)` to create a new message.
  */
 export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 50);
+  messageDesc(file_gleaner_operator_v1_operator, 55);
 
 /**
  * Calls for operators' keys only.
@@ -1656,7 +1796,27 @@ export const OperatorService: GenService<{
     output: typeof SuspendUserResponseSchema;
   },
   /**
-   * Lists the keys of a user, revoked ones too.
+   * Lists operators with their API keys, newest first.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListOperators
+   */
+  listOperators: {
+    methodKind: "unary";
+    input: typeof ListOperatorsRequestSchema;
+    output: typeof ListOperatorsResponseSchema;
+  },
+  /**
+   * Creates an operator without a key.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.CreateOperator
+   */
+  createOperator: {
+    methodKind: "unary";
+    input: typeof CreateOperatorRequestSchema;
+    output: typeof CreateOperatorResponseSchema;
+  },
+  /**
+   * Lists the keys of a user or an operator, including revoked ones.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ListApiKeys
    */
@@ -1676,7 +1836,7 @@ export const OperatorService: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * Makes an API key for a user; the key is shown in this answer only.
+   * Creates an API key for a user or an operator. The key is only in this response.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.CreateApiKey
    */
@@ -1686,7 +1846,7 @@ export const OperatorService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Revokes any user's key at once.
+   * Revokes the key of any user or operator immediately. The last key that can sign an operator in is not revoked.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.RevokeApiKey
    */

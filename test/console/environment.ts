@@ -1,4 +1,4 @@
-// @ts-expect-error: a plain script, which runs before there is a compiler.
+// @ts-expect-error: a plain script without type declarations.
 import { buildConsole } from '../../deploy/console.mjs';
 import { origins } from '../../sandbox/list.ts';
 import { startOrigins } from '../../sandbox/server.ts';
@@ -6,31 +6,34 @@ import { type Api, apiOf } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A service with the built console, on the fake marketplaces. */
-export interface Stage {
+/** Service with the built console and fake marketplaces. */
+export interface ConsoleEnvironment {
   deployment: Deployment;
   api: Api;
-  /** Where the console is. */
+  /** URL of the console. */
   url: string;
-  /** Where webhooks go: the operators' do from the start. */
+  /** Receiver of webhooks; the operators' webhook is set to it. */
   receiver: Receiver;
   /** Address of the fake store of marketplace F. */
   store: string;
   stop(): Promise<void>;
 }
 
-/** How a stage is set. */
-export interface StageOptions {
-  /** Milliseconds before every answer of a marketplace. */
+/** Options for startConsoleEnvironment(). */
+export interface ConsoleEnvironmentOptions {
+  /** Latency of each response of a fake marketplace, in milliseconds. */
   latencyMs: number;
-  /** What each origin bears; without it, as fast as it goes. */
-  gentleness?: { concurrency: number; requests_per_second: number };
+  /** Limits per origin; unlimited by default. */
+  limits?: { concurrency: number; requests_per_second: number };
 }
 
 const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} };
 
-/** Builds the console where it is not, and starts a service on the embedded stack. */
-export async function openStage({ latencyMs, gentleness }: StageOptions): Promise<Stage> {
+/** Builds the console if necessary and starts a service on the embedded stack. */
+export async function startConsoleEnvironment({
+  latencyMs,
+  limits,
+}: ConsoleEnvironmentOptions): Promise<ConsoleEnvironment> {
   if (!buildConsole()) throw new Error('the console could not be built');
   const running = await startOrigins({ origins, latencyMs });
   const receiver = await startReceiver();
@@ -43,7 +46,7 @@ export async function openStage({ latencyMs, gentleness }: StageOptions): Promis
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },
-    ...(gentleness ? { gentleness } : {}),
+    ...(limits ? { gentleness: limits } : {}), // cspell:disable-line
   });
   try {
     await deployment.start();

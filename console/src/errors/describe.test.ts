@@ -1,10 +1,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
-import { describeFault } from './describe.ts';
-import { restFault } from './rest-fault.ts';
+import { describeError } from './describe.ts';
+import { readRestError } from './rest-error.ts';
 
-test('problems of a call are named by their place', () => {
+test('describeError() names the field of each problem', () => {
   const error = new ConnectError('The request is not valid.', Code.InvalidArgument, undefined, [
     {
       desc: FaultSchema,
@@ -23,24 +23,24 @@ test('problems of a call are named by their place', () => {
       },
     },
   ]);
-  expect(describeFault(error)).toEqual({
-    title: 'The request has problems',
+  expect(describeError(error)).toEqual({
+    title: 'Invalid request',
     detail: 'The request is not valid.',
     problems: [{ where: 'items.3', message: 'Field required' }],
   });
 });
 
 test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
-  'a browser that got no answer ("%s") is told in words',
+  'describeError() explains the network error "%s"',
   (message) => {
-    expect(describeFault(new TypeError(message)).detail).toMatch(/^The service cannot be reached/);
-    expect(describeFault(ConnectError.from(new TypeError(message))).problems).toEqual([]);
+    expect(describeError(new TypeError(message)).detail).toMatch(/^Cannot reach the service/);
+    expect(describeError(ConnectError.from(new TypeError(message))).problems).toEqual([]);
   },
 );
 
-test('a REST answer is read in each of its shapes', async () => {
+test('readRestError() reads every shape of an error response', async () => {
   const read = async (status: number, body: string) =>
-    describeFault(await restFault(new Response(body, { status })));
+    describeError(await readRestError(new Response(body, { status })));
   expect(await read(402, '{"detail":"5 short","required":8,"current":3,"shortfall":5}')).toMatchObject({
     detail: '5 short',
     problems: [],

@@ -4,8 +4,8 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import type { Session } from './session.ts';
 import { transport } from './transport.ts';
 
-/** Finds out whose key it is, by asking. Throws the ConnectError of a key that nobody is let in with. */
-export async function openSession(key: string): Promise<Session> {
+/** Resolves the role and name of a key. Throws a ConnectError if the key is not valid. */
+export async function resolveSession(key: string): Promise<Session> {
   const headers = { authorization: `Bearer ${key}` };
   try {
     const { account } = await createClient(AccountService, transport).getAccount({}, { headers });

@@ -1,0 +1,34 @@
+/** Problem of an invalid request, as the REST API reports it. */
+export interface RestProblem {
+  loc: (string | number)[];
+  msg: string;
+}
+
+/** Error response of the REST API; the message is its `detail`. */
+export class RestError extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly problems: readonly RestProblem[];
+
+  constructor(status: number, title: string, message: string, problems: readonly RestProblem[] = []) {
+    super(message);
+    this.name = 'RestFault';
+    this.status = status;
+    this.title = title;
+    this.problems = problems;
+  }
+}
+
+/** Reads an error response. */
+export async function readRestError(response: Response): Promise<RestError> {
+  const text = await response.text();
+  const title = `${response.status} ${response.statusText}`.trim();
+  try {
+    const { detail } = JSON.parse(text) as { detail: string | RestProblem[] };
+    if (typeof detail === 'string') return new RestError(response.status, title, detail);
+    const message = detail.length === 1 ? detail[0]!.msg : `The request has ${detail.length} problems.`;
+    return new RestError(response.status, title, message, detail);
+  } catch {
+    return new RestError(response.status, title, text.slice(0, 300) || 'The response has no details.');
+  }
+}

@@ -1,0 +1,30 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { EmptyState } from '@mantine/core';
+import { IconInbox } from '@tabler/icons-react';
+import { useEffect } from 'react';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { Files } from './Files.tsx';
+import { Records } from './Records.tsx';
+
+/** Results of the caller's job: its files, or its records if its kind writes no files. */
+export function Results({ job }: { job: Job }) {
+  const query = useQuery(
+    JobService.method.listFiles,
+    { jobId: job.jobId },
+    { refetchInterval: job.ended ? false : pollMs.list },
+  );
+  const { refetch } = query;
+  // The merged file is written just before the job ends.
+  useEffect(() => {
+    if (job.ended) void refetch();
+  }, [job.ended, refetch]);
+  const files = query.data?.files;
+  if (job.ended && files?.length === 0 && !query.isFetching) {
+    if (job.success > 0) return <Records job={job} />;
+    const description =
+      job.notRun === job.total ? 'This job did not run.' : 'No unit succeeded. See Failures for the reasons.';
+    return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
+  }
+  return <Files files={files ?? []} query={query} />;
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { creditsText, progressText, unitStatus } from './outcome.ts';
+
+describe('progressText()', () => {
+  test.each([
+    [{ success: 0, failed: 60, notRun: 60, total: 60 }, 'Not run'],
+    [{ success: 120, failed: 280, notRun: 277, total: 400 }, '123 of 400, 3 failed, 277 not run'],
+    [{ success: 50, failed: 0, notRun: 0, total: 60 }, '50 of 60'],
+    [{ success: 0, failed: 2, notRun: 0, total: 2 }, '2 of 2, 2 failed'],
+  ])('describes %j as "%s"', (job, expected) => {
+    expect(progressText(job)).toBe(expected);
+  });
+});
+
+describe('creditsText()', () => {
+  const job = { cost: 600, charged: 600, refunded: 0, unitPrice: 10, ended: true };
+  test.each([
+    [{ charged: 0 }, 'Nothing charged'],
+    [{ charged: 0, ended: false }, '600 credits on approval (10 per unit)'],
+    [{}, '600 credits (10 per unit)'],
+    [{ refunded: 80 }, '600 credits, 80 refunded (10 per unit)'],
+  ])('describes %j as "%s"', (part, expected) => {
+    expect(creditsText({ ...job, ...part })).toBe(expected);
+  });
+});
+
+test.each([
+  ['FAILED', 'rejected', 'NOT_RUN'],
+  ['FAILED', 'terminated', 'NOT_RUN'],
+  ['FAILED', 'page_not_found', 'FAILED'],
+  ['SUCCESS', '', 'SUCCESS'],
+])('unitStatus() of %s with code "%s" is %s', (status, code, expected) => {
+  expect(unitStatus({ status, code })).toBe(expected);
+});

@@ -1,0 +1,55 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { useMutation } from '@connectrpc/connect-query';
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { KeyList } from '../keys/KeyList.tsx';
+import { Section } from '../layout/Section.tsx';
+import type { ListQuery } from '../list/ListTable.tsx';
+import { Moment } from '../time/Moment.tsx';
+
+/** API keys of an operator. */
+export function OperatorKeys({
+  operator: { id, name, keys },
+  query,
+}: {
+  operator: Operator;
+  query: ListQuery;
+}) {
+  const creation = useMutation(OperatorService.method.createApiKey);
+  const revocation = useMutation(OperatorService.method.revokeApiKey);
+  const [opened, { open, close }] = useDisclosure();
+  const [lastUsed] = keys
+    .flatMap(({ lastUsedAt }) => lastUsedAt ?? [])
+    .sort((one, other) => timestampMs(other) - timestampMs(one));
+  return (
+    <Section
+      title={name}
+      description={
+        <>
+          Last active: <Moment at={lastUsed} relative none="never" />
+        </>
+      }
+      actions={
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={open}
+          aria-label={`Create key for ${name}`}
+        >
+          Create key
+        </Button>
+      }
+    >
+      <KeyList
+        query={{ isPending: false, error: null, refetch: query.refetch, data: { keys } }}
+        create={(request) => creation.mutateAsync({ ...request, userId: id })}
+        revoke={revocation.mutateAsync}
+        creating={opened}
+        close={close}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,51 @@
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { Button, Center, Skeleton } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { Page } from '../layout/Page.tsx';
+import { NewOperatorModal } from './NewOperatorModal.tsx';
+import { OperatorKeys } from './OperatorKeys.tsx';
+
+/** Operators with their API keys. */
+export function OperatorsPage() {
+  const [opened, { open, close }] = useDisclosure();
+  const query = useInfiniteQuery(
+    OperatorService.method.listOperators,
+    { pageSize: 20, pageToken: '' },
+    {
+      pageParamKey: 'pageToken',
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: pollMs.idle,
+    },
+  );
+  return (
+    <Page
+      title="Operators"
+      description="Operators approve jobs and manage users. Create one operator per person."
+      actions={
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+          Create operator
+        </Button>
+      }
+    >
+      {query.isPending && <Skeleton height={160} role="status" aria-label="Loading operators" />}
+      {query.error && <ErrorAlert error={query.error} retry={query.refetch} />}
+      {query.data?.pages
+        .flatMap(({ operators }) => operators)
+        .map((operator) => (
+          <OperatorKeys key={operator.id} operator={operator} query={query} />
+        ))}
+      {query.hasNextPage && (
+        <Center>
+          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+            Load more
+          </Button>
+        </Center>
+      )}
+      <NewOperatorModal opened={opened} close={close} />
+    </Page>
+  );
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import {
+  type Operator,
+  OperatorSchema,
+  OperatorService,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
+import { type Column, count, time } from './print.ts';
+
+/** Formats the time of the last use of any key. */
+function lastUsed({ keys }: Operator): string {
+  const times = keys.map(({ lastUsedAt }) => time(lastUsedAt)).sort();
+  return times.at(-1) || 'never';
+}
+
+const columns: Column<Operator>[] = [
+  { name: 'OPERATOR', text: ({ id }) => id },
+  { name: 'NAME', text: ({ name }) => name },
+  {
+    name: 'ACTIVE KEYS',
+    text: ({ keys }) => count(keys.filter(({ revokedAt }) => revokedAt === undefined).length),
+    isNumber: true,
+  },
+  { name: 'LAST USED (UTC)', text: lastUsed },
+  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
+];
+
+const { createOperator, listOperators } = OperatorService.method;
+
+/** Adds `operator list` and `operator create`. */
+export function addOperatorCommands(program: Command): void {
+  const operator = program.command('operator').description('operators; manage their keys with `key`');
+  addCommand<{ limit?: string }>(operator, {
+    usage: 'list',
+    about: 'list operators, newest first',
+    options: [limitOption],
+    async run(session, { limit }) {
+      const max = integer('--limit', limit, 50);
+      const pages = session
+        .operator()
+        .pages(listOperators, { pageSize: pageSize(max) }, { signal: session.signal });
+      const operators = await take(pages, (page) => page.operators, max);
+      await session.list(OperatorSchema, operators, columns, 'No operators.');
+    },
+  });
+  addCommand(operator, {
+    usage: 'create <name>',
+    about: 'create an operator without keys and print its id',
+    async run(session, _options, name: string) {
+      const created = await session.operator().call(createOperator, { name }, { signal: session.signal });
+      await session.show(OperatorSchema, created.operator!, () => `${created.operator!.id}\n`);
+    },
+  });
+}
