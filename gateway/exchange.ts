@@ -3,7 +3,7 @@ import { tagHeader } from '../src/contract/answer-headers.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
-import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
+import { encode, minBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';
 import type { GatewayClock, GatewayLog, Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
@@ -122,14 +122,14 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
   const { request, response } = exchange;
   const length = Buffer.byteLength(content);
   // What is smaller is the same for every client.
-  if (length >= leastBytes) response.setHeader('vary', 'accept-encoding');
+  if (length >= minBytes) response.setHeader('vary', 'accept-encoding');
   if (hasBody(request) && !request.complete) {
     response.setHeader('content-length', length);
     endBeforeBody(request, response, content);
     return;
   }
   const encoding =
-    compressible && length >= leastBytes ? preferredEncoding(request.headers['accept-encoding']) : undefined;
+    compressible && length >= minBytes ? preferredEncoding(request.headers['accept-encoding']) : undefined;
   if (encoding === undefined) {
     response.setHeader('content-length', length);
     response.end(content);

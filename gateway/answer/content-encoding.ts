@@ -7,7 +7,7 @@ import Negotiator from 'negotiator';
 export type Encoding = 'br' | 'gzip';
 
 /** Answers of fewer bytes are sent as they are. */
-export const leastBytes = 1024;
+export const minBytes = 1024;
 
 // A little worse than the libraries' defaults, many times faster: answers are made anew for every call.
 // Stryker disable next-line ObjectLiteral: the level decides on speed and size only

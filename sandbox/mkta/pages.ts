@@ -4,14 +4,14 @@ import { refusals } from './refusals.ts';
 
 const title = 'Shop of lamps';
 
-/** The product page's own request, and what it shows then. */
-const askForItem = (itemId: string, shopId: string) => `
+/** Script of a product page: sends the page's own request and renders the response. */
+const requestItem = (itemId: string, shopId: string) => `
 const query = new URLSearchParams({ item_id: '${itemId}', shop_id: '${shopId}', detail_level: '0' });
 const answer = await ask('/api/v4/pdp/get_pc?' + query).then((response) => response.json());
 document.getElementById('root').textContent = answer.data?.item?.title ?? 'Nothing to see';
 `;
 
-const askForSearch = `
+const requestSearch = `
 const asked = new URLSearchParams(location.search);
 const category = /-cat\\.(?:\\d+\\.)*(\\d+)$/.exec(location.pathname)?.[1];
 const query = new URLSearchParams({
@@ -23,8 +23,8 @@ const query = new URLSearchParams({
 await ask('/api/v4/search/search_items?' + query);
 `;
 
-/** A shop's page asks for both of its lists, 30 places at a time. */
-const askForShop = (shopId: string) => `
+/** Script of a shop's page: requests both of its lists, 30 entries at a time. */
+const requestShop = (shopId: string) => `
 const offset = String(30 * Number(new URLSearchParams(location.search).get('page') ?? 0));
 const list = { limit: '30', offset };
 await ask('/api/v4/shop/rcmd_items?' + new URLSearchParams({ ...list, bundle: 'shop_page_category_tab_main', shop_id: '${shopId}' }));
@@ -39,14 +39,14 @@ function redirect(location: string): OriginReply {
   return { status: 302, headers: { location }, body: '' };
 }
 
-/** Larger than any page that is worth rendering. */
+/** Size in bytes above the limit for rendered pages. */
 const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 
-/** Product pages as they should not be, by the item id's last three digits (README.md). */
+/** Faulty product pages, by the item id's last three digits (README.md). */
 function odd(request: OriginRequest, itemId: string, shopId: string): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const page = (code: string, body = 'Loading…') => sealedPage(request, title, body, code);
-  const item = askForItem(itemId, shopId);
+  const item = requestItem(itemId, shopId);
   switch (itemId.slice(-3)) {
     case '820':
       return redirect('/buyer/login?next=%2F');
@@ -81,7 +81,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
     case '831':
       return redirect('http://other-country.example/');
     case '832':
-      return page(`{${askForItem(`${Number(itemId) + 1}`, shopId)}}{${item}}`);
+      return page(`{${requestItem(`${Number(itemId) + 1}`, shopId)}}{${item}}`);
     case '833':
       return html(404, `<title>Not found</title><p>We could not find that page.`);
     case '834':
@@ -98,7 +98,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
   }
 }
 
-/** The login page, and the page where a puzzle waits. */
+/** The login page and the captcha page. */
 const login = html(
   200,
   '<title>Login</title><form><input name="key"><input type="password" name="word"></form>',
@@ -108,7 +108,7 @@ const puzzle = html(
   '<title>Verify</title><form action="/verify/captcha"><p>Slide to fit the puzzle.</p></form>',
 );
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other paths. */
+/** Returns the HTML page of a path. Its scripts request the data. Undefined for other paths. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { pathname } = request.url;
   const [, shopId, itemId] =
@@ -116,13 +116,13 @@ export function page(request: OriginRequest): OriginReply | undefined {
   if (shopId !== undefined && itemId !== undefined) {
     const moved = pathname.includes('-i.') && itemId.endsWith('835');
     const reply = moved ? undefined : odd(request, itemId, shopId);
-    return reply ?? sealedPage(request, title, 'Loading…', askForItem(itemId, shopId));
+    return reply ?? sealedPage(request, title, 'Loading…', requestItem(itemId, shopId));
   }
   if (pathname === '/search' || /-cat\.[\d.]+$/.test(pathname)) {
-    return sealedPage(request, title, 'Loading…', askForSearch);
+    return sealedPage(request, title, 'Loading…', requestSearch);
   }
   const shop = /^\/shop\/(\d+)(?:\/search)?$/.exec(pathname)?.[1];
-  if (shop !== undefined) return sealedPage(request, title, 'Loading…', askForShop(shop));
+  if (shop !== undefined) return sealedPage(request, title, 'Loading…', requestShop(shop));
   if (pathname === '/buyer/login') return login;
   if (pathname.startsWith('/verify/')) return puzzle;
   return undefined;

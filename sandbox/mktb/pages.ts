@@ -1,9 +1,9 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
 import { sealedPage } from '../seal.ts';
-import { shopOf } from './goods.ts';
+import { shopOf } from './products.ts';
 
-/** Asks for one operation as the site's pages do: without a look at the query, since the fakes take any. */
-function askFor(operationName: string, variables: object): string {
+/** Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it. */
+function operationScript(operationName: string, variables: object): string {
   return `
 await ask('/graphql/${operationName}', {
   method: 'POST',
@@ -15,10 +15,10 @@ await ask('/graphql/${operationName}', {
 function search(query: URLSearchParams): string {
   const page = Number(query.get('page') ?? 1);
   const asked = { q: query.get('q') ?? '', page: String(page), rows: '60', start: String((page - 1) * 60) };
-  return askFor('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
+  return operationScript('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
 }
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other requests. */
+/** Returns the HTML page of a request. Its scripts request the data. Undefined for other requests. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { method, url } = request;
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
@@ -26,12 +26,12 @@ export function page(request: OriginRequest): OriginReply | undefined {
   const show = (code: string) => sealedPage(request, 'Pasar', 'Memuat…', code);
   if (url.pathname === '/search') return show(search(url.searchParams));
   const [shop, second, third, ...rest] = parts as [string, ...string[]];
-  if (second === undefined) return show(askFor('ShopInfoCore', { id: 0, domain: shop }));
+  if (second === undefined) return show(operationScript('ShopInfoCore', { id: 0, domain: shop }));
   if (third === undefined) {
-    return show(askFor('PDPGetLayoutQuery', { shopDomain: shop, productKey: second }));
+    return show(operationScript('PDPGetLayoutQuery', { shopDomain: shop, productKey: second }));
   }
   const etalaseId = second === 'etalase' ? third : 'etalase';
   const keyword = url.searchParams.get('q') ?? '';
   const variables = { sid: shopOf(shop).id, etalaseId, keyword, page: Number(rest.at(-1)), perPage: 80 };
-  return show(askFor('ShopProducts', variables));
+  return show(operationScript('ShopProducts', variables));
 }

@@ -1,8 +1,8 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
 import { sealedPage } from '../seal.ts';
 
-/** A product page asks for the summary, and then for the description. */
-const askForProduct = (id: string, query: URLSearchParams) => `
+/** Script of a product page: requests the summary, then the description. */
+const requestProduct = (id: string, query: URLSearchParams) => `
 const product = '/backend/product-detail/products/${encodeURIComponent(id)}/';
 await ask(product + '_summary?' + new URLSearchParams({
   pickupPointCode: ${JSON.stringify(query.get('pickupPointCode') ?? '')}, cnc: 'false',
@@ -11,17 +11,17 @@ await ask(product + '_summary?' + new URLSearchParams({
 await ask(product + 'description');
 `;
 
-const askForShop = (code: string, query: URLSearchParams) => `
+const requestShop = (code: string, query: URLSearchParams) => `
 const asked = new URLSearchParams(${JSON.stringify(query.toString())});
 asked.set('itemPerPage', '40');
 await ask('/backend/search/merchant/${encodeURIComponent(code)}?' + asked);
 `;
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other paths. */
+/** Returns the HTML page of a path. Its scripts request the data. Undefined for other paths. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const [, sort, id] = /^\/(p|merchant)\/[^/]+\/([^/]+)$/.exec(pathname) ?? [];
   if (id === undefined) return undefined;
-  const asking = sort === 'p' ? askForProduct : askForShop;
+  const asking = sort === 'p' ? requestProduct : requestShop;
   return sealedPage(request, 'Toko', 'Memuat…', asking(decodeURIComponent(id), searchParams));
 }

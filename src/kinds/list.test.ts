@@ -3,18 +3,18 @@ import { markets } from '../markets/list.ts';
 import { aJob } from '../store/contract/samples.ts';
 import { kinds } from './list.ts';
 
-const approved = { approval: true, workingHours: true, judgedBy: 'batches' };
+const approved = { approval: true, workingHours: true, statusFrom: 'batches' };
 const bulk = {
   lane: 'bulk',
   approval: false,
   workingHours: false,
   charge: 'submit',
-  judgedBy: 'units',
+  statusFrom: 'units',
   unqueued: 'refund',
   submittedNeeds: [],
 };
 
-/** The rules of each kind (interface, "Credit costs", "Limits" and the submit endpoints). */
+/** Properties of each kind (interface, "Credit costs", "Limits" and the submit endpoints). */
 const rules: Record<string, object> = {
   variant_sold: { ...bulk, ...approved, page: 'variants', batchSize: 50, charge: 'approval' },
   get_pc: { ...bulk, page: 'product', lane: 'single', batchSize: 1, unqueued: 'refuse', sequence: 'task' },

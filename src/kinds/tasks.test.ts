@@ -23,7 +23,7 @@ function snapshot(fields: Partial<Job>, outcomes: (Outcome | undefined)[]): JobS
   return { job, units, link, itemToken: () => '' };
 }
 
-test('retrieve shows every task with its identity, and a link that needs the token', async () => {
+test('retrieve shows every task with its identity and a link that requires the token', async () => {
   const shown = snapshot({ state: 'processing' }, [done, aFailure, undefined]);
   const [first, second, third] = shown.units!.map(({ batch }) => batch.id);
   expect(await kind.views.retrieve!.show(shown)).toEqual({
@@ -56,7 +56,7 @@ test('retrieve shows every task with its identity, and a link that needs the tok
 test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   [{ state: 'approved' }, [undefined], 'processing'],
   [{ state: 'processing' }, [aFailure, undefined], 'processing'],
-  // What failed is on the account before the end is shown.
+  // Refunds precede the terminal status.
   [{ state: 'processing' }, [done, aFailure], 'processing'],
   [{ state: 'settling' }, [done, aFailure], 'processing'],
   [{ state: 'completed', finishedAt: 1 }, [done, done], 'completed'],
@@ -66,7 +66,7 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   expect(await kind.views.retrieve!.show(snapshot(fields, outcomes))).toMatchObject({ status });
 });
 
-test('the answer to a submit lists the tasks as submitted', async () => {
+test('the response to a submit lists the submitted tasks', async () => {
   const shown = snapshot({ totalUnits: 1, cost: 6 }, [undefined]);
   expect(await kind.submitted(shown)).toEqual({
     jobId: shown.job.id,

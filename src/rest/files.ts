@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import {
   createEncoder,
   isCompressible,
-  leastBytes,
+  minBytes,
   preferredEncoding,
 } from '../../gateway/answer/content-encoding.ts';
 import { errorBody } from '../../gateway/answer/errors.ts';
@@ -81,7 +81,7 @@ export async function serveFile(
   const contentType = contentTypeOf(path);
   // Ranges count the bytes of the file itself, and resumed downloads do, too.
   const encoding =
-    request.headers.range === undefined && size >= leastBytes && isCompressible(contentType)
+    request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
       ? preferredEncoding(request.headers['accept-encoding'])
       : undefined;
   if (isCompressible(contentType)) response.setHeader('vary', 'accept-encoding');

@@ -30,7 +30,7 @@ export function recentKey({ input }: Unit, region: string): string {
   return `${region}/${input.shop_id}/${input.item_id}`;
 }
 
-/** One row of the CSV that a client uploads. */
+/** One row of the uploaded CSV. */
 export interface Row {
   region: string;
   shop_id: string;
@@ -39,18 +39,17 @@ export interface Row {
 
 const columns = ['region', 'shop_id', 'item_id'] as const;
 const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
-/** Products per submit (interface, "Limits"), and bytes in one row. */
-const mostRows = 2_000;
-const longestRow = 100_000;
-const mostProblems = 100;
+/** Maximum rows per submit (interface, "Limits"), and maximum bytes per row. */
+const maxRows = 2_000;
+const maxRowBytes = 100_000;
+const maxProblems = 100;
 const chunkBytes = 65_536;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * Reads the rows of a CSV in UTF-8 with a header row. Further columns are ignored, a column that
- * stands twice must say the same twice; blank lines are no rows. Faults: `invalid` with every row at
- * fault, up to 100, whose `loc` is ["body", "file", row, column], the header being row 0 (decisions,
- * "get_pc_bulk rejected CSV").
+ * Reads the rows of a CSV in UTF-8 with a header row. Other columns and blank lines are ignored; a column
+ * that occurs twice must have the same value twice. Fault `invalid` names every invalid row, up to 100
+ * problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
  */
 export async function readRows(file: Uint8Array): Promise<Row[]> {
   const problems: Problem[] = [];
@@ -59,10 +58,10 @@ export async function readRows(file: Uint8Array): Promise<Row[]> {
   const rows: Row[] = [];
   const unreadable = whyUnreadable(file);
   if (unreadable !== null) refuse([], ...unreadable);
-  else await parseRows(file, rows, refuse, () => problems.length >= mostProblems);
+  else await parseRows(file, rows, refuse, () => problems.length >= maxProblems);
   if (problems.length === 0 && rows.length === 0) refuse([], 'The file has no rows', 'too_short');
   if (problems.length > 0)
-    throw new Fault('invalid', 'The CSV was refused; nothing was charged.', { problems });
+    throw new Fault('invalid', 'The CSV is not valid; nothing was charged.', { problems });
   return rows;
 }
 
@@ -80,10 +79,10 @@ async function parseRows(
       trim: true,
       skip_empty_lines: true,
       relax_column_count: true,
-      // A note such as 27" screen, in a column that nobody reads, is no reason to refuse a file.
+      // An unescaped quote in an ignored column, such as 27" screen, does not invalidate the file.
       relax_quotes: true,
       record_delimiter: ['\r\n', '\n', '\r'],
-      max_record_size: longestRow,
+      max_record_size: maxRowBytes,
     }),
   );
   let places: Record<keyof Row, number[]> | undefined;
@@ -97,13 +96,13 @@ async function parseRows(
         if (missing.length > 0) return;
         continue;
       }
-      if (++number > mostRows) return refuse([], `The file has more than ${mostRows} rows`, 'too_long');
+      if (++number > maxRows) return refuse([], `The file has more than ${maxRows} rows`, 'too_long');
       rows.push(readRow(record, places, number, refuse));
       if (enough()) return;
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    refuse([number + 1], `The row cannot be read: ${error.message}`, 'csv_parsing');
+    refuse([number + 1], `The row cannot be parsed: ${error.message}`, 'csv_parsing');
   }
 }
 
@@ -135,13 +134,16 @@ function readRow(record: string[], places: Record<keyof Row, number[]>, number: 
   return row;
 }
 
-/** Why a file is not even looked into; null where it is. A line without an end costs the parser dearly. */
+/**
+ * Returns the problem of a file that is not parsed at all; null for none. The parser is slow on very long
+ * lines.
+ */
 function whyUnreadable(file: Uint8Array): [msg: string, type: string] | null {
   if (!isUtf8(file)) return ['The file is not UTF-8', 'unicode_error'];
   let line = 1;
   let start = 0;
   for (let at = 0; at <= file.length; at++) {
-    if (at - start > longestRow) return [`Line ${line} is longer than ${longestRow} bytes`, 'csv_parsing'];
+    if (at - start > maxRowBytes) return [`Line ${line} is longer than ${maxRowBytes} bytes`, 'csv_parsing'];
     if (file[at] !== lineFeed && file[at] !== carriageReturn) continue;
     line++;
     start = at + 1;

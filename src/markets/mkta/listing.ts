@@ -2,19 +2,19 @@ import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { card } from './card.ts';
-import { judged } from './faults.ts';
+import { parseResponse } from './faults.ts';
 import { idOf, impossibility } from './item.ts';
 import { withoutVisitors } from './visitors.ts';
 
 /** One page of a search, category or shop. */
 export interface Listing {
-  /** Products in the interface's shape, each once. */
+  /** Converted products without duplicates. */
   entries: JsonObject[];
-  /** Places that the page filled, duplicates and all: what paging counts. */
+  /** Number of entries including duplicates, which paging counts. */
   places: number;
-  /** How many there are altogether, as the site says; an estimate for searches. */
+  /** Total number of products as the site states it; an estimate for searches. */
   total: number | null;
-  /** Whether the site says that this is the last page. */
+  /** Whether the site marks the page as the last. */
   last: boolean | null;
 }
 
@@ -24,7 +24,7 @@ function inside(value: Json | undefined, ...path: string[]): Json | undefined {
   return found;
 }
 
-/** Every place where some generation of answers keeps its list. */
+/** Paths of the list in every generation of responses. */
 function* lists(body: JsonObject): Generator<Json | undefined> {
   for (const holder of [body, body.data]) {
     yield inside(holder, 'items');
@@ -67,30 +67,30 @@ function cardsOf(body: JsonObject): JsonObject[] {
   const list = found.find(({ length }) => length > 0) ?? found[0];
   if (list !== undefined) return list.filter(isObject);
   if (flag(body, 'nomore', 'no_more') !== null || count(body, 'total_count', 'total') !== null) return [];
-  throw new Fault('page_unreadable', 'the answer holds no list of items');
+  throw new Fault('page_unreadable', 'the response has no list of items');
 }
 
 /**
- * Reads one page of a listing, of any generation. With `shopId` other shops' products are left out.
- * Faults: those of `judged`; `page_unreadable` for an answer without a list or with a list of
- * something else; `page_mismatch` when every product is another shop's, or more than one in ten cannot be true.
+ * Reads one page of a listing of any generation. With `shopId`, products of other shops are left out. Faults:
+ * those of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch` if
+ * every product belongs to another shop or more than 10 % are implausible.
  */
 export function readListing(answer: PageAnswer, shopId?: string): Listing {
-  const body = withoutVisitors(judged(answer));
+  const body = withoutVisitors(parseResponse(answer));
   const cards = cardsOf(body);
   const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);
   if (cards.length > 0 && products.length === 0) {
-    throw new Fault('page_unreadable', 'the list holds no items that can be read');
+    throw new Fault('page_unreadable', 'the list has no readable items');
   }
   const impossible = products.filter((entry) => impossibility(entry, answer.at) !== null);
   if (impossible.length * 10 > products.length) {
-    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items cannot be true`);
+    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items are implausible`);
   }
   const own = products.filter(
     (entry) => shopId === undefined || [null, shopId].includes(idOf(entry, 'shopid')),
   );
   if (products.length > 0 && own.length === 0) {
-    throw new Fault('page_mismatch', `asked for shop ${shopId}, the items are of another shop`);
+    throw new Fault('page_mismatch', `requested shop ${shopId}, the items belong to another shop`);
   }
   const seen = new Set<string | null>();
   const entries = own.filter((entry) => {

@@ -2,24 +2,24 @@ import { Fault } from '../../base/fault.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
 import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from './card.ts';
 import { dataOf } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
 
-/** Products where the request names no limit (interface, "Limits"). */
+/** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 5000;
-/** No listing of the site goes this deep: what would read on is not one. */
-const deepest = 2000;
+/** Maximum pages of a listing. No listing of the site is as long, so a longer one is faulty. */
+const maxPages = 2000;
 
 const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryProducts', 'searchProduct'];
 
 interface Listing {
   products: JsonObject[];
-  /** Products that the site counts; null where it does not say. */
+  /** Number of products as the site states it; null if it does not. */
   total: number | null;
-  /** What the site wants to be sent with the next page's request. */
+  /** Parameters for the request of the next page. */
   carried: string;
 }
 
@@ -29,7 +29,7 @@ function productsOf(root: JsonObject): Json {
   return Array.isArray(products) ? products : null;
 }
 
-/** A page's products in any of the site's generations. A refusal is a fault, never an empty page. */
+/** Returns the products of a page of any generation. A refusal is a fault, never an empty page. */
 function listing(answer: PageAnswer): Listing {
   const root = dataOf(answer, roots, 'listing', 'page_failed');
   const header = object(root.header);
@@ -38,15 +38,15 @@ function listing(answer: PageAnswer): Listing {
   const code = text(header.responseCode);
   const message = text(header.errorMessage);
   const failed = (code !== null && code !== '0') || message !== null;
-  // Other codes come with products too, for a corrected or a related keyword.
+  // Other codes also accompany products, for a corrected or a related keyword.
   if (products.length === 0 && failed) {
     const words = message === null ? '' : `: ${message.slice(0, 200)}`;
-    throw new Fault('page_failed', `the search answered code ${code ?? 'none'} and no products${words}`);
+    throw new Fault('page_failed', `the search returned code ${code ?? 'none'} and no products${words}`);
   }
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
-    throw new Fault('page_unreadable', 'the search answer holds no list of products');
+    throw new Fault('page_unreadable', 'the search response has no list of products');
   }
-  // A category's count has been seen to count the page alone.
+  // A category's count can be that of the page alone.
   const counted = integer(root.count);
   return {
     products,
@@ -101,7 +101,7 @@ function entry(product: JsonObject): JsonObject {
   };
 }
 
-/** The site's own minimum price lets cheaper promoted products through. */
+/** The site's minimum price does not apply to promoted products. */
 function atLeast(entries: JsonObject[], pmin: number | null): JsonObject[] {
   if (pmin === null || pmin <= 0) return entries;
   return entries.filter((entry) => (number(entry.price) ?? 0) >= pmin);
@@ -112,15 +112,15 @@ function limitOf(input: JsonObject): number {
 }
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
-  const entries = fresh(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
+  const entries = newEntries(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }
 
 /**
- * Reads searches and categories: `products` with the interface's fields, prices in rupiah, and the
- * site's other fields beside. `input` holds `list_type`, `keyword` (a category's number for a
- * category), `category`, `pmin` and `product_limit`. Ends at the limit, at an empty page, at the
- * site's total, or at a page without a new product.
+ * Reads a search or category into `products`: the interface's fields with prices in rupiah, and the site's
+ * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
+ * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
+ * products.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -129,9 +129,9 @@ export const search: ListReader = {
     const pmin = integer(input.pmin);
     let left = limitOf(input);
     let carried = '';
-    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+    for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = listing(await fetch(searchRequest(input, page, carried)));
-      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id));
+      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (added.length === 0) break;
       const entries = atLeast(added, pmin).slice(0, left);
       left -= entries.length;

@@ -2,18 +2,18 @@ import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
 import { envelopeOf } from './faults.ts';
 import { merchantPage } from './pages.ts';
 import { address, headers } from './site.ts';
 import { merchantType } from './summary.ts';
 
 const perPage = 40;
-/** Products where the request names no limit (interface, "Limits"). */
+/** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 1500;
-/** No shop of the site has this many pages: what would read on is not one. */
-const deepest = 5000;
+/** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
+const maxPages = 5000;
 
 const filters = ['categoryids', 'keyword', 'brand'] as const;
 
@@ -83,11 +83,11 @@ function entry(product: JsonObject): JsonObject {
 
 interface Listing {
   products: JsonObject[];
-  /** The shop's name; null where the page does not say. */
+  /** Name of the shop; null if the page does not state it. */
   name: string | null;
-  /** The page shows the shop itself, not only products. */
+  /** Whether the page shows the shop itself and not only products. */
   isShop: boolean;
-  /** Last page by the site's count and products by it; null where it does not say. */
+  /** Number of the last page and of products as the site states them; null if it does not. */
   lastPage: number | null;
   total: number | null;
 }
@@ -97,16 +97,16 @@ function listing(answer: PageAnswer, input: JsonObject): Listing {
   const products = objects(data.products);
   const holdsNone = data.products === null || data.products === undefined;
   if (!holdsNone && (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))) {
-    throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
+    throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
   }
   const shop = object(data.merchant);
   if (holdsNone && Object.keys(shop).length === 0) {
-    throw new Fault('page_unreadable', "the answer holds no list of the shop's products");
+    throw new Fault('page_unreadable', "the response has no list of the shop's products");
   }
   const asked = text(input.shopid)?.trim().toUpperCase();
   const code = text(shop.code) ?? text(shop.merchantCode);
   if (asked !== undefined && code !== null && code.toUpperCase() !== asked) {
-    throw new Fault('page_mismatch', `asked for shop ${asked}, got ${code}`);
+    throw new Fault('page_mismatch', `requested shop ${asked}, got ${code}`);
   }
   const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === asked);
   const paging = object(data.paging);
@@ -119,19 +119,21 @@ function listing(answer: PageAnswer, input: JsonObject): Listing {
   };
 }
 
-/** A first page without products and without the shop: empty only if the filters made it so. */
+/** A first page with neither products nor the shop is empty only if the filters excluded everything. */
 async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | null> {
   const filtered = filters.some((name) => text(input[name]) !== null);
   const bare = filtered ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input) : null;
   if (bare && (bare.isShop || bare.products.length > 0)) return bare.name;
-  throw new Fault('page_not_found', `the site knows no shop ${text(input.shopid)}`);
+  throw new Fault('page_not_found', `the site has no shop ${text(input.shopid)}`);
 }
 
-/** What the site answers to a page that it does not have. */
+/** Response to the request of a page that does not exist. */
 const noSuchPage: readonly number[] = [400, 404, 410, 422];
 
-/** A page past the last by the site's count, which names no more than so many pages (20 seen) however
- *  many products there are. Null where the site has no such page. */
+/**
+ * Reads a page beyond the stated last page: the site states at most 20 pages, however many products there
+ * are. Null if the page does not exist.
+ */
 async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Promise<Listing | null> {
   const answer = await fetch(pageRequest(input, page));
   return noSuchPage.includes(answer.status) ? null : listing(answer, input);
@@ -143,14 +145,14 @@ function limitOf(input: JsonObject): number {
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
   const entries = listing(answer, input).products.map(entry);
-  return fresh(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
+  return newEntries(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
 }
 
 /**
- * Reads a shop's products: `products` with the interface's fields, prices in rupiah, and the site's
- * other fields beside; the summary holds `store_name`. `input` holds `shopid` (the merchant code),
- * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the last page by the site's
- * count, at an empty page, or at a page without a new product.
+ * Reads a shop's products into `products`: the interface's fields with prices in rupiah, and the site's other
+ * fields. The summary has `store_name`. `input` has `shopid` (the merchant code), `categoryids`, `keyword`,
+ * `brand` and `limit`. Ends at the limit, at the stated last page, at an empty page, or at a page without new
+ * products.
  */
 export const merchant: ListReader = {
   sort: 'list',
@@ -159,13 +161,13 @@ export const merchant: ListReader = {
     let left = limitOf(input);
     let name: string | null = null;
     let past = false;
-    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+    for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found: Listing | null = past
         ? await pastCount(input, page, fetch)
         : listing(await fetch(pageRequest(input, page)), input);
       if (found === null) break;
       name ??= found.name;
-      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
+      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
       if (added.length === 0) {
         if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
         break;

@@ -1,20 +1,20 @@
-/** What an address asks for: which store, which of its pages, and what is kept of them. */
+/** Parsed address: the store, the page, and the filter. */
 export interface StorePage {
   /** Scheme, host and port. */
   origin: string;
-  /** The store as results name it: its host, with the port where there is one. */
+  /** Name of the store in results: its host, with the port if there is one. */
   store: string;
-  /** Path of a language or country in front of the store's paths ("/fr", "/en-us"), or "". */
+  /** Path prefix of a language or country ("/fr", "/en-us"), or "". */
   prefix: string;
   /** Handle of the collection; null for the whole store. */
   collection: string | null;
-  /** Words that products are searched for; null where nothing is searched. */
+  /** Words of the search; null without a search. */
   words: string[] | null;
   type: 'collection' | 'store' | 'search';
 }
 
 const locale = /^[a-z]{2,3}(?:-[a-z0-9]{2,4})?$/i;
-/** Names of a store's own paths that look like a language. */
+/** Path segments that look like a language but are not one. */
 const notLocales: readonly string[] = ['cdn', 'api', 'faq', 'app', 'new', 'all'];
 
 const accepted =
@@ -24,11 +24,11 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Error(`the path part ${part} is not well encoded`);
+    throw new Error(`the path part ${part} has invalid percent-encoding`);
   }
 }
 
-/** The words of a search, in lower case, without the marks that search boxes understand. */
+/** Returns the words of a search in lower case, without the operators of search boxes. */
 export function wordsOf(query: string): string[] {
   return query
     .normalize('NFKC')
@@ -50,26 +50,26 @@ function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { sea
   if (name === 'collections' && handle !== undefined) {
     if (more.length === 0) return { prefix, collection: decoded(handle), search: false };
     if (more[0] === 'products') throw new Error(`a product's address; expected ${accepted}`);
-    throw new Error('a collection narrowed by a tag is not read; name the collection itself');
+    throw new Error('a collection filtered by tag is not supported; pass the collection itself');
   }
-  throw new Error(`not an address that is read; expected ${accepted}`);
+  throw new Error(`unsupported address; expected ${accepted}`);
 }
 
 /**
- * Reads a submitted address (decisions, "F"). A language's prefix is kept; `page`, `sort_by` and other
- * parts of a collection's query say nothing of which products it holds and are left out. Throws a plain
- * Error that says what is wrong.
+ * Parses a submitted address. A language prefix is kept; `page`, `sort_by` and other query parameters of a
+ * collection are ignored, because they do not affect its products. Throws an Error that describes the
+ * problem.
  */
 export function storePage(address: string): StorePage {
   const url = URL.parse(address.trim());
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Error(`not a web address; expected ${accepted}`);
+    throw new Error(`not an http or https address; expected ${accepted}`);
   }
   if (url.username !== '' || url.password !== '')
-    throw new Error('an address must not hold a user or password');
+    throw new Error('an address must not contain a user or password');
   const { prefix, collection, search } = placeOf(url.pathname);
   const words = search ? wordsOf(url.searchParams.get('q') ?? '') : null;
-  if (words?.length === 0) throw new Error('a search needs words: /search?q=…');
+  if (words?.length === 0) throw new Error('a search needs keywords: /search?q=…');
   const type = words ? 'search' : collection === null ? 'store' : 'collection';
   return { origin: url.origin, store: url.host, prefix, collection, words, type };
 }

@@ -5,9 +5,9 @@ import { retryAfterMs } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
 import { checkContainers } from './json-values.ts';
-import { strangePage } from './strange-page.ts';
+import { unexpectedPage } from './unexpected-page.ts';
 
-/** Paths and hosts that visitors are sent to instead of what they asked for. */
+/** Patterns of redirect targets: logins, robot checks, and choices of country or language. */
 const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
 const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\/sorry\//i;
 const chooserAddress =
@@ -30,8 +30,11 @@ function parsed(body: string): { value: Json } | { reason: string } {
   }
 }
 
-/** The site's own words for an error in a JSON answer: its message, error or errors. Null without. */
-export function errorWords(value: Json | undefined): string | null {
+/**
+ * Returns the site's message for an error in a JSON response: its message, error or errors. Null if there is
+ * none.
+ */
+export function errorMessage(value: Json | undefined): string | null {
   const root = object(Array.isArray(value) ? value[0] : value);
   for (const member of [root.message, root.error_description, root.error, root.errors, root.detail]) {
     const words =
@@ -50,8 +53,8 @@ export function errorWords(value: Json | undefined): string | null {
   return null;
 }
 
-/** Tells whether words of the site say that something is not there. */
-export function saysMissing(words: string | null): boolean {
+/** Returns whether a message of the site says that something does not exist. */
+export function isNotFoundMessage(words: string | null): boolean {
   return words !== null && missing.test(words);
 }
 
@@ -59,84 +62,83 @@ function titleOf(html: string): string | null {
   return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
 }
 
-/** Bot managers that speak JSON: a challenge to solve, or where the captcha is. */
+/** Returns whether a JSON response is a bot manager's challenge or captcha. */
 function isCheckJson(value: Json): boolean {
   if (!isObject(value)) return false;
   if ('sec-cp-challenge' in value || 'cpr_chlge' in value) return true;
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
-/** Tells whether an address is one of a market's pages for another region than was asked for. */
-export type Elsewhere = (target: URL) => boolean;
+/** Returns whether a redirect target belongs to another region of the market than the requested one. */
+export type RegionCheck = (target: URL) => boolean;
 
 /**
- * The fault that a redirect stands for which was not to be followed: `page_login`, `page_blocked` and
- * `page_region` by where it leads (a login, a check; a choice of countries, another country's host, or what
- * `elsewhere` knows as another region), else `page_failed`.
+ * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked` for a robot
+ * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
+ * accepts, else `page_failed`.
  */
-export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => false): Fault {
+export function redirectFault(answer: PageAnswer, isOtherRegion: RegionCheck = () => false): Fault {
   const { status, url, headers } = answer;
   const target = URL.parse(headers.location ?? '', url);
   const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
-  const points = `the site answered ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
+  const points = `the site returned ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
   if (target === null) return new Fault('page_failed', points);
   if (checkAddress.test(place)) return new Fault('page_blocked', `${points}: a robot check`);
   if (loginAddress.test(place)) return new Fault('page_login', `${points}: a login`);
   const asked = URL.parse(url)?.hostname ?? '';
-  if (chooserAddress.test(place) || elsewhere(target) || isOtherCountry(asked, target.hostname)) {
-    return new Fault('page_region', `${points}: another region than was asked for`);
+  if (chooserAddress.test(place) || isOtherRegion(target) || isOtherCountry(asked, target.hostname)) {
+    return new Fault('page_region', `${points}: another region than the requested one`);
   }
   return new Fault('page_failed', points);
 }
 
 /**
- * The fault that an answer's status stands for, for any status outside 200–299: `page_not_found` for 404,
- * 410 and a 4xx whose words say so, `page_throttled` for 429 and 503 with the wait asked for, `page_login`
- * for 401, `page_blocked` for refusals, a redirect's by where it leads, else `page_failed`. `words`: what
- * the site said, for the message.
+ * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
+ * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
+ * for a refusal, redirectFault() for a redirect, else `page_failed`. `message` is the site's message.
  */
-export function statusFault(answer: PageAnswer, words: string | null, elsewhere?: Elsewhere): Fault {
+export function statusFault(answer: PageAnswer, words: string | null, isOtherRegion?: RegionCheck): Fault {
   const { status } = answer;
   const wait = retryAfterMs(answer.headers, answer.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
   const said = words === null ? '' : `: ${words}`;
   if (status === 404 || status === 410)
-    return new Fault('page_not_found', `the site answered ${status}${said}`);
+    return new Fault('page_not_found', `the site returned ${status}${said}`);
   if (status === 429 || status === 503) {
-    const seconds = wait === undefined ? '' : `, and asks to wait ${Math.ceil(wait / 1000)} s`;
+    const seconds = wait === undefined ? '' : `, retry after ${Math.ceil(wait / 1000)} s`;
     return new Fault(
       'page_throttled',
-      `the site answered ${status}: too many requests${seconds}${said}`,
+      `the site returned ${status}: too many requests${seconds}${said}`,
       details,
     );
   }
-  if (status === 401) return new Fault('page_login', `the site answered 401: it wants a login${said}`);
-  // 428 and 430 are what two bot managers answer with.
+  if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${said}`);
+  // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
     return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
   }
-  if (status >= 300 && status < 400) return redirectFault(answer, elsewhere);
-  if (status < 500 && saysMissing(words)) {
-    return new Fault('page_not_found', `the site answered ${status}${said}`);
+  if (status >= 300 && status < 400) return redirectFault(answer, isOtherRegion);
+  if (status < 500 && isNotFoundMessage(words)) {
+    return new Fault('page_not_found', `the site returned ${status}${said}`);
   }
-  return new Fault('page_failed', `the site answered ${status}${said}`, details);
+  return new Fault('page_failed', `the site returned ${status}${said}`, details);
 }
 
 /**
- * The JSON of an answer, for sites that answer in JSON. Faults: those of `statusFault` by status, of
- * `strangePage` for a web page or nothing, `page_blocked` for a check in JSON, and `page_unreadable` for
- * what is no JSON. Messages carry the status and the site's own words.
+ * Parses a JSON response. Faults: those of statusFault() for the status, those of unexpectedPage() for HTML
+ * or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON. Messages
+ * contain the status and the site's message.
  */
-export function jsonOf(answer: PageAnswer): Json {
+export function parseJsonResponse(answer: PageAnswer): Json {
   const body = answer.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
   const result = parsed(body);
   const html = body.startsWith('<');
-  const words = 'value' in result ? errorWords(result.value) : html ? titleOf(body) : null;
+  const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
   if (answer.status < 200 || answer.status > 299) {
-    // A shop's own 404 page may hold a captcha for its forms: the status counts before the words.
+    // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
     throw statusFault(answer, words);
   }
   if ('value' in result) {
@@ -144,7 +146,7 @@ export function jsonOf(answer: PageAnswer): Json {
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
     return result.value;
   }
-  if (html || body === '') throw strangePage(body, 'data');
+  if (html || body === '') throw unexpectedPage(body, 'data');
   const place = `${answer.body.length} bytes of ${brief(answer.headers['content-type'] ?? 'no content type')}`;
-  throw new Fault('page_unreadable', `the site sent broken JSON (${place}): ${result.reason}`);
+  throw new Fault('page_unreadable', `the site sent invalid JSON (${place}): ${result.reason}`);
 }
