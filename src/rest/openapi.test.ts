@@ -110,7 +110,7 @@ test('carries comments, statuses, bodies and errors of the contract', () => {
     items: { $ref: '#/components/schemas/mkta.VariantSoldItem-Input' },
     minItems: 1,
     maxItems: 50_000,
-    description: '1 to 50,000 items; the same item twice is two units.',
+    description: '1 to 50,000 items. Duplicates are charged twice.',
   });
   expect(schema('mkta.VariantSoldItem-Input').properties).toMatchObject({
     item_id: {
