@@ -42,8 +42,9 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
 function headerBytes(headers: Record<string, string | string[] | undefined>): number {
   let bytes = 0;
   for (const name in headers) {
-    const values = [headers[name] ?? []].flat();
-    bytes += values.reduce((sum, value) => sum + name.length + value.length, 0);
+    const value = headers[name];
+    if (typeof value === 'string') bytes += name.length + value.length;
+    else for (const each of value ?? []) bytes += name.length + each.length;
   }
   return bytes;
 }

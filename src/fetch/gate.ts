@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import { createFairLine, type FairLine, type Owner } from '../base/fair-line.ts';
 
 /** Who wants to be let in. */
@@ -71,21 +72,20 @@ export function createGate(room: number): Gate {
           inside += 1;
           return resolve(once());
         }
-        const giveUp = () => visitor.goAway(signal!.reason);
         const visitor = {
           comeIn: () => {
-            signal?.removeEventListener('abort', giveUp);
+            stopListening?.();
             resolve(once());
           },
           goAway: (reason: unknown) => {
-            signal?.removeEventListener('abort', giveUp);
+            stopListening?.();
             line.remove(visitor, owner);
             reject(reason);
           },
         };
         const line: FairLine<Visitor> = urgent ? urgently : waiting;
         line.add(visitor, owner);
-        signal?.addEventListener('abort', giveUp, { once: true });
+        const stopListening = signal && onAbort(signal, () => visitor.goAway(signal.reason));
       }),
     resize: (wanted) => {
       room = wanted;

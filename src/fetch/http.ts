@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
@@ -135,8 +136,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
         exchange.stop(stopped.reason);
       };
       const stopWatching = watchTransfer(exchange, limits, end);
-      const aborted = () => end(signal!.reason);
-      signal?.addEventListener('abort', aborted, { once: true });
+      const stopListening = signal && onAbort(signal, () => end(signal.reason));
       try {
         const answer = await answered(stopWatching, share, signal);
         way.took(null);
@@ -150,7 +150,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
         throw fault;
       } finally {
         stopWatching();
-        signal?.removeEventListener('abort', aborted);
+        stopListening?.();
       }
     };
   };

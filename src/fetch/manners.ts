@@ -74,6 +74,7 @@ function createManners(
 /** Makes what remembers the manners at origins: those asked longest ago are forgotten first. */
 export function rememberManners(options: MannersOptions): AllManners {
   const known = new Map<string, Manners>();
+  let latest = '';
 
   // Origins that are paused go last: the store keeps their pause, and the next request learns of it there.
   const forgetIdle = () => {
@@ -87,7 +88,10 @@ export function rememberManners(options: MannersOptions): AllManners {
 
   return {
     at: (origin, name, policy) => {
-      const manners = known.get(origin) ?? createManners(origin, name, policy, options);
+      const found = known.get(origin);
+      if (found !== undefined && origin === latest) return found;
+      latest = origin;
+      const manners = found ?? createManners(origin, name, policy, options);
       // The one asked last stands last.
       known.delete(origin);
       if (known.size >= mostOrigins) forgetIdle();

@@ -96,7 +96,12 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
   });
   const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
-  const policyOf = (market: string) => originPolicy(options.policyOf(market), origins.get(market));
+  const policies = new Map<string, OriginPolicy>();
+  const policyOf = (market: string): OriginPolicy => {
+    const policy = policies.get(market) ?? originPolicy(options.policyOf(market), origins.get(market));
+    policies.set(market, policy);
+    return policy;
+  };
 
   const mannersOf = (market: string, region: string, request: PageRequest): Manners => {
     const origin = fetcher.originOf(market, region, request);

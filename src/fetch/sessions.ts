@@ -69,9 +69,13 @@ function bytesOf(jar: CookieJar): number {
 export function createSessions(): Sessions {
   const jars = createKept<CookieJar>(bytesOf);
   return {
-    header: (visited, url, preferences = {}) => {
-      const kept = jars.get(visited)?.getCookiesSync(url) ?? [];
-      const chosen = Object.entries(preferences).filter(([name]) => kept.every(({ key }) => key !== name));
+    header: (visited, url, preferences) => {
+      const jar = jars.get(visited);
+      if (jar === undefined && preferences === undefined) return undefined;
+      const kept = jar?.getCookiesSync(url) ?? [];
+      const chosen = Object.entries(preferences ?? {}).filter(([name]) =>
+        kept.every(({ key }) => key !== name),
+      );
       const pairs = [
         ...kept.map((cookie) => cookie.cookieString()),
         ...chosen.map(([name, value]) => `${name}=${value}`),

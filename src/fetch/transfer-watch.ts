@@ -19,18 +19,22 @@ export function watchTransfer(
   { totalMs, minBytesPerSecond, slowMs }: TransferLimits,
   end: (fault: Fault) => void,
 ): () => void {
-  const late = setTimeout(
-    () => end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`)),
-    totalMs,
-  );
-  const checkSpeed = () => {
+  const startedAt = performance.now();
+  const isSlow = () => {
     const { bytes, ms } = exchange.received();
-    if (ms < slowMs || bytes * 1000 >= minBytesPerSecond * ms) return;
-    end(new Fault('page_timeout', `the page came at less than ${minBytesPerSecond} bytes per second`));
+    return ms >= slowMs && bytes * 1000 < minBytesPerSecond * ms;
   };
-  const slow = setInterval(checkSpeed, Math.min(1000, slowMs));
-  return () => {
-    clearTimeout(late);
-    clearInterval(slow);
+  const check = () => {
+    const leftMs = totalMs - (performance.now() - startedAt);
+    if (leftMs <= 0) return end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`));
+    if (isSlow()) {
+      return end(
+        new Fault('page_timeout', `the page came at less than ${minBytesPerSecond} bytes per second`),
+      );
+    }
+    timer = setTimeout(check, Math.min(1000, slowMs, leftMs));
   };
+  // No body is slow before.
+  let timer = setTimeout(check, Math.min(slowMs, totalMs));
+  return () => clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { linkSignals } from '../base/abort.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -23,7 +24,8 @@ export async function readUnits(
 ): Promise<ReadUnits | null> {
   const { clock } = context;
   const halt = new AbortController();
-  const reading = AbortSignal.any([signal, halt.signal]);
+  // Both signals end with the batch, so nothing has to be released.
+  const { signal: reading } = linkSignals(signal, halt.signal);
   let flushed = clock.now();
   let ours = true;
   let left = 0;

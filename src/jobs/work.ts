@@ -1,3 +1,4 @@
+import { linkSignals } from '../base/abort.ts';
 import { Fault } from '../base/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import type { BatchWait } from '../store/politeness.ts';
@@ -31,7 +32,7 @@ export async function work(
   if (job === null) return;
 
   const stop = new AbortController();
-  const both = AbortSignal.any([signal, stop.signal]);
+  const { signal: both, release } = linkSignals(signal, stop.signal);
   const heartbeat = keepClaim(context, batch, extend, stop);
   const known = Object.keys(batch.outcomes).length;
   let waited: BatchWait | null = null;
@@ -59,6 +60,7 @@ export async function work(
     return;
   } finally {
     stop.abort();
+    release();
     await heartbeat;
   }
   await goOn(context, job.id);

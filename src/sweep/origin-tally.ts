@@ -20,7 +20,7 @@ export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
   const rows = new Map<string, OriginMinute>();
 
   const rowOf = ({ origin, market, region }: RequestPlace, minute: number): OriginMinute => {
-    const key = [minute, origin, market, region].join('\n');
+    const key = `${minute}\n${origin}\n${market}\n${region}`;
     let row = rows.get(key);
     if (row === undefined) {
       row = { origin, market, region, minute, requests: 0, refused: 0, failed: 0, milliseconds: 0 };

@@ -81,6 +81,7 @@ describe('createAdmission()', () => {
     ['full batches', 2_000, 50, 60],
     ['batches of one unit', 2_000, 1, 3_000],
     ['batches of one unit at a small origin', 2, 1, 8],
+    ['no more batches than keep the origin busy', 32, 32, 3],
   ])('admits %s as the origin has permits', async (_name, concurrency, requests, expected) => {
     const { add, countOf } = open(concurrency, 10_000);
     await add('a1', 3_200, { requests });

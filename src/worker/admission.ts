@@ -43,9 +43,11 @@ interface Region {
 
 /**
  * Batches of a region that are worked on at once however few requests its origin bears: while one ends, the others
- * keep the origin busy.
+ * keep the origin busy. They have no more than these requests: every one that waits for a permit takes memory that the
+ * garbage collector visits again and again.
  */
 const minBatches = 16;
+const minRequests = 192;
 
 /** Requests of admitted batches for each that the origin bears: one user gets half, and half as much again keeps the
  *  origin busy while batches end. */
@@ -71,7 +73,7 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
   const hasRoom = ({ total, users }: Region, userId: string): boolean => {
     const own = users.get(userId) ?? nothing;
     return (
-      own.batches < minBatches - total.batches ||
+      (own.batches < minBatches - total.batches && own.requests < minRequests - total.requests) ||
       own.requests < requestsPerPermit * concurrency - total.requests
     );
   };
