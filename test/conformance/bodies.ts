@@ -48,7 +48,7 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
     title,
     caller: 'poor',
     status: 402,
-    answer: { detail: text, required, current: poorCredits, shortfall: required - poorCredits },
+    answer: { ...errorAnswer, required, current: poorCredits, shortfall: required - poorCredits },
   };
 }
 
