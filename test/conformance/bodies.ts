@@ -1,5 +1,4 @@
 import { errorAnswer } from './errors.ts';
-import { text } from './matchers.ts';
 import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 
 type Members = Readonly<Record<string, unknown>>;
