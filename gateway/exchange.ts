@@ -8,21 +8,21 @@ import { errorAnswer } from './answer/errors.ts';
 import type { GatewayClock, GatewayLog, Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
 
-/** One request and its answer. */
+/** A request and its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The caller's `x-request-id` where it is sane, else a new one. */
+  /** The caller's `x-request-id` where it is valid, else a new one. */
   readonly requestId: string;
   readonly log: GatewayLog;
-  /** Aborted when the client goes away before the answer is whole. */
+  /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
   /** Path template that matched, for the access log. */
   route: string | undefined;
   userId: string | undefined;
 }
 
-/** Starts an exchange; one access-log line follows when its answer is out or its client gone. */
+/** Starts an exchange; writes an access-log line when the response is sent or the client has disconnected. */
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -62,7 +62,7 @@ export function beginExchange(
   return exchange;
 }
 
-/** Path without its query, which may hold secrets; cut, since anybody can send any. */
+/** Returns the path without its query, which may contain secrets, truncated to 200 characters. */
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
 }
@@ -73,12 +73,12 @@ export function admit(exchange: Exchange, { userId, headers }: Pick<Session, 'us
   if (headers !== undefined) addHeaders(exchange.response, headers);
 }
 
-/** Adds headers to an answer whose headers are not out yet. */
+/** Adds headers to a response whose headers are not sent yet. */
 export function addHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
-/** Answers with a JSON text, in an encoding that the client takes. */
+/** Responds with JSON text, in an encoding that the client accepts. */
 export function answerJson(
   exchange: Exchange,
   status: number,
@@ -93,7 +93,7 @@ export function answerJson(
   sendContent(exchange, text);
 }
 
-/** As answerJson, with the tag of the text; a client that has it already gets 304 without a body. */
+/** Responds like answerJson(), with an entity tag; a client that has the response already receives 304 without a body. */
 export function answerTagged(
   exchange: Exchange,
   status: number,
@@ -115,13 +115,13 @@ export function answerTagged(
 }
 
 /**
- * Ends an answer with its content, status and headers being set: in br or gzip where the client takes one
- * and there is 1 KB of it that gets smaller by it, and with the length of what is sent.
+ * Sends the content of a response whose status and headers are set. Compressible content of 1 KB and more is sent in
+ * br or gzip where the client accepts one.
  */
 export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
   const { request, response } = exchange;
   const length = Buffer.byteLength(content);
-  // What is smaller is the same for every client.
+  // Smaller content is never encoded, so it does not vary.
   if (length >= minBytes) response.setHeader('vary', 'accept-encoding');
   if (hasBody(request) && !request.complete) {
     response.setHeader('content-length', length);
@@ -150,7 +150,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
   );
 }
 
-/** Answers with an error; an `internal` one is logged with what it says. */
+/** Responds with an error. Internal errors and unavailable components are logged. */
 export function answerFault(exchange: Exchange, thrown: unknown): void {
   const { requestId, response, log } = exchange;
   const fault = Fault.from(thrown);
@@ -158,7 +158,7 @@ export function answerFault(exchange: Exchange, thrown: unknown): void {
   if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
   else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
   if (response.headersSent) {
-    // Half an answer is out: only a broken connection tells the client that it is not whole.
+    // Part of the response is sent: only a broken connection tells the client that it is incomplete.
     response.destroy();
     return;
   }
@@ -171,8 +171,8 @@ const lingerBytes = 64 * 1024 * 1024;
 const smallBytes = 1024 * 1024;
 
 /**
- * Answers while the client may still be sending. A connection closed under it would be reset and the
- * answer lost, so the rest is read and dropped for a while first.
+ * Responds while the client may still be sending. Closing the connection at once would reset it and lose the
+ * response, so the rest of the body is read and discarded for a while.
  */
 function endBeforeBody(request: IncomingMessage, response: ServerResponse, content: string | Buffer): void {
   const length = contentLength(request);

@@ -21,7 +21,7 @@ import { decodeText } from './request/json-body.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
 import { type RequestParts, requestReader } from './request/request-reader.ts';
 
-/** What an endpoint is served with. */
+/** Dependencies of endpointServer(). */
 export interface Serving {
   caller: Caller;
   budget: GatewayBudget;
@@ -34,10 +34,7 @@ export interface Serving {
   onAuthenticated: (request: IncomingMessage) => void;
 }
 
-/**
- * Serves one request, given the segments of its path, percent-decoded, and the index of the address form that
- * it came in.
- */
+/** Serves a request, given the segments of its path, percent-decoded, and the index of its path form. */
 export type Serve = (
   exchange: Exchange,
   segments: readonly string[],
@@ -46,8 +43,8 @@ export type Serve = (
 ) => Promise<void>;
 
 /**
- * Derives how an endpoint is served: authenticate and count, before the body is read; media type; size; parse;
- * call; answer. Faults are thrown.
+ * Creates the handler of an endpoint: authenticate before the body is read, check media type and size, parse, call,
+ * respond. Faults are thrown.
  */
 export function endpointServer(
   endpoint: ServedEndpoint,
@@ -168,7 +165,7 @@ function queryOf(url: string): URLSearchParams {
 
 const noQuery = new URLSearchParams();
 
-/** Sessions are typed by the method's messages, which only the descriptor knows here. */
+/** Sessions are typed by a method's messages, which are known at run time only. */
 type Called = Parameters<Session['call']>[0];
 
 const unary = (method: DescMethod): Called => method as Called;

@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 
-/** A content encoding that answers are sent in. */
+/** A content encoding of responses. */
 export type Encoding = 'br' | 'gzip';
 
-/** Answers of fewer bytes are sent as they are. */
+/** Minimum length of content that is encoded, in bytes. */
 export const minBytes = 1024;
 
-// A little worse than the libraries' defaults, many times faster: answers are made anew for every call.
+// Slightly worse compression than the default, many times faster: every response is encoded again.
 // Stryker disable next-line ObjectLiteral: the level decides on speed and size only
 const gzipOptions = { level: 4 };
 // Stryker disable next-line ObjectLiteral: as above
@@ -30,7 +30,7 @@ export function preferredEncoding(header: string | string[] | undefined): Encodi
   return chosen === 'gzip' || chosen === 'x-gzip' ? 'gzip' : undefined;
 }
 
-/** Whether content of a type gets smaller by encoding it: text does, archives and pictures are small. */
+/** Tells whether content of a type is worth encoding: text is, archives and images are not. */
 export function isCompressible(contentType: string): boolean {
   return /^(text\/|application\/(json|x-ndjson|javascript|xml)\b|[a-z]+\/[^;]+\+(json|xml)\b)/i.test(
     contentType,
@@ -40,7 +40,7 @@ export function isCompressible(contentType: string): boolean {
 const gzipped = promisify(gzip) as (bytes: Buffer, options: object) => Promise<Buffer>;
 const brotlied = promisify(brotliCompress) as (bytes: Buffer, options: object) => Promise<Buffer>;
 
-/** The bytes in an encoding; worked out beside the main thread. */
+/** Encodes bytes, off the main thread. */
 export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === 'br'
     ? // Stryker disable next-line ObjectLiteral: as above
@@ -51,12 +51,12 @@ export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
     : gzipped(bytes, gzipOptions);
 }
 
-/** A stream that encodes. `flush` lets out what it holds back. */
+/** An encoding stream. `flush` emits buffered output. */
 export interface Encoder extends Transform {
   flush(callback?: () => void): void;
 }
 
-/** Makes it. */
+/** Creates an encoding stream. */
 export function createEncoder(encoding: Encoding): Encoder {
   return encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
 }

@@ -9,9 +9,9 @@ import { addHeaders, type Exchange } from '../exchange.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 
 /**
- * Answers with a stream of google.api.HttpBody: the first message says the content type. Where the client takes
- * br or gzip, text is sent so, and whatever came is let out as soon as the stream pauses. A fault before the
- * first message is thrown; a later one breaks the connection, by the thrower's caller.
+ * Responds with a stream of google.api.HttpBody; the first message has the content type. Text is encoded in br or gzip
+ * where the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
+ * from before the first message, and closes the connection for a later one.
  */
 export async function answerStream(
   exchange: Exchange,
@@ -62,7 +62,7 @@ export async function answerStream(
 /** Whether nothing has come within this turn of the event loop. */
 async function paused(next: Promise<unknown>): Promise<boolean> {
   const nothing = Symbol('nothing');
-  // What goes wrong is for who waits for it.
+  // The caller handles the rejection.
   const come = next.then(
     () => undefined,
     () => undefined,

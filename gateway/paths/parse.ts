@@ -1,6 +1,6 @@
 import { scan, type Token } from './scan.ts';
 
-/** A step of a path: a literal, any one segment, or any number of them (last only). */
+/** A segment of a template: a literal, any one segment, or any number of segments (last only). */
 export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
 
 /** Segments `start` to `end` (exclusive; null: to the path's end), joined by slashes, are a field's value. */
@@ -15,7 +15,7 @@ export interface Variable {
 export interface Template {
   segments: Segment[];
   variables: Variable[];
-  /** What follows the last colon; empty: nothing. */
+  /** Text after the last colon; empty without one. */
   verb: string;
 }
 

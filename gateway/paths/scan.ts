@@ -1,9 +1,9 @@
-/** One piece of a path template; a word is a literal or a field name. */
+/** A token of a path template; a word is a literal or a field name. */
 export type Token = { kind: '/' | '*' | '**' | '{' | '}' | '=' | ':' } | { kind: 'word'; text: string };
 
 const symbols = /(\*\*|[/*{}=:])|([A-Za-z0-9_.~-]+)/y;
 
-/** Cuts a google.api.http path template into tokens. Throws an Error that names template and place. */
+/** Splits a google.api.http path template into tokens. Throws an Error with the template and the position. */
 export function scan(template: string): Token[] {
   const tokens: Token[] = [];
   symbols.lastIndex = 0;

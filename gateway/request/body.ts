@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../src/contract/fault.ts';
 
-/** Tells whether a request says that it has a body, be it an empty one of unknown length. */
+/** Tells whether a request declares a body, which may be an empty one of unknown length. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || contentLength(request) > 0;
 }
 
-/** The declared length of a body in bytes; 0 without one. */
+/** Returns the declared length of a body in bytes; 0 without one. */
 export function contentLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
@@ -32,7 +32,7 @@ export async function* streamBody(
     );
   }
   if (contentLength(request) > limit) throw tooLarge(limit);
-  // A client that asked whether to go on was kept waiting until here.
+  // A client that sent `Expect: 100-continue` waits for this before it sends the body.
   if (request.headers.expect !== undefined) {
     response.writeContinue();
     request.headers.expect = undefined;
@@ -44,7 +44,7 @@ export async function* streamBody(
   }
   const gunzip = createGunzip();
   const feeding = pipeline(arriving, gunzip);
-  // Its fault is thrown below, after what was read.
+  // Its fault is thrown below, after the data that was read.
   feeding.catch(() => {});
   yield* counted(gunzip, limit, 'The body is not valid gzip');
   await feeding;
@@ -64,7 +64,7 @@ export async function readBody(
 async function* counted(chunks: Readable, limit: number, broken: string): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
-    // The stream is not destroyed when we stop early: the socket is still needed for the answer.
+    // The stream is not destroyed on an early stop: the socket is still needed for the response.
     for await (const chunk of chunks.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length;
       if (bytes > limit) throw tooLarge(limit);

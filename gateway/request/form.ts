@@ -2,16 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import busboy from 'busboy';
 import { Fault } from '../../src/contract/fault.ts';
 
-/** One part of a multipart form. */
+/** A part of a multipart form. */
 export type Part = { kind: 'text'; text: string } | { kind: 'file'; bytes: Buffer };
 
 const maxParts = 100;
 const maxTextBytes = 64 * 1024;
 
 /**
- * Reads a multipart/form-data body into its parts, by name in the order they came. Faults:
- * `malformed` for a body that is no such form, `too_large` for more than 100 parts, and whatever
- * `chunks` throws.
+ * Reads a multipart/form-data body into its parts, by name in order of arrival. Faults: `malformed` for a body that
+ * is not such a form, `too_large` for more than 100 parts, and those that `chunks` throws.
  */
 export async function readForm(
   headers: IncomingHttpHeaders,
@@ -37,7 +36,7 @@ export async function readForm(
   parser.on('file', (name, stream) => {
     const pieces: Buffer[] = [];
     stream.on('data', (piece: Buffer) => pieces.push(piece));
-    // A file cut short is reported by the parser itself.
+    // The parser itself reports a truncated file.
     stream.on('error', () => {});
     stream.on('end', () => add(name, { kind: 'file', bytes: Buffer.concat(pieces) }));
   });
@@ -66,7 +65,7 @@ function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
     return busboy({
       headers,
       defParamCharset: 'utf8',
-      // The parser reports its limit at the end of the last part that it allows.
+      // The parser reports its limit at the end of the last allowed part.
       limits: { parts: maxParts + 1, fieldSize: maxTextBytes },
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Fault } from '../../src/contract/fault.ts';
 
-/** Refuses a body that is not JSON in UTF-8. Fault: `unsupported_media`. */
+/** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
 export function requireJson(contentType: string | undefined): void {
   const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const charset = parameters
@@ -14,7 +14,7 @@ export function requireJson(contentType: string | undefined): void {
   }
 }
 
-/** Refuses a body that is not a form. Fault: `unsupported_media`. */
+/** Throws the fault `unsupported_media` for a body that is not a form. */
 export function requireForm(contentType: string | undefined): void {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? ''))
     throw unsupported(contentType, 'multipart/form-data');

@@ -7,10 +7,10 @@ import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import type { Part } from './form.ts';
 
-/** Sets fields of a message from where they stand in a request, recording problems. */
+/** Sets fields of a message from a part of the request, and records problems. */
 export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
 
-/** The reader of fields from the query. Unknown parameters are ignored; of a repeated one the last counts. */
+/** Creates the reader of fields from the query. Unknown parameters are ignored; the last of a repeated one counts. */
 export function queryReader(fields: readonly DescField[]): ReadParams<URLSearchParams> {
   const params = fields
     .filter((field) => textReader(field) !== undefined)
@@ -20,7 +20,7 @@ export function queryReader(fields: readonly DescField[]): ReadParams<URLSearchP
   };
 }
 
-/** The reader of fields from a form: bytes fields from files, others from text parts. */
+/** Creates the reader of fields from a form: bytes fields from files, others from text parts. */
 export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, Part[]>> {
   const params = fields.map((field) => ({
     name: restName(field),

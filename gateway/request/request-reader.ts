@@ -13,7 +13,7 @@ import type { Part } from './form.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json-body.ts';
 import { formReader, queryReader } from './params.ts';
 
-/** What a request carries, by where it came from. */
+/** Parts of a request that fields are read from. */
 export interface RequestParts {
   /** Path segments, percent-decoded. */
   segments: readonly string[];
@@ -25,14 +25,13 @@ export interface RequestParts {
   problems: readonly Problem[];
 }
 
-/** Makes the request message; throws `invalid` with every problem, structural ones first. */
+/** Creates the request message; throws `invalid` with every problem, structural ones first. */
 export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => Message;
 
 /**
- * Derives how an endpoint's requests become messages: fields in the path, in the body, else in the
- * query. Throws an Error for a declaration that can't be bound. The rules of the contract are
- * checked here only beside structural problems, so that all are listed together; a request without
- * any is checked once, by the core.
+ * Creates the reader of an endpoint's requests: fields are in the path, in the body, else in the query. Throws an
+ * Error for a declaration that cannot be bound. The rules of the contract are checked here only beside structural
+ * problems, so that all are listed together; other requests are validated once, by the service.
  */
 export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
@@ -73,7 +72,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     };
 
     let { message, reading } = readAll(parseJson);
-    // Only the spelling tells 1.0 from 1, and asking for it is slow: decided once it matters.
+    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only where it matters.
     // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not needed costs time only
     if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, reading } = readAll(parseJsonLiterals));

@@ -1,10 +1,10 @@
-/** Headers of an answer that the core fills while it works on a call: names in lower case. */
+/** Response headers that a call sets, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;
 
-/** Credits that the caller has once the call is done. */
+/** Credits on the caller's account after the call. */
 export const creditsHeader = 'x-credits-remaining';
 
-/** Names what the answer shows: another tag, another state of the job. */
+/** Entity tag: identifies the state that a response shows. */
 export const tagHeader = 'etag';
 
 /** What is left of an API key's rate, where it is limited: see src/access/rate-limit.ts. */

@@ -1,10 +1,9 @@
 /**
- * Every code that a fault can have, with its retry rule. docs/faults.md says what each means to a
- * client. `never`: another try gives the same answer. `soon`: worth another try after a short
- * back-off. `later`: the other side wants to be left alone for a while.
+ * Every code of a fault with its retry rule: see docs/faults.md. `never`: a retry has the same result. `soon`: retry
+ * after a short back-off. `later`: the other side asks for a longer pause.
  */
 export const faultCodes = {
-  // What a caller did.
+  // Errors of callers.
   unauthenticated: 'never',
   forbidden: 'never',
   insufficient_credits: 'never',
@@ -16,12 +15,12 @@ export const faultCodes = {
   unsupported_media: 'never',
   rate_limited: 'later',
   link_invalid: 'never',
-  // What our own engines did.
+  // Errors of the service's own components.
   starting: 'soon',
   unavailable: 'soon',
   disk_full: 'later',
   internal: 'never',
-  // What a marketplace's page was.
+  // Fetch outcomes of a marketplace's page.
   page_not_found: 'never',
   page_blocked: 'later',
   page_login: 'later',
@@ -42,7 +41,7 @@ export const faultCodes = {
   origin_paused: 'later',
   browser_missing: 'never',
   browser_failed: 'soon',
-  // What became of a unit without a page.
+  // Outcomes of units that were not fetched.
   not_queued: 'never',
   work_abandoned: 'never',
   terminated: 'never',
@@ -57,7 +56,7 @@ export interface Problem {
   /** Starts with `body`, `path`, `query` or `header`. */
   loc: (string | number)[];
   msg: string;
-  /** FastAPI's name of the sort of problem: `missing`, `string_type`, `too_long`, … */
+  /** FastAPI's type of the problem: `missing`, `string_type`, `too_long`, … */
   type: string;
 }
 
@@ -79,36 +78,36 @@ export function fieldPath([part, ...steps]: readonly (string | number)[]): strin
   return path === '' ? String(part) : path.replace(/^\./, '');
 }
 
-/** Credits needed and there. */
+/** Cost and balance in credits. */
 export interface Quota {
   required: number;
   current: number;
 }
 
-/** What a fault can carry beside its code and message. */
+/** Options of a Fault. */
 export interface FaultDetails {
   /** Every problem of an invalid request, up to 100. */
   problems?: Problem[];
   quota?: Quota;
-  /** Milliseconds after which a try makes sense, where the other side said so. */
+  /** Milliseconds after which a retry makes sense, where the other side says so. */
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
   /** The component that does not answer. Clients receive its name only; the message is for the log. */
   component?: Component;
-  /** Another try would meet the same limit, whatever the code's rule. */
+  /** A retry has the same result, whatever the code's rule. */
   final?: boolean;
   cause?: unknown;
 }
 
-/** A part of the service that can be away. */
+/** A component of the service that can be unavailable. */
 export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
 
 /** The message for clients while a component is unavailable. */
 export const unavailableMessage = (component: Component) =>
   component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
 
-/** Our one error: a code, words a client can act on, and a retry rule that follows from the code. */
+/** The one error class of the service: a code, a message for clients, and a retry rule that follows from the code. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly problems: Problem[];
@@ -135,19 +134,19 @@ export class Fault extends Error {
     return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
-  /** When another try makes sense. */
+  /** When a retry makes sense. */
   get retry(): 'never' | 'soon' | 'later' {
     return this.final ? 'never' : faultCodes[this.code];
   }
 
-  /** The fault itself, or an `internal` one around anything else that was thrown. */
+  /** Returns a thrown fault, or an `internal` one with any other thrown value as its cause. */
   static from(thrown: unknown): Fault {
     if (thrown instanceof Fault) return thrown;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return new Fault('internal', message, { cause: thrown });
   }
 
-  /** An `invalid` fault of one problem. */
+  /** Creates an `invalid` fault of one problem. */
   static invalid(loc: Problem['loc'], msg: string, type: string): Fault {
     return new Fault('invalid', `${loc.join('.')}: ${msg}`, { problems: [{ loc, msg, type }] });
   }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 
-const built = fileURLToPath(new URL('../../console/dist', import.meta.url));
+// Compiled, every module is in dist.
+const isCompiled = extname(import.meta.url) === '.js';
+const built = fileURLToPath(new URL(isCompiled ? '../console/dist' : '../../console/dist', import.meta.url));
 
 const policy = (nonce: string) =>
   [

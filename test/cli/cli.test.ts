@@ -171,7 +171,7 @@ describe('a job', () => {
       'item_id,shop_id\n1,\nabc,2\n',
     );
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain('items.0.shop_id: Field required (line 2)');
+    expect(err).toContain('items[0].shop_id: Field required (line 2)');
     expect(err).toContain('items.1.item_id: ');
     expect(err).toContain('(line 3)');
   });
@@ -187,7 +187,7 @@ describe('exit codes and messages', () => {
       'a service that is away',
       ['balance', '--url', 'http://127.0.0.1:9', '--key', 'k'],
       8,
-      'does not answer',
+      'does not respond',
     ],
   ])('%s', async (_, parameters, code, message) => {
     const ran = await user(parameters, 'wrong\n1\n');

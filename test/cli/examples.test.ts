@@ -58,7 +58,7 @@ test('the TypeScript example submits, waits, downloads and says what failed', as
 
 test('the TypeScript example says what the service refuses', async () => {
   const { code, stderr } = await run(process.execPath, [typescript, 'toko-7/']);
-  expect([code, stderr]).toEqual([1, '422: items.0.product_key: Field required\n']);
+  expect([code, stderr]).toEqual([1, '422: items[0].product_key: Field required\n']);
 });
 
 pythonTest('the Python example submits, waits, downloads and checks', async () => {

@@ -85,6 +85,15 @@ describe('the packed package', () => {
   });
 });
 
+test('the gateway is built as a package that has nothing but itself and the contract', async () => {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  const into = join(folder, 'gateway');
+  const built = await run(tsc, ['-p', join(root, 'gateway/tsconfig.build.json'), '--outDir', into]);
+  expect(built).toMatchObject({ code: 0, stdout: '' });
+  expect((await readdir(into)).toSorted()).toEqual(['gateway', 'gen', 'src']);
+  expect(await readdir(join(into, 'src'))).toEqual(['contract']);
+});
+
 test('the client is built for programs that cannot read TypeScript', async () => {
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const into = join(folder, 'dist');
@@ -94,7 +103,7 @@ test('the client is built for programs that cannot read TypeScript', async () =>
   await writeFile(
     program,
     `import { createGleanerClient, MktbService } from '${join(into, 'src/client/index.js')}';
-     const gleaner = createGleanerClient({ url: 'http://127.0.0.1:9', apiKey: 'k', tries: 1 });
+     const gleaner = createGleanerClient({ url: 'http://127.0.0.1:9', apiKey: 'k', maxAttempts: 1 });
      await gleaner.submit(MktbService.method.submitPdpBulk, { items: [] }).catch(({ status }) => console.log(status));`,
   );
   expect(await run(process.execPath, [program])).toMatchObject({ code: 0, stdout: '0\n', stderr: '' });

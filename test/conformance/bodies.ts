@@ -1,5 +1,4 @@
 import { errorAnswer } from './errors.ts';
-import { text } from './matchers.ts';
 import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -48,7 +47,7 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
     title,
     caller: 'poor',
     status: 402,
-    answer: { detail: text, required, current: poorCredits, shortfall: required - poorCredits },
+    answer: { ...errorAnswer, required, current: poorCredits, shortfall: required - poorCredits },
   };
 }
 

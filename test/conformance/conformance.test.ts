@@ -60,6 +60,10 @@ async function holdsInRest(endpoint: Endpoint, path: string, row: Case): Promise
     await holdsLocation(endpoint, path, row, answer);
   if (answer.status === 200 && answer.headers.etag !== undefined) await holdsTag(endpoint, path, row, answer);
   if (row.answer !== undefined) expect(answer.json(), told).toStrictEqual(filled(row.answer));
+  if (row.status in faultCodes && row.status !== 422) {
+    const ids = { code: faultCodes[row.status], request_id: answer.headers['x-request-id'] };
+    expect(answer.json(), told).toMatchObject(ids);
+  }
   if (row.problems !== undefined) expect(problemsIn(answer), told).toStrictEqual(problemsOf(row));
 }
 

@@ -5,7 +5,7 @@ import type { Case, Endpoint } from './table.ts';
 const nowhere = { uuid: '00000000-0000-4000-8000-000000000000', integer: '99999999999' };
 
 /** ErrorResponse of the interface. */
-export const errorAnswer = { detail: text };
+export const errorAnswer = { detail: text, code: text, request_id: text };
 
 /** The error cases that an endpoint has whatever it is about (interface, "Errors" and "Authentication"). */
 export function errorCases(endpoint: Endpoint): Case[] {

@@ -58,7 +58,7 @@ export function operationsCases(at: () => Place): void {
     expect(body).toMatchObject({ amount: 500, type: 'grant', note: 'test' });
     await api.operator('SuspendUser', { user_id: user.id, suspended: true });
     const refused = await api.get(user, '/v1/account/usage');
-    expect([refused.status, refused.body]).toEqual([401, { detail: 'The account is suspended.' }]);
+    expect([refused.status, refused.body]).toMatchObject([401, { detail: 'The account is suspended.' }]);
     await api.operator('SuspendUser', { user_id: user.id });
     expect((await api.get(user, '/v1/account')).status).toBe(200);
   });

@@ -17,7 +17,7 @@ import { isFull, type Reading, refuse, refused, startReading } from './reading.t
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
 
-/** Puts a JSON object's members into a message; unknown members are ignored (decisions, "Requests"). */
+/** Assigns a JSON object's members to a message; unknown members are ignored. */
 export type ReadMembers = (input: Record<string, unknown>, message: Message, reading: Reading) => void;
 
 interface Member {
@@ -31,7 +31,7 @@ interface Member {
 
 const compiled = new WeakMap<DescMessage, Member[]>();
 
-/** The reader of JSON values of a message type. Throws an Error for types without a REST form. */
+/** Returns the reader of JSON values of a message type. Throws an Error for types without a REST form. */
 export function messageReader(schema: DescMessage): ReadValue {
   if (schema.typeName === 'google.protobuf.Timestamp') return readTimestamp;
   if (schema.typeName.startsWith('google.protobuf.'))
@@ -39,7 +39,7 @@ export function messageReader(schema: DescMessage): ReadValue {
   let members = compiled.get(schema);
   if (members === undefined) {
     members = [];
-    // Known before its members are, since a type may contain itself.
+    // Registered before its members are, since a type may contain itself.
     compiled.set(schema, members);
     members.push(...schema.fields.map(memberOf));
   }
@@ -53,13 +53,13 @@ export function messageReader(schema: DescMessage): ReadValue {
   };
 }
 
-/** The reader of some fields of a message type, those that a body carries. */
+/** Returns the reader of some fields of a message type. */
 export function membersReader(fields: readonly DescField[]): ReadMembers {
   const members = fields.map(memberOf);
   return (input, message, reading) => readMembers(members, input, message, reading);
 }
 
-/** The reader of one field's JSON value. */
+/** Returns the reader of a field's JSON value. */
 export function fieldReader(field: DescField): ReadValue {
   switch (field.fieldKind) {
     case 'list':
@@ -78,7 +78,7 @@ export function isMembers(value: unknown): value is Record<string, unknown> {
   );
 }
 
-/** Puts a value into a message's field. */
+/** Returns the function that assigns a value to a message's field. */
 export function assigner(field: DescField): (message: Message, value: unknown) => void {
   const { localName, oneof } = field;
   if (oneof === undefined) {
@@ -91,7 +91,7 @@ export function assigner(field: DescField): (message: Message, value: unknown) =
   };
 }
 
-/** Sets the default that a field declares; undefined without one. Throws an Error for a wrong one. */
+/** Returns the function that assigns a field's declared default; undefined without one. Throws an Error for an invalid one. */
 export function fallbackOf(field: DescField): ((message: Message) => void) | undefined {
   const text = getOption(field, defaultOption);
   if (text === '') return undefined;
@@ -141,12 +141,12 @@ function memberOf(field: DescField): Member {
   };
 }
 
-/** The reader of a singular field, or of one element of a list or map. */
+/** Returns the reader of a singular field, or of one element of a list or map. */
 function elementReader(field: DescField): ReadValue {
   if (field.message !== undefined) return messageReader(field.message);
   if (field.enum !== undefined) return enumReader(field.enum);
   const read = scalarReader(field.scalar ?? ScalarType.STRING, getOption(field, identifierOption));
-  // A required string without presence must not be empty: a message could not tell it from an absent one.
+  // A required string without presence must not be empty: a message cannot distinguish it from an absent one.
   const nonEmpty =
     field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && rulesOf(field).required;
   if (!nonEmpty || field.proto.proto3Optional) return read;
@@ -159,13 +159,13 @@ function listReader(field: DescField): ReadValue {
   const least = Math.max(Number(limits?.minItems ?? 0n), rules.required ? 1 : 0);
   const most = Number(limits?.maxItems ?? 0n) || Number.POSITIVE_INFINITY;
   const element = elementReader(field);
-  // A refused object keeps its place, so that rule problems of its siblings name the right index.
+  // An invalid object keeps its place, so that the problems of other elements have the right index.
   const placeholder = field.message === undefined ? undefined : () => create(field.message!);
   return (value, reading) => {
     if (!Array.isArray(value))
       return refuse(reading, { type: 'list_type', msg: 'Input should be a valid list' });
     if (value.length < least) return refuse(reading, said.tooFew(least, value.length));
-    // Nothing is made of a list that is too long: a request must not cost more than the contract allows.
+    // A list that is too long is not read: a request must not cost more than the contract allows.
     if (value.length > most) return refuse(reading, said.tooMany(most, value.length));
     const { path } = reading;
     const list: unknown[] = new Array(value.length);

@@ -1,19 +1,19 @@
 import type { Problem } from '../fault.ts';
 import { maxProblems } from '../problem-texts.ts';
 
-/** One walk over a request: where it stands, and the problems found so far. */
+/** State of reading one request. */
 export interface Reading {
-  /** Place of the value being read; changed in place, so that no step allocates. */
+  /** Path of the value being read; changed in place, so that no step allocates. */
   readonly path: Problem['loc'];
   readonly problems: Problem[];
-  /** Set when an identifier came as a number, whose spelling then matters. */
+  /** Set when an identifier is a JSON number, whose text then matters. */
   numericIdentifiers: boolean;
 }
 
-/** What a reader makes of a value that it refused; the problem is in the reading. */
+/** Result of a reader for an invalid value, whose problem is recorded. */
 export const refused = Symbol('refused');
 
-/** A walk that starts at `path`. */
+/** Starts reading at `path`. */
 export function startReading(...path: Problem['loc']): Reading {
   return { path, problems: [], numericIdentifiers: false };
 }
@@ -24,7 +24,7 @@ export function refuse(reading: Reading, problem: Omit<Problem, 'loc'>): typeof 
   return refused;
 }
 
-/** Tells whether further problems would not be listed, so that looking for them is of no use. */
+/** Tells whether the maximum number of problems is recorded. */
 export function isFull(reading: Reading): boolean {
   return reading.problems.length >= maxProblems;
 }

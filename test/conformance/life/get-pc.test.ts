@@ -215,7 +215,7 @@ describe('product pages by CSV', () => {
       expect([status, error]).toEqual(['FAILED', expect.stringMatching(/terminated/)]);
 
     const again = await life().api.post(user, `${bulk}/terminate/${job.id}`, undefined);
-    expect([again.status, again.body]).toEqual([409, { detail: expect.stringMatching(/terminated/) }]);
+    expect([again.status, again.body]).toMatchObject([409, { detail: expect.stringMatching(/terminated/) }]);
     const { download_url: _, ...shown } = await retrieve(life(), user, job);
     const { download_url: __, ...before } = terminated.body;
     expect(shown).toEqual(before);
