@@ -1,11 +1,11 @@
 import { fromJsonString, type Message } from '@bufbuild/protobuf';
-import type { CallContext, Caller } from '../gateway/caller.ts';
-import { createGateway } from '../gateway/gateway.ts';
-import { startGateway } from '../gateway/server.ts';
+import type { CallContext } from '../gateway/caller.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createBodyBudget } from '../src/base/body-budget.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
+import { createRestApi, type RestCaller } from '../src/rest/rest.ts';
+import { startServer } from '../src/rest/server.ts';
 
 // The gateway alone: routes, checks, JSON and access log as in the service; where the core would be,
 // answers at hand.
@@ -20,7 +20,7 @@ const caller = {
   ready: async () => {},
   authenticate: async () => ({
     userId: 'bench',
-    credits: 1_000,
+    headers: { 'x-credits-remaining': '1000' },
     call: async ({ name }: { name: string }, _message: Message, { answerHeaders }: CallContext) => {
       // What a core says beside its answer.
       answerHeaders['x-credits-remaining'] = '1000';
@@ -31,9 +31,9 @@ const caller = {
       throw new Error('nothing is streamed here');
     },
   }),
-} as unknown as Caller;
+} as unknown as RestCaller;
 
-const gateway = createGateway({
+const gateway = createRestApi({
   services: [MktaService],
   caller,
   budget: createBodyBudget(),
@@ -51,6 +51,6 @@ const gateway = createGateway({
   publicUrl: () => 'http://127.0.0.1',
   version: 'bench',
 });
-const server = await startGateway(gateway, 0, '127.0.0.1');
+const server = await startServer(gateway, 0, '127.0.0.1');
 process.once('disconnect', () => process.exit(0));
 process.send!(server.port);

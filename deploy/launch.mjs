@@ -1,26 +1,31 @@
 #!/usr/bin/env node
-// Sets up what is missing, then runs the command line in Node 24: `gleaner serve`, `gleaner demo` …
+// Runs the command line, `gleaner serve`, `gleaner demo` …: compiled in a package that npm has installed, from the
+// sources in a checkout, which is set up first. An older Node hands over to the Node 24 that comes as a package.
+import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runNode } from './child.mjs';
-import { buildConsole } from './console.mjs';
 import { isInstalled, root } from './place.mjs';
-import { setUp } from './setup.mjs';
+import { onStarterGone } from './starter.mjs';
 
-// Halves the time that a command takes to start; whoever has a cache of their own keeps it.
-const { NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'compiled') } = process.env;
-const program = [join(root, 'src/cli/main.ts'), ...process.argv.slice(2)];
-if (isInstalled) {
-  // npm has set everything up, and the console came built.
-  const strip = pathToFileURL(join(root, 'deploy/strip-types.mjs')).href;
-  // What takes the types out is a release candidate of Node's, and says so at every start.
-  process.exit(
-    await runNode(['--disable-warning=ExperimentalWarning', '--import', strip, ...program], {
-      NODE_COMPILE_CACHE,
-    }),
-  );
+// Halves the time that a command takes to start. Worker processes inherit it.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
+const program = join(root, isInstalled ? 'dist/main.js' : 'src/cli/main.ts');
+
+if (!isInstalled) {
+  const { setUp } = await import('./setup.mjs');
+  setUp();
+  const { buildConsole } = await import('./console.mjs');
+  // Roles that serve it.
+  if (['serve', 'api', 'gateway', 'demo'].includes(process.argv[2])) buildConsole();
 }
-setUp();
-// Roles that serve it.
-if (['serve', 'api', 'gateway', 'demo'].includes(process.argv[2])) buildConsole();
-process.exit(await runNode(program, { NODE_COMPILE_CACHE }));
+
+// Since 24.12 Node runs TypeScript without a warning.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > 24 || (major === 24 && minor >= 12)) {
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
+  onStarterGone(() => process.kill(process.pid, 'SIGTERM'));
+  await import(pathToFileURL(program).href);
+} else {
+  process.exit(await runNode([program, ...process.argv.slice(2)]));
+}

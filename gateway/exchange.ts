@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../src/base/clock.ts';
-import { acceptRequest } from '../src/base/connections.ts';
-import type { Log } from '../src/base/log.ts';
-import { creditsHeader, tagHeader } from '../src/contract/answer-headers.ts';
+import { tagHeader } from '../src/contract/answer-headers.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { encode, leastBytes, preferredEncoding } from './answer/content-encoding.ts';
 import { errorAnswer } from './answer/errors.ts';
-import type { Session } from './caller.ts';
+import type { GatewayClock, GatewayLog, Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
 
 /** One request and its answer. */
@@ -17,7 +14,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** The caller's `x-request-id` where it is sane, else a new one. */
   readonly requestId: string;
-  readonly log: Log;
+  readonly log: GatewayLog;
   /** Aborted when the client goes away before the answer is whole. */
   readonly signal: AbortSignal;
   /** Path template that matched, for the access log. */
@@ -29,8 +26,8 @@ export interface Exchange {
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  log: Log,
-  clock: Clock,
+  log: GatewayLog,
+  clock: GatewayClock,
 ): Exchange {
   const requestId = requestIdOf(request.headers[requestIdHeader]);
   const started = clock.now();
@@ -70,14 +67,9 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
 }
 
-/** Notes who calls, and sets the headers of every response to them: credits, and what is left of their rate. */
-export function admit(
-  exchange: Exchange,
-  { userId, credits, headers }: Pick<Session, 'userId' | 'credits' | 'headers'>,
-): void {
+/** Records the caller of an exchange and sets the headers of every response to it. */
+export function admit(exchange: Exchange, { userId, headers }: Pick<Session, 'userId' | 'headers'>): void {
   exchange.userId = userId;
-  acceptRequest(exchange.request);
-  if (credits !== undefined) exchange.response.setHeader(creditsHeader, credits);
   if (headers !== undefined) addHeaders(exchange.response, headers);
 }
 
@@ -171,7 +163,7 @@ export function answerFault(exchange: Exchange, thrown: unknown): void {
     return;
   }
   const { status, headers, body } = errorAnswer(fault, requestId);
-  answerJson(exchange, status, JSON.stringify(body), headers);
+  answerJson(exchange, status, body, headers);
 }
 
 const lingerMs = 5000;

@@ -1,44 +1,56 @@
-import type { RequestListener } from 'node:http';
-import type { DescService } from '@bufbuild/protobuf';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { comments } from '../gen/comments.ts';
-import type { BodyBudget } from '../src/base/body-budget.ts';
-import type { Clock } from '../src/base/clock.ts';
-import type { Log } from '../src/base/log.ts';
 import { Fault } from '../src/contract/fault.ts';
-import { quote } from '../src/contract/problems.ts';
-import { type CacheLengths, createAnswerCache } from './answer/answer-cache.ts';
-import { locatorOf } from './answer/location.ts';
-import type { Caller } from './caller.ts';
-import { type Endpoint, endpointsOf, formsOf } from './endpoint.ts';
+import { quote } from '../src/contract/problem-texts.ts';
+import { errorBody } from './answer/errors.ts';
+import { type Locate, locatorOf, type ShownBy, shownByService } from './answer/location.ts';
+import { createResponseCache, type RetentionPolicy } from './answer/response-cache.ts';
+import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
+import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
-import { type FileReader, serveFile, type VerifyLink } from './files/files.ts';
-import { serveHealth, serveReady } from './health.ts';
-import { serveDocs, serveDocsFile } from './openapi/docs.ts';
-import { openApiDocument } from './openapi/openapi.ts';
+import { docsPage, serveDocsFile } from './openapi/docs.ts';
+import type { ApiInfo } from './openapi/openapi.ts';
+import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { endpointServer } from './transcode.ts';
+import { endpointServer, type Serving } from './transcode.ts';
 
-/** What a gateway is made of. */
+/** A GET path beside those of the services. */
+export interface ExtraPath {
+  /** Path template, served under the same forms as the services' paths. */
+  path: string;
+  /** Serves a request, given the segments of its path, percent-decoded. Errors are answered as Faults. */
+  serve(exchange: Exchange, segments: readonly string[]): Promise<void> | void;
+  /** OpenAPI operation; undocumented without one. */
+  operation?: Schema;
+}
+
+/** Options of createGateway(). */
 export interface GatewayOptions {
-  /** Services whose methods with a google.api.http option get routes. */
+  /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];
   caller: Caller;
-  files: FileReader;
-  verifyLink: VerifyLink;
-  log: Log;
-  clock: Clock;
-  /** What addresses of this service start with, for the OpenAPI document. */
-  publicUrl: () => string;
-  /** Version of the program, for the OpenAPI document. */
-  version: string;
-  /** Served before the 404: Connect for browsers, the console. */
+  log: GatewayLog;
+  clock: GatewayClock;
+  budget: GatewayBudget;
+  /** Name of the service, for the reference page. */
+  title: string;
+  /** Loads the texts of the OpenAPI document. */
+  loadApi: () => Promise<ApiInfo>;
+  /** Paths that a declared path is served under; default: the path itself. */
+  pathForms?: PathForms;
+  extraPaths?: readonly ExtraPath[];
+  /** Handlers of other paths, before the 404. */
   mounts?: readonly RequestHandler[];
-  /** Memory for request bodies, shared with the other edges of the process. */
-  budget: BodyBudget;
-  /** Lengths of the retrieve cache; null: off. */
-  retrieveCache?: CacheLengths | null;
+  /** How long responses of methods with the option `cached` are cached; default: not at all. */
+  retention?: RetentionPolicy | undefined;
+  /** Finds the endpoint for `Location` headers; default: the first fitting one of the service. */
+  shownBy?: ShownBy;
+  /** Fields that differ between responses while nothing changes, such as signed links; default: none. */
+  isVolatile?: (field: DescField) => boolean;
+  /** Called with a request whose caller is authenticated, before its body is read. */
+  onAuthenticated?: (request: IncomingMessage) => void;
 }
 
 interface Route {
@@ -48,23 +60,41 @@ interface Route {
 }
 
 /**
- * Makes the REST edge: every route follows from the descriptors. Throws an Error that names the
- * declaration when two methods share a path or one can't be served.
+ * Creates the handler that serves the services as REST, with every route derived from the descriptors. Throws an
+ * Error that names the declaration when two methods share a path or one cannot be served.
  */
 export function createGateway(options: GatewayOptions): RequestListener {
-  const { caller, clock, log } = options;
+  const { clock, log, pathForms = (path) => [path], extraPaths = [], isVolatile = () => false } = options;
   const routes = createTrie<Route>();
-  const endpoints = endpointsOf(options.services);
-  addEndpoints(endpoints, options, (verb, template, route) => routes.insert(verb, template, route));
-  const add = (path: string, serve: Route['serve']) => {
-    for (const form of formsOf(path)) routes.insert('GET', parse(form), { name: path, serve });
+  const endpoints = servedEndpoints(options.services, pathForms);
+  const locators = new Map(
+    endpoints.map((endpoint) => [
+      endpoint,
+      locatorOf(endpoint, endpoints, options.shownBy ?? shownByService),
+    ]),
+  );
+  const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;
+  addEndpoints(locators, { ...options, isVolatile }, (verb, template, route) =>
+    routes.insert(verb, template, route),
+  );
+  // The document is created for each request, since the public address may be known late. Its code and texts are large
+  // and loaded on demand.
+  const openApi = async () => {
+    const [api, { openApiDocument }] = await Promise.all([options.loadApi(), import('./openapi/openapi.ts')]);
+    return JSON.stringify(
+      openApiDocument({ ...api, endpoints, pathForms, extraPaths, isLocated, isVolatile }),
+    );
   };
-  add('/health', (exchange) => serveHealth(caller, exchange));
-  add('/ready', (exchange) => serveReady(caller, exchange));
-  add('/files/{job_id}/{name}', (exchange) => serveFile(options, exchange));
-  add('/openapi.json', (exchange) => answerJson(exchange, 200, openApi(endpoints, options)));
-  add('/docs', serveDocs);
-  add('/docs/{name}', (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!));
+  const documentation: ExtraPath[] = [
+    { path: '/openapi.json', serve: async (exchange) => answerJson(exchange, 200, await openApi()) },
+    { path: '/docs', serve: docsPage(options.title) },
+    {
+      path: '/docs/{name}',
+      serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!),
+    },
+  ];
+  for (const { path, serve } of [...extraPaths, ...documentation])
+    for (const form of pathForms(path)) routes.insert('GET', parse(form), { name: path, serve });
 
   const notFound: RequestHandler = (request) => {
     throw new Fault('not_found', `No such path: ${quote(request.path)}`);
@@ -77,7 +107,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   app.disable('etag');
   app.use(...(options.mounts ?? []), notFound, failed);
 
-  // Declared routes are served without Express, whose handling of a request costs as much as the rest of the gateway.
+  // Declared routes are served without Express, which costs as much per request as the rest of the gateway.
   return (request, response) => {
     const exchange = beginExchange(request, response, log, clock);
     const segments = segmentsOf(request.url!);
@@ -91,30 +121,27 @@ export function createGateway(options: GatewayOptions): RequestListener {
     }
     const methods = routes.methods(segments);
     if (methods.length > 0) return answerMethods(exchange, methods);
-    // A property: a WeakMap of requests costs the garbage collector more than all else that a call does.
+    // A property: a WeakMap of requests costs more garbage collection than the rest of a call.
     Object.assign(response, { locals: { exchange } });
     app(request, response);
   };
 }
 
-/** Text of the OpenAPI document; made when asked for, since the public address may be known late. */
-function openApi(endpoints: readonly Endpoint[], { publicUrl, version }: GatewayOptions): string {
-  return JSON.stringify(openApiDocument({ endpoints, publicUrl: publicUrl(), version, comments }));
-}
-
 function addEndpoints(
-  endpoints: readonly Endpoint[],
-  options: GatewayOptions,
+  endpoints: ReadonlyMap<ServedEndpoint, Locate | undefined>,
+  options: GatewayOptions & Pick<Serving, 'isVolatile'>,
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { caller, clock, retrieveCache, budget } = options;
+  const { caller, clock, budget, retention, isVolatile } = options;
   const serving = {
     caller,
     budget,
-    cache: retrieveCache == null ? undefined : createAnswerCache(retrieveCache, clock),
+    cache: retention && createResponseCache(retention, clock),
+    isVolatile,
+    onAuthenticated: options.onAuthenticated ?? (() => {}),
   };
-  for (const endpoint of endpoints) {
-    const serveEndpoint = endpointServer(endpoint, { ...serving, locate: locatorOf(endpoint, endpoints) });
+  for (const [endpoint, locate] of endpoints) {
+    const serveEndpoint = endpointServer(endpoint, { ...serving, locate });
     for (const [form, { template }] of endpoint.forms.entries()) {
       insert(endpoint.verb, template, {
         name: endpoint.path,
@@ -137,7 +164,7 @@ async function serve(route: Route, exchange: Exchange, segments: readonly string
   }
 }
 
-/** OPTIONS says which methods a path has; any other method gets a 405 that says so. */
+/** Answers OPTIONS with the methods of a path, and any other method with a 405 that lists them. */
 function answerMethods(exchange: Exchange, methods: readonly string[]): void {
   const { request, response } = exchange;
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
@@ -147,11 +174,15 @@ function answerMethods(exchange: Exchange, methods: readonly string[]): void {
     answerJson(
       exchange,
       405,
-      JSON.stringify({ detail: `The path has no ${request.method}: it has ${allow}` }),
+      errorBody(
+        `The path has no ${request.method}: it has ${allow}`,
+        'method_not_allowed',
+        exchange.requestId,
+      ),
     );
 }
 
-/** Segments of a URL's path, percent-decoded; undefined where that fails. */
+/** Returns the segments of a URL's path, percent-decoded; undefined where that fails. */
 function segmentsOf(url: string): string[] | undefined {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2);
   const query = url.indexOf('?');

@@ -28,7 +28,7 @@ const problems = async (response: Response) => {
 
 test('serves both address forms with the declared status', async () => {
   answers.PlaceOrder = () => ({ number: 7n, status: 'placed' });
-  for (const path of ['/v1/shop/orders', '/shop/orders']) {
+  for (const path of ['/api/shop/orders', '/shop/orders']) {
     const response = await gateway.ask(path, json({ lines: [line] }));
     expect(response.status).toBe(202);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -51,7 +51,7 @@ test('reads path, body, query and their defaults into the message', async () => 
   answers.GetOrder = answers.NoteOrder = answers.PlaceOrder = () => ({});
   answers.ListOrders = () => ({ numbers: [1n, 9007199254740993n] });
   await gateway.ask('/shop/orders/42');
-  await gateway.ask('/v1/shop/orders/42/note?quiet=yes', { ...json({ text: 'hello' }), method: 'PUT' });
+  await gateway.ask('/api/shop/orders/42/note?quiet=yes', { ...json({ text: 'hello' }), method: 'PUT' });
   await gateway.ask('/shop/orders', json({ lines: [line], customerKey: 'c', customer_key: 'ignored' }));
   const listed = await gateway.ask(
     '/shop/orders?states=a&states=b&gift=1&shipping=SHIPPING_AIR&below=1.5&since=2030-01-02T00:00:00Z&unknown=1',
@@ -73,8 +73,8 @@ test('takes a path with a verb, and a path of many segments', async () => {
   expect(await (await gateway.ask('/shop/orders/5:cancel', { method: 'POST' })).json()).toMatchObject({
     number: 5,
   });
-  expect(await (await gateway.ask('/v1/shop/data/a/b%2Fc/d')).text()).toBe('a/b/c/d');
-  expect((await gateway.ask('/v1/shop/data')).status).toBe(404);
+  expect(await (await gateway.ask('/api/shop/data/a/b%2Fc/d')).text()).toBe('a/b/c/d');
+  expect((await gateway.ask('/api/shop/data')).status).toBe(404);
 });
 
 test.each<[Fault, number, object]>([
@@ -86,7 +86,7 @@ test.each<[Fault, number, object]>([
   ],
   [new Fault('forbidden', 'no'), 403, { detail: 'no' }],
   [new Fault('link_invalid', 'no'), 403, { detail: 'no' }],
-  [new Fault('not_found', 'Job not found'), 404, { detail: 'Job not found' }],
+  [new Fault('not_found', 'Order not found'), 404, { detail: 'Order not found' }],
   [new Fault('conflict', 'other body'), 409, { detail: 'other body' }],
   [new Fault('malformed', 'bad token'), 400, { detail: 'bad token' }],
   [new Fault('too_large', 'big'), 413, { detail: 'big' }],
@@ -102,9 +102,11 @@ test.each<[Fault, number, object]>([
   answers.GetOrder = () => {
     throw fault;
   };
-  const response = await gateway.ask('/v1/shop/orders/1');
+  const response = await gateway.ask('/api/shop/orders/1');
   expect(response.status).toBe(status);
-  expect(await response.json()).toEqual(body);
+  const members =
+    status === 422 ? {} : { code: fault.code, request_id: response.headers.get('x-request-id') };
+  expect(await response.json()).toEqual({ ...body, ...members });
   expect(response.headers.get('retry-after')).toBe(status === 429 ? '2' : null);
   expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
 });
@@ -113,36 +115,42 @@ test('an internal fault says nothing of what went wrong inside', async () => {
   answers.GetOrder = () => {
     throw new TypeError('secret of the house');
   };
-  const response = await gateway.ask('/v1/shop/orders/1', { headers: { 'x-request-id': 'r-1' } });
+  const response = await gateway.ask('/api/shop/orders/1', { headers: { 'x-request-id': 'r-1' } });
   expect(response.status).toBe(500);
-  expect(await response.text()).toBe('{"detail":"Internal error; request id r-1"}');
+  expect(await response.text()).toBe(
+    '{"detail":"Internal error; request id r-1","code":"internal","request_id":"r-1"}',
+  );
 });
 
 test('401 comes before the body is looked at, 404 and 405 before 401', async () => {
   for (const key of [null, 'nobody', '']) {
     const response = await gateway.ask('/shop/orders', { ...json('{{{'), key });
-    expect([response.status, await response.json()]).toEqual([
+    expect([response.status, await response.json()]).toMatchObject([
       401,
-      { detail: 'The API key is missing or not known' },
+      { detail: 'The API key is missing or not known', code: 'unauthenticated' },
     ]);
   }
   expect((await gateway.ask('/shop/nothing', { key: null })).status).toBe(404);
   const wrong = await gateway.ask('/shop/orders/1', { method: 'DELETE', key: null });
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
-  expect(await wrong.json()).toEqual({ detail: expect.stringContaining('DELETE') });
-  const both = await gateway.ask('/v1/shop/orders', { method: 'PATCH', key: null });
+  expect(await wrong.json()).toEqual({
+    detail: expect.stringContaining('DELETE'),
+    code: 'method_not_allowed',
+    request_id: expect.any(String),
+  });
+  const both = await gateway.ask('/api/shop/orders', { method: 'PATCH', key: null });
   expect(both.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
 });
 
 test('unknown paths are 404 with a detail, whatever they look like', async () => {
   for (const path of [
     '/',
-    '/v1',
-    '/v1/',
+    '/api',
+    '/api/',
     '/shop/orders/',
     '//shop/orders',
     '/v2/shop/orders',
-    '/v1/v1/shop/orders',
+    '/api/v1/shop/orders',
     '/shop/orders/1/2',
     '/__proto__',
     '/shop/../etc/passwd',
@@ -150,7 +158,11 @@ test('unknown paths are 404 with a detail, whatever they look like', async () =>
   ]) {
     const response = await gateway.ask(path);
     expect([path, response.status]).toEqual([path, 404]);
-    expect(await response.json()).toEqual({ detail: expect.any(String) });
+    expect(await response.json()).toEqual({
+      detail: expect.any(String),
+      code: 'not_found',
+      request_id: expect.any(String),
+    });
   }
   expect((await gateway.ask('/shop/%6frders?limit=3')).status).toBe(500);
   expect((await gateway.ask('/shop/orders/%ff')).status).toBe(400);

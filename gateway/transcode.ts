@@ -1,38 +1,37 @@
+import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import type { DescMethod } from '@bufbuild/protobuf';
-import type { BodyBudget } from '../src/base/body-budget.ts';
-import {
-  type AnswerHeaders,
-  creditsHeader,
-  rateHeaderNames,
-  tagHeader,
-} from '../src/contract/answer-headers.ts';
+import type { DescField, DescMethod } from '@bufbuild/protobuf';
+import { type AnswerHeaders, tagHeader } from '../src/contract/answer-headers.ts';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
-import { decodeText } from '../src/contract/json/json-body.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { readWait } from '../src/contract/wait.ts';
-import type { AnswerCache } from './answer/answer-cache.ts';
 import type { Locate } from './answer/location.ts';
+import type { ResponseCache } from './answer/response-cache.ts';
 import { answerStream } from './answer/stream.ts';
 import { isStable, textTag } from './answer/tag.ts';
-import type { CallContext, Caller, Headers, Session } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
+import type { ServedEndpoint } from './endpoint.ts';
 import { admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
+import { decodeText } from './request/json-body.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
 import { type RequestParts, requestReader } from './request/request-reader.ts';
 
 /** What an endpoint is served with. */
 export interface Serving {
   caller: Caller;
-  budget: BodyBudget;
-  cache: AnswerCache | undefined;
-  /** Where what an answer began is seen; undefined for what begins nothing, and takes no idempotency key. */
+  budget: GatewayBudget;
+  cache: ResponseCache | undefined;
+  /** Returns the path of what a response created; undefined for endpoints that create nothing and take no idempotency key. */
   locate: Locate | undefined;
+  /** Tells whether a field differs between responses while nothing changes. */
+  isVolatile: (field: DescField) => boolean;
+  /** Called with a request whose caller is authenticated, before its body is read. */
+  onAuthenticated: (request: IncomingMessage) => void;
 }
 
 /**
@@ -50,20 +49,24 @@ export type Serve = (
  * Derives how an endpoint is served: authenticate and count, before the body is read; media type; size; parse;
  * call; answer. Faults are thrown.
  */
-export function endpointServer(endpoint: Endpoint, { caller, budget, cache, locate }: Serving): Serve {
+export function endpointServer(
+  endpoint: ServedEndpoint,
+  { caller, budget, cache, locate, isVolatile, onAuthenticated }: Serving,
+): Serve {
   const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : messageWriter(method.output);
   const writeRequest = messageWriter(method.input);
-  const answers = endpoint.cached ? cache?.of(method.output) : undefined;
+  const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const gets = endpoint.verb === 'GET';
-  const stable = gets && isStable(method.output);
+  const stable = gets && isStable(method.output, isVolatile);
 
   return async (exchange, segments, variables, form) => {
     const { request, response, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const session = await caller.authenticate(headers);
     admit(exchange, session);
+    onAuthenticated(request);
 
     const query = queryOf(request.url ?? '');
     const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
@@ -93,21 +96,17 @@ export function endpointServer(endpoint: Endpoint, { caller, budget, cache, loca
       try {
         return await session.call(unary(method), message, context);
       } finally {
-        // The tag goes out with the answer; headers cost, so that nothing is set twice.
-        const credits = answerHeaders[creditsHeader];
-        if (credits !== undefined && credits !== String(session.credits))
-          response.setHeader(creditsHeader, credits);
-        // A core elsewhere counts the call itself, after it was asked who calls.
-        for (const name of rateHeaderNames) {
-          const value = answerHeaders[name];
-          if (value !== undefined && value !== session.headers?.[name]) response.setHeader(name, value);
+        // The tag is sent with the response. Setting a header is slow: only those that the call changed are set.
+        for (const name in answerHeaders) {
+          const value = answerHeaders[name]!;
+          if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
         }
       }
     };
-    if (answers !== undefined) {
+    if (cached !== undefined) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest(message)}`;
       const make = async () => ({ message: await call(), tag: answerHeaders[tagHeader] });
-      const { text, tag, maxAgeSeconds } = await answers(key, waitMs > 0, make, write);
+      const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
       answerTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
       return;
@@ -126,9 +125,9 @@ export function endpointServer(endpoint: Endpoint, { caller, budget, cache, loca
 /** Reserves memory for a body that is, or may become, large, until the response has ended. */
 async function reserveBody(
   { request, response, signal }: Exchange,
-  { body, maxBodyBytes }: Endpoint,
+  { body, maxBodyBytes }: ServedEndpoint,
   userId: string,
-  budget: BodyBudget,
+  budget: GatewayBudget,
 ): Promise<void> {
   if (body === '' || !hasBody(request)) return;
   const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
@@ -142,7 +141,7 @@ async function reserveBody(
 async function readInto(
   parts: RequestParts,
   { request, response }: Exchange,
-  endpoint: Endpoint,
+  endpoint: ServedEndpoint,
 ): Promise<void> {
   if (endpoint.body === '') return;
   const limit = endpoint.maxBodyBytes;

@@ -204,7 +204,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.Job.retrieve_path": "REST path that shows the job as its kind does.",
   "gleaner.job.v1.Job.retry_of": "The job whose failed units this one tries again; empty for other jobs.",
   "gleaner.job.v1.Job.started_at": "When the first of its work was handed out; absent before.",
-  "gleaner.job.v1.Job.status": "State of the job: `awaiting_approval`, `initializing`, `processing`, `completed`, `partial_complete`, `failed`, `rejected`, `terminated`.",
+  "gleaner.job.v1.Job.status": "State of the job.",
   "gleaner.job.v1.Job.success": "Units with a result so far.",
   "gleaner.job.v1.Job.task_id": "Integer that clients of its kind know the job by; absent for kinds whose clients know the uuid.",
   "gleaner.job.v1.Job.total": "Units submitted.",

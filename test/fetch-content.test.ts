@@ -9,6 +9,7 @@ import type { JsonObject } from '../src/base/json.ts';
 import { createLog } from '../src/base/log.ts';
 import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
+import { services } from '../src/contract/services.ts';
 import { createDriftWatch } from '../src/drift/watch.ts';
 import type { PageAnswer, PageRequest } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
@@ -17,7 +18,6 @@ import { readUnit } from '../src/jobs/read-unit.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { listedFields } from '../src/markets/defaults.ts';
 import { markets } from '../src/markets/list.ts';
-import { services } from '../src/rpc/services.ts';
 import { aBatch, aJob } from '../src/store/contract/samples.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 

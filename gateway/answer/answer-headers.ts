@@ -1,71 +1,59 @@
 import type { Schema } from '../openapi/schemas.ts';
 
-const header = (description: string, schema: Schema): Schema => ({ description, schema });
 const text = { type: 'string' };
-const count = { type: 'integer', minimum: 0 };
-const whenLimited = 'Where the rate of requests is limited';
 
-/** Headers of answers in the OpenAPI document, by component name. */
-export const headerComponents: Record<string, Schema> = {
-  RequestId: header('Id of the request, which the logs carry, too.', text),
-  CreditsRemaining: header('Credits on the account once the request is done.', { type: 'integer' }),
-  RateLimitPolicy: header(
-    `${whenLimited}: \`"key";q=<requests>;w=<seconds>\`, the quota of an API key and its window (IETF draft ratelimit-headers).`,
-    text,
-  ),
-  RateLimit: header(
-    `${whenLimited}: \`"key";r=<requests>;t=<seconds>\`, what is left of the quota and when all of it is there again.`,
-    text,
-  ),
-  XRateLimitLimit: header(`${whenLimited}: the quota of an API key.`, count),
-  XRateLimitRemaining: header(`${whenLimited}: what is left of the quota.`, count),
-  XRateLimitReset: header(`${whenLimited}: seconds from now until all of the quota is there again.`, count),
-  Tag: header(
-    'Names what the answer shows, for `If-None-Match`. Weak: links are signed anew each time.',
-    text,
-  ),
-  Location: header('Path where the job is seen, in the address form of the request.', text),
-  CacheControl: header('How long the answer may be kept.', text),
+const components: Record<string, Schema> = {
+  'X-Request-Id': { description: 'Id of the request, which the logs have, too.', schema: text },
+  ETag: {
+    description: 'Identifies the response for `If-None-Match`. Weak: links are signed for each response.',
+    schema: text,
+  },
+  Location: {
+    description: 'Path of what the request created, in the path form of the request.',
+    schema: text,
+  },
+  'Cache-Control': { description: 'How long the response may be cached.', schema: text },
 };
 
-const refer = (name: string): Schema => ({ $ref: `#/components/headers/${name}` });
+const referTo = (names: readonly string[]): Schema =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentName(name)}` }]));
 
-/** Header that every answer has. */
-export const requestIdHeader: Schema = { 'X-Request-Id': refer('RequestId') };
+const componentName = (name: string) => name.replaceAll('-', '');
 
-/** Headers of every answer to a caller whose key is known. */
-export const callerHeaders: Schema = {
-  ...requestIdHeader,
-  'X-Credits-Remaining': refer('CreditsRemaining'),
-  RateLimit: refer('RateLimit'),
-  'RateLimit-Policy': refer('RateLimitPolicy'),
-  'X-RateLimit-Limit': refer('XRateLimitLimit'),
-  'X-RateLimit-Remaining': refer('XRateLimitRemaining'),
-  'X-RateLimit-Reset': refer('XRateLimitReset'),
-};
+/** Header of every response. */
+export const requestIdHeader: Schema = referTo(['X-Request-Id']);
 
-/** Header of answers that are known by a tag. */
-export const tagHeaders: Schema = { ETag: refer('Tag') };
+/** Returns the headers of responses in the OpenAPI document; `ofCaller`: those that sessions set, by name. */
+export function responseHeaders(ofCaller: Readonly<Record<string, Schema>>) {
+  const described = { ...components, ...ofCaller };
+  return {
+    components: Object.fromEntries(
+      Object.entries(described).map(([name, header]) => [componentName(name), header]),
+    ),
+    /** Of every response to an authenticated caller. */
+    caller: { ...requestIdHeader, ...referTo(Object.keys(ofCaller)) },
+    /** Of responses with an entity tag. */
+    tag: referTo(['ETag']),
+    /** Of responses that created something. */
+    location: referTo(['Location']),
+    /** Of responses that may be cached. */
+    cache: referTo(['Cache-Control']),
+  };
+}
 
-/** Header of answers that began a job. */
-export const locationHeaders: Schema = { Location: refer('Location') };
-
-/** Header of answers that may be kept. */
-export const cacheHeaders: Schema = { 'Cache-Control': refer('CacheControl') };
-
-/** The request header that spares a known answer. */
+/** Request header by which a known response is not sent again. */
 export const ifNoneMatch: Schema = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'Tags of answers at hand: 304 without a body where one of them still holds.',
+  description: 'Entity tags of known responses: 304 without a body where one of them is current.',
   schema: text,
 };
 
-/** The query parameter of methods that wait for their job. */
+/** Query parameter of methods that wait for a final state. */
 export const waitParameter: Schema = {
   name: 'wait',
   in: 'query',
   description:
-    'Seconds to wait, 60 at most: answers once the job has ended or, with `If-None-Match`, once the answer is another one; at the latest when the time is over, with what is then.',
+    'Seconds to wait, at most 60. Responds at the final state or, with `If-None-Match`, at the first change; when the time is over, with the current state.',
   schema: { type: 'string', pattern: '^(0|[1-9]|[1-5][0-9]|60)s?$', examples: ['30s'] },
 };

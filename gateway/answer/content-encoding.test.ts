@@ -1,13 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import {
-  type Answer,
-  memoryFiles,
-  recordedCaller,
-  startTestGateway,
-  type TestGateway,
-} from '../fixture/gateway.ts';
+import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { isCompressible, preferredEncoding } from './content-encoding.ts';
 
 let gateway: TestGateway;
@@ -184,41 +178,4 @@ test('streams that are small already are sent as they are; a reader who leaves e
   expect(endless.headers['content-encoding']).toBe('gzip');
   endless.destroy();
   await expect.poll(() => ended).toBe(2);
-});
-
-test('whole result files of text are encoded, ranges and archives are not, and either way the tag is one', async () => {
-  const text = 'a line of text\n'.repeat(500);
-  const files = { 'job/full.json': text, 'job/full.jsonl.gz': 'x'.repeat(5000) };
-  await open(
-    {},
-    {
-      files: memoryFiles(files),
-      verifyLink: (link) => {
-        const path = link.replace('/files/', '').split('?')[0]!;
-        return { path, fileName: 'f', bearer: false, userId: 'ann' };
-      },
-    },
-  );
-  const get = (path: string, headers = {}) => ask(path, { 'accept-encoding': 'gzip', ...headers });
-  const whole = await get('/files/job/full.json');
-  expect([whole.statusCode, whole.headers['content-encoding'], whole.headers['content-length']]).toEqual([
-    200,
-    'gzip',
-    undefined,
-  ]);
-  expect(gunzipSync(await bytesOf(whole)).toString()).toBe(text);
-  const plain = await ask('/files/job/full.json', {});
-  expect([plain.headers['content-encoding'], plain.headers['content-length']]).toEqual([undefined, '7500']);
-  await bytesOf(plain);
-  expect(whole.headers.etag).toBe(`W/${plain.headers.etag}`);
-  const part = await get('/files/job/full.json', { range: 'bytes=0-4095' });
-  expect([part.statusCode, part.headers['content-encoding'], (await bytesOf(part)).length]).toEqual([
-    206,
-    undefined,
-    4096,
-  ]);
-  const known = await get('/files/job/full.json', { 'if-none-match': whole.headers.etag! });
-  expect(known.statusCode).toBe(304);
-  const archive = await get('/files/job/full.jsonl.gz');
-  expect([archive.headers['content-encoding'], (await bytesOf(archive)).length]).toEqual([undefined, 5000]);
 });

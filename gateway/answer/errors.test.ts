@@ -3,8 +3,10 @@ import { Fault, type FaultCode, faultCodes } from '../../src/contract/fault.ts';
 import { errorAnswer } from './errors.ts';
 
 const requestId = 'request-7';
-const answerOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) =>
-  errorAnswer(new Fault(code, 'The reason', details), requestId);
+const answerOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) => {
+  const { status, headers, body } = errorAnswer(new Fault(code, 'The reason', details), requestId);
+  return { status, headers, body: JSON.parse(body) };
+};
 
 describe('errorAnswer()', () => {
   test('answers what a caller did with a status of 4xx, and a page or unit that failed with 502 or 409', () => {
@@ -29,11 +31,19 @@ describe('errorAnswer()', () => {
   });
 
   test('shows the message of a fault as its detail', () => {
-    expect(answerOf('conflict')).toEqual({ status: 409, headers: {}, body: { detail: 'The reason' } });
+    expect(answerOf('conflict')).toEqual({
+      status: 409,
+      headers: {},
+      body: { detail: 'The reason', code: 'conflict', request_id: 'request-7' },
+    });
   });
 
   test('keeps the message of an internal fault to the log and names the request', () => {
-    expect(answerOf('internal').body).toEqual({ detail: 'Internal error; request id request-7' });
+    expect(answerOf('internal').body).toEqual({
+      detail: 'Internal error; request id request-7',
+      code: 'internal',
+      request_id: 'request-7',
+    });
   });
 
   test('asks for a Bearer key where none was valid, and only there', () => {
@@ -56,8 +66,10 @@ describe('errorAnswer()', () => {
 
   test('shows what credits are short', () => {
     const { body } = answerOf('insufficient_credits', { quota: { required: 30, current: 25 } });
-    expect(body).toEqual({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
+    expect(body).toMatchObject({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
     expect(answerOf('insufficient_credits').body).toEqual({
+      code: 'insufficient_credits',
+      request_id: 'request-7',
       detail: 'The reason',
       required: 0,
       current: 0,

@@ -1,57 +1,17 @@
-import type { Fault, FaultCode } from '../../src/contract/fault.ts';
+import type { Fault } from '../../src/contract/fault.ts';
+import { faultStatuses } from '../../src/contract/fault-status.ts';
 
-/** An error as REST answers it (interface, "Errors" and "Generic models"). */
+/** An error response of REST (interface, "Errors" and "Generic models"). */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
-  body: object;
+  /** JSON text. */
+  body: string;
 }
 
-const statuses: Record<FaultCode, number> = {
-  unauthenticated: 401,
-  forbidden: 403,
-  insufficient_credits: 402,
-  not_found: 404,
-  conflict: 409,
-  invalid: 422,
-  malformed: 400,
-  too_large: 413,
-  unsupported_media: 415,
-  rate_limited: 429,
-  link_invalid: 403,
-  starting: 503,
-  unavailable: 502,
-  disk_full: 503,
-  internal: 500,
-  page_not_found: 502,
-  page_blocked: 502,
-  page_login: 502,
-  page_private: 502,
-  page_region: 502,
-  page_throttled: 502,
-  page_empty: 502,
-  page_unreadable: 502,
-  page_mismatch: 502,
-  page_failed: 502,
-  page_too_large: 502,
-  page_timeout: 502,
-  network: 502,
-  proxy_failed: 502,
-  origin_missing: 502,
-  address_refused: 502,
-  robots_disallowed: 502,
-  origin_paused: 502,
-  browser_missing: 502,
-  browser_failed: 502,
-  not_queued: 502,
-  work_abandoned: 502,
-  terminated: 409,
-  rejected: 409,
-};
-
-/** The HTTP answer of a fault. What an `internal` fault says stays in the log. */
+/** Returns the HTTP response of a fault. The message of an `internal` fault is only logged. */
 export function errorAnswer(fault: Fault, requestId: string): ErrorAnswer {
-  const status = statuses[fault.code];
+  const status = faultStatuses[fault.code];
   const headers: Record<string, string> = { ...fault.headers };
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   if (fault.retryAfterMs !== undefined)
@@ -59,25 +19,27 @@ export function errorAnswer(fault: Fault, requestId: string): ErrorAnswer {
   return { status, headers, body: bodyOf(fault, requestId) };
 }
 
-function bodyOf(fault: Fault, requestId: string): object {
-  switch (fault.code) {
+/** Returns the JSON text of an error: a message for people, a code for programs, the request's id for the log. */
+export function errorBody(detail: string, code: string, requestId: string, members: object = {}): string {
+  return JSON.stringify({ detail, ...members, code, request_id: requestId });
+}
+
+function bodyOf(fault: Fault, requestId: string): string {
+  const { code } = fault;
+  switch (code) {
     case 'internal':
-      return { detail: `Internal error; request id ${requestId}` };
+      return errorBody(`Internal error; request id ${requestId}`, code, requestId);
     case 'insufficient_credits': {
       const { required, current } = fault.quota ?? { required: 0, current: 0 };
-      return { detail: fault.message, required, current, shortfall: required - current };
+      const quota = { required, current, shortfall: required - current };
+      return errorBody(fault.message, code, requestId, quota);
     }
     case 'invalid': {
       const whole = [{ loc: ['body'], msg: fault.message, type: 'value_error' }];
-      return {
-        detail: (fault.problems.length > 0 ? fault.problems : whole).map(({ loc, msg, type }) => ({
-          loc,
-          msg,
-          type,
-        })),
-      };
+      const problems = fault.problems.length > 0 ? fault.problems : whole;
+      return JSON.stringify({ detail: problems.map(({ loc, msg, type }) => ({ loc, msg, type })) });
     }
     default:
-      return { detail: fault.clientMessage };
+      return errorBody(fault.clientMessage, code, requestId);
   }
 }

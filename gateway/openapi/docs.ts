@@ -5,15 +5,15 @@ import { Fault } from '../../src/contract/fault.ts';
 import { isCompressible } from '../answer/content-encoding.ts';
 import { type Exchange, sendContent } from '../exchange.ts';
 
-const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const folder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-// Addresses are relative, so that the page works under both address forms and behind a prefix.
-const page = `<!doctype html>
+// Addresses are relative, so that the page works under every path form and behind a prefix.
+const htmlOf = (title: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Gleaner API</title>
+<title>${title} API</title>
 <link rel="icon" href="docs/favicon-32x32.png">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <script src="docs/swagger-ui-bundle.js" defer></script>
@@ -42,16 +42,17 @@ const types: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Serves the page that shows the OpenAPI document; it loads nothing from elsewhere. */
-export function serveDocs(exchange: Exchange): void {
-  answer(exchange, 'text/html; charset=utf-8', Buffer.from(page), 'no-cache');
+/** Returns the handler of the page that shows the OpenAPI document; it loads nothing from other origins. */
+export function docsPage(title: string): (exchange: Exchange) => void {
+  const page = Buffer.from(htmlOf(title));
+  return (exchange) => answer(exchange, 'text/html; charset=utf-8', page, 'no-cache');
 }
 
 /** Serves one of the page's files. Fault: `not_found` for any other name. */
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
   if (name === 'start.js') answer(exchange, types['swagger-ui-bundle.js']!, Buffer.from(start), 'no-cache');
-  else if (type !== undefined) answer(exchange, type, await readFile(join(folder, name)), 'max-age=86400');
+  else if (type !== undefined) answer(exchange, type, await readFile(join(folder(), name)), 'max-age=86400');
   else throw new Fault('not_found', 'The documentation has no such file');
 }
 

@@ -1,11 +1,11 @@
-import { callerHeaders, requestIdHeader } from '../answer/answer-headers.ts';
+import { requestIdHeader } from '../answer/answer-headers.ts';
 import type { Schema } from './schemas.ts';
 
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const errors: Record<number, { description: string; schema: string; headers?: Schema }> = {
   400: {
-    description: 'The request can’t be read: bad JSON, bad encoding, or a token that is not valid.',
+    description: 'The request cannot be read: invalid JSON, encoding or token.',
     schema: 'ErrorResponse',
   },
   401: {
@@ -15,54 +15,61 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   },
   402: { description: 'The balance is below the cost.', schema: 'QuotaErrorResponse' },
   403: { description: 'The key, or the link, does not allow this.', schema: 'ErrorResponse' },
-  404: { description: 'Not there, or not the caller’s.', schema: 'ErrorResponse' },
-  409: { description: 'Conflicts with what was done before.', schema: 'ErrorResponse' },
+  404: { description: 'Not found, or of another user.', schema: 'ErrorResponse' },
+  409: { description: 'Conflicts with an earlier request.', schema: 'ErrorResponse' },
   413: { description: 'The body is too large.', schema: 'ErrorResponse' },
   415: { description: 'The content type or encoding is not supported.', schema: 'ErrorResponse' },
   416: { description: 'The range is not in the file.', schema: 'ErrorResponse' },
   422: { description: 'The request has problems; up to 100 are listed.', schema: 'HTTPValidationError' },
   429: {
-    description: 'Too many requests of this key.',
+    description: 'The rate limit of the key is exceeded.',
     schema: 'ErrorResponse',
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
   },
-  500: { description: 'A fault of the service.', schema: 'ErrorResponse' },
-  502: { description: 'What the service needs is not available now.', schema: 'ErrorResponse' },
+  500: { description: 'Internal error.', schema: 'ErrorResponse' },
+  502: { description: 'A component of the service is unavailable.', schema: 'ErrorResponse' },
   503: {
-    description: 'The service is starting, or accepts no jobs now.',
+    description: 'The service is starting, or accepts no work at the moment.',
     schema: 'ErrorResponse',
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
   },
 };
 
-/** Components of every error answer, by name: see errorResponses. */
-export const errorComponents: Record<string, Schema> = Object.fromEntries(
-  Object.entries(errors).map(([status, { description, schema, headers }]) => [
-    `Error${status}`,
-    {
-      description,
-      headers: { ...(status === '401' ? requestIdHeader : callerHeaders), ...headers },
-      content: { 'application/json': { schema: reference(schema) } },
-    },
-  ]),
-);
+/** Returns the components of every error response, by name: see errorResponses(). */
+export const errorComponents = ({ caller }: { caller: Schema }): Record<string, Schema> =>
+  Object.fromEntries(
+    Object.entries(errors).map(([status, { description, schema, headers }]) => [
+      `Error${status}`,
+      {
+        description,
+        headers: { ...(status === '401' ? requestIdHeader : caller), ...headers },
+        content: { 'application/json': { schema: reference(schema) } },
+      },
+    ]),
+  );
+
+const generic: Record<string, Schema> = {
+  detail: { type: 'string', description: 'The error in words.' },
+  code: { type: 'string', description: 'Code of the error: `not_found`, `rate_limited`, …' },
+  request_id: { type: 'string', description: 'Id of the request, as in `X-Request-Id`.' },
+};
 
 /** Shapes of the error bodies (interface, "Generic models"). */
 export const errorSchemas: Record<string, Schema> = {
   ErrorResponse: {
     type: 'object',
-    properties: { detail: { type: 'string', description: 'What is wrong.' } },
-    required: ['detail'],
+    properties: generic,
+    required: Object.keys(generic),
   },
   QuotaErrorResponse: {
     type: 'object',
     properties: {
-      detail: { type: 'string', description: 'What is wrong.' },
+      ...generic,
       required: { type: 'integer', description: 'Credits needed.' },
       current: { type: 'integer', description: 'Credits on the account.' },
       shortfall: { type: 'integer', description: 'required - current.' },
     },
-    required: ['detail', 'required', 'current', 'shortfall'],
+    required: [...Object.keys(generic), 'required', 'current', 'shortfall'],
   },
   ValidationError: {
     type: 'object',
@@ -72,8 +79,8 @@ export const errorSchemas: Record<string, Schema> = {
         items: { type: ['string', 'integer'] },
         description: 'First `body`, `path`, `query` or `header`, then names and indexes.',
       },
-      msg: { type: 'string', description: 'What is wrong, naming the value.' },
-      type: { type: 'string', description: 'Sort of problem: `missing`, `string_type`, `too_long`, …' },
+      msg: { type: 'string', description: 'The problem, with the value.' },
+      type: { type: 'string', description: 'Type of the problem: `missing`, `string_type`, `too_long`, …' },
     },
     required: ['loc', 'msg', 'type'],
   },
@@ -84,7 +91,7 @@ export const errorSchemas: Record<string, Schema> = {
   },
 };
 
-/** References to the error answers of some statuses, in order. */
+/** Returns references to the error responses of some statuses, in order. */
 export function errorResponses(statuses: readonly number[]): Record<string, Schema> {
   const known = [...new Set(statuses)]
     .filter((status) => status in errors)

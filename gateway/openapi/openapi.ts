@@ -1,94 +1,100 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import { bindingOf, placeOf, restName } from '../../src/contract/problems.ts';
-import {
-  cacheHeaders,
-  callerHeaders,
-  headerComponents,
-  ifNoneMatch,
-  locationHeaders,
-  tagHeaders,
-  waitParameter,
-} from '../answer/answer-headers.ts';
-import { locatorOf } from '../answer/location.ts';
+import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
+import { ifNoneMatch, responseHeaders, waitParameter } from '../answer/answer-headers.ts';
 import { isStable } from '../answer/tag.ts';
-import { type Endpoint, formsOf } from '../endpoint.ts';
+import type { PathForms, ServedEndpoint } from '../endpoint.ts';
 import { errorComponents, errorResponses, errorSchemas } from './error-responses.ts';
 import { createSchemaBook, type Schema, type SchemaBook } from './schemas.ts';
-import { systemPaths } from './system-paths.ts';
 
-/** What the OpenAPI document is made of. */
-export interface OpenApiOptions {
-  endpoints: readonly Endpoint[];
-  publicUrl: string;
+/** Texts of an API for its OpenAPI document. */
+export interface ApiInfo {
+  title: string;
   version: string;
+  description: string;
+  license?: { name: string; identifier: string };
+  /** Returns the base address of the service. */
+  publicUrl: () => string;
   /** Doc comments of the contract by full name. */
   comments: Readonly<Record<string, string>>;
+  /** Headers that sessions set on every response, by name, as OpenAPI describes headers. */
+  callerHeaders?: Readonly<Record<string, Schema>>;
+  /** Returns notes on an operation, which follow its description. */
+  notesOf?: (endpoint: ServedEndpoint) => string[];
+  /** Tag of the extra paths. */
+  extraTag?: { name: string; description: string };
+  /** How operations under other path forms than the first are told apart. */
+  otherForms?: { operationSuffix: string; tagSuffix: string; description: string };
 }
 
-const description = `Collects public product data from online marketplaces: submit a job, poll its retrieve endpoint, download the results.
+/** Options of openApiDocument(). */
+export interface DocumentOptions extends ApiInfo {
+  endpoints: readonly ServedEndpoint[];
+  pathForms: PathForms;
+  extraPaths: readonly { path: string; operation?: Schema }[];
+  /** Tells whether responses of an endpoint have a `Location`. */
+  isLocated: (endpoint: ServedEndpoint) => boolean;
+  /** Tells whether a field differs between responses while nothing changes. */
+  isVolatile: (field: DescField) => boolean;
+}
 
-Every path answers with its \`/v1\` prefix and without it, with the same behaviour. Calls need an API key as
-\`Authorization: Bearer <key>\`. Members of a request that are not described are ignored; \`null\` for an optional one
-stands for its absence. Identifiers may be written as JSON integers up to 2^53-1. Bodies may be sent with
-\`Content-Encoding: gzip\`; limits hold for what comes out. Answers of 1 KB and more come in br or gzip to clients that ask
-for it with \`Accept-Encoding\`. Every answer carries \`X-Request-Id\`: the request's own where it has one of up to 128 plain
-characters.`;
+/** What operations of one document have in common. */
+interface OperationContext extends DocumentOptions {
+  book: SchemaBook;
+  headers: ReturnType<typeof responseHeaders>;
+  describe: (name: string) => string | undefined;
+}
 
-/** The OpenAPI 3.1 document of the endpoints, derived from the descriptors. */
-export function openApiDocument({ endpoints, publicUrl, version, comments }: OpenApiOptions): Schema {
+/** Returns the OpenAPI 3.1 document of the endpoints, derived from the descriptors. */
+export function openApiDocument(options: DocumentOptions): Schema {
+  const { endpoints, publicUrl, title, version, description, license, comments, extraTag } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const book = createSchemaBook(describe);
+  const headers = responseHeaders(options.callerHeaders ?? {});
+  const context = { ...options, book, headers, describe };
+  const other = options.otherForms ?? { operationSuffix: 'other', tagSuffix: 'other paths', description: '' };
   const paths: Record<string, Record<string, Schema>> = {};
   const add = (path: string, verb: string, operation: Schema) => {
-    const [long, short] = formsOf(path);
-    paths[long!] = { ...paths[long!], [verb]: operation };
-    paths[short!] = {
-      ...paths[short!],
-      [verb]: {
-        ...operation,
-        operationId: `${operation.operationId}_short`,
-        tags: [`${(operation.tags as string[])[0]} (short paths)`],
-      },
-    };
+    for (const [index, form] of options.pathForms(path).entries()) {
+      const named =
+        index === 0
+          ? operation
+          : {
+              ...operation,
+              operationId: `${operation.operationId}_${other.operationSuffix}`,
+              tags: [`${(operation.tags as string[])[0]} (${other.tagSuffix})`],
+            };
+      paths[form] = { ...paths[form], [verb]: named };
+    }
   };
-  for (const endpoint of endpoints) {
-    add(
-      plainPath(endpoint.path),
-      endpoint.verb.toLowerCase(),
-      operationOf(endpoint, endpoints, book, describe),
-    );
-  }
-  for (const [path, operation] of Object.entries(systemPaths)) add(path, 'get', operation);
+  for (const endpoint of endpoints)
+    add(plainPath(endpoint.path), endpoint.verb.toLowerCase(), operationOf(endpoint, context));
+  for (const { path, operation } of options.extraPaths) if (operation) add(path, 'get', operation);
 
   const services = new Map(
     endpoints.map(({ method }) => [method.parent.name, describe(method.parent.typeName)]),
   );
-  services.set('Service', 'The service itself.');
+  if (extraTag) services.set(extraTag.name, extraTag.description);
   const tags = Array.from(services, ([name, text]) => ({
     name,
     ...(text === undefined ? {} : { description: text }),
   }));
-  const shortTags = tags.map(({ name }) => ({
-    name: `${name} (short paths)`,
-    description: 'The same without /v1.',
+  const hasOtherForms = options.pathForms('/').length > 1;
+  const otherTags = tags.map(({ name }) => ({
+    name: `${name} (${other.tagSuffix})`,
+    description: other.description,
   }));
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Gleaner',
-      version,
-      description,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: publicUrl }],
+    info: { title, version, description, ...(license ? { license } : {}) },
+    servers: [{ url: publicUrl() }],
     security: [{ bearer: [] }],
-    tags: [...tags, ...shortTags],
+    tags: [...tags, ...(hasOtherForms ? otherTags : [])],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
-      headers: headerComponents,
-      responses: errorComponents,
+      headers: headers.components,
+      responses: errorComponents(headers),
       schemas: { ...errorSchemas, ...book.components() },
     },
   };
@@ -99,14 +105,12 @@ function plainPath(path: string): string {
   return path.replace(/\{([a-z0-9_]+)=[^}]*\}/g, '{$1}');
 }
 
-function operationOf(
-  endpoint: Endpoint,
-  endpoints: readonly Endpoint[],
-  book: SchemaBook,
-  describe: (name: string) => string | undefined,
-): Schema {
+function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schema {
+  const { book, describe, headers, isVolatile } = context;
   const { method, verb } = endpoint;
   const binding = bindingOf(method);
+  const isLocated = context.isLocated(endpoint);
+  const isTagged = hasTag(endpoint, isVolatile);
   const placed = (place: string) =>
     method.input.fields.filter((field) => placeOf(binding, field)[0] === place);
   const [inPath, inQuery, inBody] = [placed('path'), placed('query').filter(isPlain), placed('body')];
@@ -114,17 +118,15 @@ function operationOf(
     ...inPath.map((field) => ({ ...parameter(field, 'path', book), required: true })),
     ...inQuery.map((field) => parameter(field, 'query', book)),
     ...(endpoint.waits ? [waitParameter] : []),
-    ...(locatorOf(endpoint, endpoints) ? [idempotencyKey] : []),
+    ...(isLocated ? [idempotencyKey] : []),
   ];
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
   const notes = [
-    ...(endpoint.workingHours
-      ? ['Worked on during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
-      : []),
+    ...(context.notesOf?.(endpoint) ?? []),
     ...(inBody.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
     ...(endpoint.cached
       ? [
-          'Answers may come from a cache: `Cache-Control` says for how long. With `wait`, that of a running job is passed over.',
+          'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
         ]
       : []),
   ];
@@ -133,11 +135,29 @@ function operationOf(
     tags: [method.parent.name],
     summary: text.split(/(?<=\.)\s/)[0],
     description: [text, ...notes].join('\n\n'),
-    parameters: [...parameters, ...(isTagged(endpoint) ? [ifNoneMatch] : [])],
+    parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],
     ...(inBody.length > 0 ? { requestBody: requestBody(endpoint, inBody, book) } : {}),
     responses: {
-      [endpoint.successStatus]: successOf(endpoint, endpoints, book),
-      ...(isTagged(endpoint) ? { 304: notModified } : {}),
+      [endpoint.successStatus]: {
+        description: endpoint.successStatus === 202 ? 'Accepted.' : 'The current state.',
+        headers: {
+          ...headers.caller,
+          ...(isTagged ? headers.tag : {}),
+          ...(isLocated ? headers.location : {}),
+          ...(endpoint.cached ? headers.cache : {}),
+        },
+        content: endpoint.streams
+          ? { '*/*': { schema: {} } }
+          : { 'application/json': { schema: book.response(method.output) } },
+      },
+      ...(isTagged
+        ? {
+            304: {
+              description: 'Not modified: the response is the one that `If-None-Match` names.',
+              headers: { ...headers.caller, ...headers.tag },
+            },
+          }
+        : {}),
       ...errorResponses([
         ...[400, 401, 403, 429, 500, 502, 503],
         ...(inPath.length > 0 ? [404] : []),
@@ -181,7 +201,7 @@ function parameter(field: DescField, place: string, book: SchemaBook): Schema {
   };
 }
 
-function requestBody(endpoint: Endpoint, fields: readonly DescField[], book: SchemaBook): Schema {
+function requestBody(endpoint: ServedEndpoint, fields: readonly DescField[], book: SchemaBook): Schema {
   const { method, body } = endpoint;
   if (endpoint.multipart)
     return { required: true, content: { 'multipart/form-data': { schema: formSchema(fields, book) } } };
@@ -210,27 +230,10 @@ function formSchema(fields: readonly DescField[], book: SchemaBook): Schema {
   };
 }
 
-/** Whether answers have a tag: the core's for a job, else one of a text that stays the same. */
-function isTagged({ verb, streams, waits, method }: Endpoint): boolean {
-  return verb === 'GET' && !streams && (waits || isStable(method.output));
-}
-
-const notModified: Schema = {
-  description: 'As it was: the answer is the one that `If-None-Match` names.',
-  headers: { ...callerHeaders, ...tagHeaders },
-};
-
-function successOf(endpoint: Endpoint, endpoints: readonly Endpoint[], book: SchemaBook): Schema {
-  return {
-    description: endpoint.successStatus === 202 ? 'Accepted.' : 'As it is now.',
-    headers: {
-      ...callerHeaders,
-      ...(isTagged(endpoint) ? tagHeaders : {}),
-      ...(locatorOf(endpoint, endpoints) ? locationHeaders : {}),
-      ...(endpoint.cached ? cacheHeaders : {}),
-    },
-    content: endpoint.streams
-      ? { '*/*': { schema: {} } }
-      : { 'application/json': { schema: book.response(endpoint.method.output) } },
-  };
+/** Tells whether responses have an entity tag: the core's, or one of a text that stays the same. */
+function hasTag(
+  { verb, streams, waits, method }: ServedEndpoint,
+  isVolatile: (field: DescField) => boolean,
+): boolean {
+  return verb === 'GET' && !streams && (waits || isStable(method.output, isVolatile));
 }

@@ -4,9 +4,11 @@ import {
   identifier as identifierOption,
   json as jsonOption,
   nullable as nullableOption,
+  values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
-import { isRequired, restName, rulesOf } from '../../src/contract/problems.ts';
+import { restName } from '../../src/contract/rest-form.ts';
+import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 
 /** A JSON Schema as OpenAPI 3.1 has it. */
 export type Schema = Record<string, unknown>;
@@ -149,7 +151,7 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
     case ScalarType.STRING:
       if (direction === 'request' && getOption(field, identifierOption))
         return orInteger({ type: 'string', ...rules });
-      return { type: 'string', ...rules };
+      return { type: 'string', ...rules, ...valuesOf(field, direction) };
     default:
       return { type: 'number' };
   }
@@ -160,6 +162,12 @@ function orInteger(text: Schema): Schema {
   const negative =
     typeof text.pattern === 'string' && !new RegExp(text.pattern, 'u').test('-1') ? { minimum: 0 } : {};
   return { ...text, type: ['string', 'integer'], maximum: Number.MAX_SAFE_INTEGER, ...negative };
+}
+
+/** Returns the values of a response's field that the contract lists. */
+function valuesOf(field: DescField, direction: Direction): Schema {
+  const values = getOption(field, valuesOption);
+  return direction === 'response' && values.length > 0 ? { enum: values } : {};
 }
 
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';

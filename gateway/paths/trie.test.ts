@@ -3,10 +3,10 @@ import { parse } from './parse.ts';
 import { createTrie } from './trie.ts';
 
 test('parses segments, variables and verbs', () => {
-  expect(parse('/v1/jobs/{job_id}/items/{token=a/*/**}:data')).toEqual({
+  expect(parse('/api/orders/{parcel_id}/items/{token=a/*/**}:data')).toEqual({
     segments: [
-      { kind: 'literal', text: 'v1' },
-      { kind: 'literal', text: 'jobs' },
+      { kind: 'literal', text: 'api' },
+      { kind: 'literal', text: 'orders' },
       { kind: '*' },
       { kind: 'literal', text: 'items' },
       { kind: 'literal', text: 'a' },
@@ -14,7 +14,7 @@ test('parses segments, variables and verbs', () => {
       { kind: '**' },
     ],
     variables: [
-      { field: 'job_id', start: 2, end: 3 },
+      { field: 'parcel_id', start: 2, end: 3 },
       { field: 'token', start: 4, end: null },
     ],
     verb: 'data',
@@ -23,13 +23,13 @@ test('parses segments, variables and verbs', () => {
 
 test.each([
   '',
-  'v1',
+  'api',
   '/',
-  '/v1/',
-  '/v1//x',
-  '/v1/{',
-  '/v1/{}',
-  '/v1/{a',
+  '/api/',
+  '/api//x',
+  '/api/{',
+  '/api/{}',
+  '/api/{a',
   '/{a}/{a}',
   '/{a={b}}',
   '/**/x',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../src/contract/fault.ts';
 
@@ -42,7 +43,7 @@ export async function* streamBody(
     return;
   }
   const gunzip = createGunzip();
-  const feeding = feed(arriving, gunzip);
+  const feeding = pipeline(arriving, gunzip);
   // Its fault is thrown below, after what was read.
   feeding.catch(() => {});
   yield* counted(gunzip, limit, 'The body is not valid gzip');
@@ -71,19 +72,6 @@ async function* counted(chunks: Readable, limit: number, broken: string): AsyncG
     }
   } catch (error) {
     throw error instanceof Fault ? error : new Fault('malformed', broken, { cause: error });
-  }
-}
-
-async function feed(chunks: AsyncIterable<Buffer>, gunzip: ReturnType<typeof createGunzip>): Promise<void> {
-  try {
-    for await (const chunk of chunks) {
-      if (!gunzip.write(chunk))
-        await new Promise((resolve) => gunzip.once('drain', resolve).once('close', resolve));
-      if (gunzip.destroyed) return;
-    }
-    gunzip.end();
-  } catch (error) {
-    gunzip.destroy(error as Error);
   }
 }
 

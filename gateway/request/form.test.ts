@@ -15,7 +15,7 @@ beforeEach(() => {
 const upload = (fields: [string, string | Blob][]) => {
   const body = new FormData();
   for (const [name, value] of fields) body.append(name, value);
-  return gateway.ask('/v1/shop/uploads', { method: 'POST', body });
+  return gateway.ask('/api/shop/uploads', { method: 'POST', body });
 };
 const raw = (body: string | Uint8Array<ArrayBuffer>, contentType = 'multipart/form-data; boundary=x') =>
   gateway.ask('/shop/uploads', { method: 'POST', body, headers: { 'content-type': contentType } });
@@ -132,6 +132,6 @@ test.each([
   ],
 ])('survives %s', async (_name, ask, status) => {
   const response = await ask();
-  expect([response.status, await response.json()]).toEqual([status, { detail: expect.anything() }]);
+  expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.anything() }]);
   expect(core.calls).toEqual([]);
 });

@@ -2,7 +2,9 @@ import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { isRequired, restName, said } from '../../src/contract/problems.ts';
+import { said } from '../../src/contract/problem-texts.ts';
+import { restName } from '../../src/contract/rest-form.ts';
+import { isRequired } from '../../src/contract/rules.ts';
 import type { Part } from './form.ts';
 
 /** Sets fields of a message from where they stand in a request, recording problems. */

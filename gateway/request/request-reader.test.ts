@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { endpointsOf } from '../endpoint.ts';
+import { servedEndpoints } from '../endpoint.ts';
 import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { shopService } from '../fixture/shop.ts';
 import { parse } from '../paths/parse.ts';
@@ -73,7 +73,7 @@ test('lists structural and rule problems together, one per place', async () => {
     credits: 'x',
     stops: {},
     inner: 5,
-    job_id: 'no',
+    parcel_id: 'no',
     small: -1,
   };
   const answer = await problems(await gateway.ask('/shop/orders', json(body)));
@@ -104,7 +104,7 @@ test('lists structural and rule problems together, one per place', async () => {
     'body.budget greater_than_equal',
     'body.customerKey string_too_long',
     'body.email value_error',
-    'body.job_id uuid_parsing',
+    'body.parcel_id uuid_parsing',
   ]);
   expect(core.calls).toEqual([]);
 });
@@ -164,9 +164,9 @@ test('rule problems of path, query and body come with their places', async () =>
     status: 422,
     problems: ['path.number greater_than_equal'],
   });
-  expect(await problems(await gateway.ask('/shop/progress/123'))).toEqual({
+  expect(await problems(await gateway.ask('/shop/parcels/123'))).toEqual({
     status: 422,
-    problems: ['path.job_id uuid_parsing'],
+    problems: ['path.parcel_id uuid_parsing'],
   });
   expect(await problems(await gateway.ask('/shop/orders?limit=0'))).toEqual({
     status: 422,
@@ -236,19 +236,20 @@ test('ignores query parameters named like fields of the body', async () => {
 });
 
 describe('requestReader()', () => {
-  const endpoint = (name: string) => endpointsOf([shopService]).find(({ method }) => method.name === name)!;
+  const endpoint = (name: string) =>
+    servedEndpoints([shopService], (path) => [path]).find(({ method }) => method.name === name)!;
   const at = (path: string) => ({ body: '', forms: [{ path, template: parse(path) }] });
   const parts = { segments: [], query: new URLSearchParams(), problems: [] };
 
   test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
-    const declared = { ...endpoint('PlaceOrder'), ...at(`/v1/x/{${variable}}`) };
+    const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };
     expect(() => requestReader(declared)).toThrow(`${variable} can't stand in a path`);
   });
 
   test('reads a path variable into the field of its name', () => {
-    const declared = { ...endpoint('ListOrders'), ...at('/v1/x/{gift}') };
+    const declared = { ...endpoint('ListOrders'), ...at('/api/x/{gift}') };
     const { variables } = declared.forms[0]!.template;
-    const message = requestReader(declared)({ ...parts, segments: ['v1', 'x', 'true'] }, variables);
+    const message = requestReader(declared)({ ...parts, segments: ['api', 'x', 'true'] }, variables);
     expect(message).toMatchObject({ gift: true, limit: 20 });
   });
 

@@ -1,13 +1,16 @@
 import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../src/contract/fault.ts';
-import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/json-body.ts';
 import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { isRequired, maxProblems, problemsOf, restName, said } from '../../src/contract/problems.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { maxProblems, said } from '../../src/contract/problem-texts.ts';
+import { problemsOf } from '../../src/contract/problems.ts';
+import { restName } from '../../src/contract/rest-form.ts';
+import { isRequired } from '../../src/contract/rules.ts';
+import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { Part } from './form.ts';
+import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json-body.ts';
 import { formReader, queryReader } from './params.ts';
 
 /** What a request carries, by where it came from. */
@@ -31,7 +34,7 @@ export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) 
  * checked here only beside structural problems, so that all are listed together; a request without
  * any is checked once, by the core.
  */
-export function requestReader(endpoint: Endpoint): ReadRequest {
+export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
   const inPath = new Map(
     endpoint.forms[0]!.template.variables.map((variable) => {
@@ -79,7 +82,7 @@ export function requestReader(endpoint: Endpoint): ReadRequest {
   };
 }
 
-function invalid(endpoint: Endpoint, message: Message, problems: Problem[]): Fault {
+function invalid(endpoint: ServedEndpoint, message: Message, problems: Problem[]): Fault {
   const keys = new Map(problems.map((problem) => [JSON.stringify(problem.loc), problem]));
   const covered = (loc: Problem['loc']) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
@@ -101,7 +104,7 @@ function within(reading: Reading, path: Problem['loc'], read: () => void): void 
   reading.path.length = 0;
 }
 
-function jsonReader(endpoint: Endpoint, fields: readonly DescField[]) {
+function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]) {
   if (fields.length === 0) return undefined;
   const required = fields.some(isRequired);
   const readMembers = membersReader(fields);

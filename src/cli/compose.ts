@@ -4,7 +4,9 @@ import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../b
 import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
+import { services } from '../contract/services.ts';
 import { createDriftWatch } from '../drift/watch.ts';
+import { createPagesElsewhere } from '../fetch/elsewhere.ts';
 import { createJobChanges, type JobChanges, tellMoves } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
@@ -12,12 +14,12 @@ import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
 import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
-import { listedFields } from '../markets/defaults.ts';
+import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
-import { services } from '../rpc/services.ts';
+import { watchFirstPublish } from '../queue/first-publish.ts';
 import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
-import { openFetching } from './fetching.ts';
+import type { Fetching, FetchingOptions } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 
 /** How often a process compares its clock with the store's. */
@@ -37,6 +39,8 @@ export interface Program {
   /** What this process asked of origins. */
   tally: OriginTally;
   context: JobContext;
+  /** Resolves when this process publishes its first batch. */
+  published: Promise<void>;
   /** Ends every connection. */
   close(): Promise<void>;
 }
@@ -51,13 +55,13 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
 /**
  * Puts the program together from its configuration. `publicUrl`: what signed links start with; it is
  * asked late, because a port of 0 is known late.
- * `options`: what a worker process has of its parent.
+ * `options`: what a worker process has of its parent; `readsPages`, whether units are read in this process.
  */
 export async function compose(
   config: Config,
   role: string,
   publicUrl: () => string,
-  options: StackOptions & { changes?: JobChanges } = {},
+  options: StackOptions & { changes?: JobChanges; readsPages?: boolean } = {},
 ): Promise<Program> {
   const log = createLog(config.logLevel, role);
   const clock: SharedClock = createSharedClock({
@@ -73,11 +77,12 @@ export async function compose(
     ? fixedLinkSecrets(config.linkSecrets)
     : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
-  const { queue, blobs } = stack;
+  const { queue, published } = watchFirstPublish(stack.queue);
+  const { blobs } = stack;
   const changes = options.changes ?? createJobChanges(clock);
   const store = tellMoves(stack.store, changes);
   const tally = createOriginTally(clock);
-  const fetching = openFetching({ config, store, clock, log, watch: tally });
+  const fetching = await openPages(options.readsPages ?? false, { config, store, clock, log, watch: tally });
   const context: JobContext = {
     store,
     queue,
@@ -116,12 +121,22 @@ export async function compose(
     links,
     tally,
     context,
+    published,
     async close() {
       closing.abort(new Error('the program ends'));
       await fetching.close();
       await stack.close();
       await following();
     },
+  };
+}
+
+/** Opens the pages that units are read from; what fetches them is loaded only where it is used. */
+async function openPages(readsPages: boolean, options: FetchingOptions): Promise<Fetching> {
+  if (readsPages) return (await import('./fetching.ts')).openFetching(options);
+  return {
+    pages: createPagesElsewhere({ origins: options.config.origins, policyOf: policyOfMarket }),
+    async close() {},
   };
 }
 

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programs } from './programs.ts';
 import { untilStopped } from './stop.ts';
-
-const launcher = join(dirname(fileURLToPath(import.meta.url)), '../../test/engines/main.ts');
 
 /** Engines for trying the distributed stack. */
 export interface LocalEngines {
@@ -19,7 +16,9 @@ export interface LocalEngines {
  * engines (test/engines/README.md). They end with this process. An Error says what is missing.
  */
 export async function startEngines(): Promise<LocalEngines> {
-  const child = spawn(process.execPath, [launcher], { stdio: ['pipe', 'pipe', 'inherit'] });
+  if (programs.engines === null)
+    throw new Error('Local engines come with a checkout only: set MONGODB_URI and NATS_URL.');
+  const child = spawn(process.execPath, [programs.engines], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let text = '';
   child.stdout.setEncoding('utf8');

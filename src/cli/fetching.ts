@@ -21,11 +21,14 @@ export interface FetchingOptions {
   watch?: RequestWatch;
 }
 
-/** How pages come, as the configuration says: which way, and how politely. */
-export function openFetching({ config, store, clock, log, watch }: FetchingOptions): {
+/** Pages, with the connections that they come over. */
+export interface Fetching {
   pages: PolitePages;
   close(): Promise<void>;
-} {
+}
+
+/** How pages come, as the configuration says: which way, and how politely. */
+export function openFetching({ config, store, clock, log, watch }: FetchingOptions): Fetching {
   const { origins, userAgent } = config;
   const { path, ...browserLimits } = config.browser;
   const fetcher = chooseFetcher(origins, {

@@ -1,8 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { addCompletion } from './commands/completion.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
-import { addClientCommands } from './commands/index.ts';
-import { addPageCommands } from './commands/page.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
 
 const say = (line: string) => console.log(line);
@@ -21,9 +18,17 @@ const program = new Command('gleaner')
   .exitOverride();
 
 addServiceRoles(program, say);
-addPageCommands(program, say);
-addClientCommands(program);
-addCompletion(program);
+// A process of the service does not load what only callers need.
+if (!program.commands.some((command) => command.name() === process.argv[2])) {
+  const [{ addPageCommands }, { addClientCommands }, { addCompletion }] = await Promise.all([
+    import('./commands/page.ts'),
+    import('./commands/index.ts'),
+    import('./commands/completion.ts'),
+  ]);
+  addPageCommands(program, say);
+  addClientCommands(program);
+  addCompletion(program);
+}
 
 try {
   await program.parseAsync();

@@ -1,5 +1,4 @@
-import { createPoster } from '../fetch/post.ts';
-import { createMailer } from '../notify/mailer.ts';
+import type { Poster } from '../fetch/post.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import { retrievePaths } from '../rpc/job-shape.ts';
 import type { Program } from './compose.ts';
@@ -17,8 +16,11 @@ export async function notify(
 ): Promise<void> {
   const { store, clock, log, newId, offers } = context;
   const settings = config.notices;
-  const poster = createPoster({ totalMs: answerMs });
-  const mailer = settings.email === null ? null : createMailer(settings.email.smtp, mailTimes);
+  const poster = createPosterOnDemand();
+  const mailer =
+    settings.email === null
+      ? null
+      : (await import('../notify/mailer.ts')).createMailer(settings.email.smtp, mailTimes);
   const notifier = createNotifier({
     store,
     clock,
@@ -37,4 +39,19 @@ export async function notify(
     mailer?.close();
     await poster.close();
   }
+}
+
+/** Creates a poster that loads the HTTP client with the first message: most installations never send one. */
+function createPosterOnDemand(): Poster {
+  let loading: Promise<Poster> | null = null;
+  const load = async () => (await import('../fetch/post.ts')).createPoster({ totalMs: answerMs });
+  return {
+    async post(message, signal) {
+      loading ??= load();
+      return (await loading).post(message, signal);
+    },
+    async close() {
+      await (await loading)?.close();
+    },
+  };
 }

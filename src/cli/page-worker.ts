@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { createPeer, type Peer } from '../base/peer.ts';
+import { releaseYoungGeneration } from '../base/young-generation.ts';
 import { createJobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
@@ -29,6 +30,7 @@ const calls: WorkerCalls = {
   ...remote.calls,
   async start(setup) {
     running = await run(setup);
+    releaseYoungGeneration();
   },
   async stop() {
     await running?.stop();
@@ -57,6 +59,7 @@ async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Run
     queue: remote.queue,
     changes,
     storeCacheBytes,
+    readsPages: true,
   });
   const { context, clock, tally } = program;
   const worker = await startWorker(context, markets, {

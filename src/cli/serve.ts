@@ -1,7 +1,3 @@
-import type { Caller } from '../../gateway/caller.ts';
-import { serveConsole } from '../../gateway/console.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { startGateway } from '../../gateway/server.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureOperator } from '../access/operator.ts';
 import { createRateLimit, type RateLimit } from '../access/rate-limit.ts';
@@ -11,6 +7,10 @@ import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { services } from '../contract/services.ts';
+import { serveConsole } from '../rest/console.ts';
+import { createRestApi, type RestCaller } from '../rest/rest.ts';
+import { startServer } from '../rest/server.ts';
 import { createRpcListener, type RpcListener } from '../rpc/adapter.ts';
 import { createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
@@ -20,7 +20,6 @@ import { routeReflection } from '../rpc/reflection.ts';
 import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { listen } from '../rpc/server.ts';
-import { services } from '../rpc/services.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { compose, type Program } from './compose.ts';
 import { notify } from './notifying.ts';
@@ -55,7 +54,7 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const program = await compose(config, role, publicUrl);
+  const program = await compose(config, role, publicUrl, { readsPages: run.worker && config.workers === 0 });
   const { context, stack, log, clock } = program;
   const embedded = stack.name === 'embedded';
   if (embedded && role !== 'serve' && role !== 'gateway') {
@@ -114,7 +113,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
         ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
         : remoteEdge(config.coreUrl, log, stopping.signal);
       const rpc = createRpcListener(edge.routes, budget);
-      const served = { caller: edge.caller as Caller, rpc, budget, limits, publicUrl };
+      const served = { caller: edge.caller as RestCaller, rpc, budget, limits, publicUrl };
       service.httpPort = await openGateway(program, served, closers);
     }
     for (const [name, port] of [
@@ -164,7 +163,7 @@ function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
 
 /** What the gateway's port serves, and within which limits. */
 interface Edge {
-  caller: Caller;
+  caller: RestCaller;
   rpc: RpcListener;
   budget: BodyBudget;
   limits: ConnectionLimits;
@@ -176,7 +175,7 @@ async function openGateway(
   { caller, rpc, budget, limits, publicUrl }: Edge,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
-  const app = createGateway({
+  const app = createRestApi({
     services,
     caller,
     log,
@@ -189,7 +188,7 @@ async function openGateway(
     retrieveCache: config.retrieveCache,
     budget,
   });
-  const server = await startGateway(app, config.httpPort, config.host, limits);
+  const server = await startServer(app, config.httpPort, config.host, limits);
   closers.push(() => server.close(graceMs));
   return server.port;
 }

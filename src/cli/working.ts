@@ -1,9 +1,9 @@
-import { extname } from 'node:path';
 import { markets } from '../markets/list.ts';
 import { sweepForever, sweepMs } from '../sweep/sweep.ts';
-import { type PoolTally, startWorkerPool } from '../worker/pool.ts';
-import { startWorker } from '../worker/worker.ts';
+import { hasUnfinished } from '../sweep/unfinished.ts';
+import { type PoolTally, startWorkerPool, type WorkerPool } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
+import { programs } from './programs.ts';
 
 /** Page work of this process, in worker processes or in its own thread. */
 export interface Working {
@@ -18,17 +18,25 @@ export async function startWorking(
   publicUrl: () => string,
 ): Promise<Working> {
   const { config, context, tally } = program;
-  if (config.workers > 0) {
-    return startWorkerPool({
-      entry: new URL(`./page-worker${extname(import.meta.url)}`, import.meta.url),
+  if (config.workers === 0) return workInThread(context);
+  const start = () =>
+    startWorkerPool({
+      entry: programs.pageWorker,
       count: config.workers,
       memoryBytes: config.workerMemoryBytes,
       setup: { config, role, publicUrl: publicUrl() },
       context,
       countRequests: tally.putBack,
     });
-  }
+  // The embedded queue is this process's own, so that nobody else publishes the first batch.
+  if (config.natsUrl !== null || (await hasUnfinished(context))) return start();
+  return startWithFirstBatch(program, start);
+}
+
+/** Reads pages and sweeps in this process's own thread. */
+async function workInThread(context: Program['context']): Promise<Working> {
   const stopping = new AbortController();
+  const { startWorker } = await import('../worker/worker.ts');
   const worker = await startWorker(context, markets);
   const sweeping = sweepForever(context, sweepMs, stopping.signal);
   return {
@@ -37,6 +45,27 @@ export async function startWorking(
       stopping.abort(new Error('the service is stopping'));
       await worker.stop();
       await sweeping;
+    },
+  };
+}
+
+/** Starts worker processes when the first batch is published. Until then the sweep, which has little to do, runs here. */
+function startWithFirstBatch({ context, published }: Program, start: () => WorkerPool): Working {
+  const sweepingHere = new AbortController();
+  const sweeping = sweepForever(context, sweepMs, sweepingHere.signal);
+  let pool: WorkerPool | null = null;
+  let isStopped = false;
+  void published.then(() => {
+    if (isStopped) return;
+    pool = start();
+    sweepingHere.abort(new Error('a worker sweeps'));
+  });
+  return {
+    tally: () => pool?.tally() ?? { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 },
+    async stop() {
+      isStopped = true;
+      sweepingHere.abort(new Error('the service is stopping'));
+      await Promise.all([sweeping, pool?.stop()]);
     },
   };
 }

@@ -3,157 +3,139 @@ import {
   type DescMethod,
   type DescMethodServerStreaming,
   type DescMethodUnary,
-  fromJson,
   getOption,
-  type JsonValue,
   type MessageInitShape,
   type MessageShape,
-  toJson,
 } from '@bufbuild/protobuf';
 import { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { job as jobOption, market as marketOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
-import type { Clock } from '../base/clock.ts';
-import type { JsonObject } from '../base/json.ts';
-import { platformClock } from './clock.ts';
+import { endpointOf } from '../contract/endpoint.ts';
+import { waitMetadata } from '../contract/wait.ts';
+import { type Clock, platformClock } from './clock.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
-import { endpointOf, messageOf } from './endpoint.ts';
 import { GleanerError } from './error.ts';
-import { parseExact } from './exact-json.ts';
-import { fromRest, ShapeError } from './rest-json.ts';
+import { createRpc } from './rpc.ts';
 import { type ByteStream, byteStream } from './stream.ts';
-import { createSend, type Outgoing, type Send } from './transport.ts';
+import { createFetch, createRetry } from './transport.ts';
 import { type WaitOptions, waitForJob } from './wait.ts';
 
-/** Where a service is and in whose name it is called. */
+/** Options of createGleanerClient(). */
 export interface ClientOptions {
-  /** What its addresses start with: `https://gleaner.example`. */
+  /** Base address of the service: `https://gleaner.example`. */
   url: string;
-  /** API key: a user's, or an operator's for the operators' service. */
+  /** API key of a user, or of an operator for the operators' service. */
   apiKey: string;
-  /** Tries of a call that may be repeated, the first one counted; 5 without it. */
-  tries?: number;
-  /** Milliseconds that an answer may take to begin; 60,000 without it. */
+  /** Maximum attempts of a call that may be repeated, the first one included; default 5. */
+  maxAttempts?: number;
+  /** Timeout until a response starts, in milliseconds; default 60,000. */
   timeoutMs?: number;
-  /** The platform's own without it. */
+  /** Default: the platform's. */
   fetch?: typeof globalThis.fetch;
   clock?: Clock;
   random?: () => number;
 }
 
-/** What goes along with a call. */
+/** Options of a call. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** What goes along with a submit. */
+/** Options of a submit. */
 export interface SubmitOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters; made anew without it. The same key and body give the first answer again. */
+  /**
+   * 1 to 255 visible ASCII characters; default: a new one for each submit. The same key and request return the
+   * first response again.
+   */
   idempotencyKey?: string;
 }
 
-/** A job that was accepted. */
-export interface Submitted<Answer> {
-  /** Id of the job, a uuid, whatever its kind calls it. */
+/** An accepted job. */
+export interface Submitted<Response> {
+  /** Id of the job, a UUID, also where the kind numbers its tasks. */
   jobId: string;
-  answer: Answer;
+  response: Response;
 }
 
-/** Requests that ask for a page, and answers that say where the next one begins. */
-type PageRequest = DescMessage & { field: { pageToken: unknown } };
-type PageAnswer = DescMessage & { field: { nextPageToken: unknown } };
+/** Requests for one page of a list, and their responses. */
+type PagedRequest = DescMessage & { field: { pageToken: unknown } };
+type PagedResponse = DescMessage & { field: { nextPageToken: unknown } };
 
-/** Calls of one service in one name. Every call rejects with a GleanerError, or with its signal's reason. */
+/** Calls to one service with one key. Every call rejects with a GleanerError, or with its signal's reason. */
 export interface GleanerClient {
-  /** Calls a method: by its REST path, or as Connect with JSON where it has none. */
+  /** Calls a unary method. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     options?: CallOptions,
   ): Promise<MessageShape<O>>;
-  /** Calls a method whose answer is a stream of bytes. */
+  /** Calls a method that responds with a stream of bytes. */
   stream<I extends DescMessage>(
     method: DescMethodServerStreaming<I, typeof HttpBodySchema>,
     request: MessageInitShape<I>,
     options?: CallOptions,
   ): Promise<ByteStream>;
-  /** Asks for one page after the other. */
-  pages<I extends PageRequest, O extends PageAnswer>(
+  /** Requests one page after the other. */
+  pages<I extends PagedRequest, O extends PagedResponse>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     options?: CallOptions,
   ): AsyncIterable<MessageShape<O>>;
-  /** Submits a job. Repeated where no answer came: its idempotency key sees to it that there is one job. */
+  /** Submits a job. Repeated after transient errors: the idempotency key ensures that there is one job. */
   submit<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     options?: SubmitOptions,
   ): Promise<Submitted<MessageShape<O>>>;
-  /** The job with this id, or with the integer that clients of its kind know it by. */
+  /** Returns the job with this id, or with the task number that its kind returned. */
   find(id: string, options?: CallOptions): Promise<Job>;
-  /** Waits until a job has ended, and gives it as it is then, however it ended. */
+  /** Waits until a job has ended and returns it, however it ended. */
   wait(jobId: string, options?: WaitOptions): Promise<Job>;
-  /** Result files of a job, with fresh links. */
+  /** Returns the result files of a job with fresh links. */
   files(jobId: string, options?: CallOptions): Promise<ResultFile[]>;
-  /** Opens a link from an answer. Range headers and the like go along with it. */
+  /** Opens a link of a response, with headers such as `Range`. */
   open(link: string, headers?: Record<string, string>, options?: CallOptions): Promise<Response>;
-  /** Saves a result file, going on where an earlier try ended; Node only. See docs/client.md. */
+  /** Saves a result file, and resumes an interrupted download; Node only. See docs/client.md. */
   download(file: ResultFile, target: string, options?: DownloadOptions): Promise<Downloaded>;
-  /** Saves every result file of a job in a folder, those that are there already left out; Node only. */
+  /** Saves every result file of a job in a folder, except those saved before; Node only. */
   downloadAll(jobId: string, folder: string, options?: DownloadOptions): Promise<Downloaded[]>;
 }
 
-/** Makes a client. Throws a TypeError for an address that is none. */
+/** Creates a client. Throws a TypeError for an address that is not HTTP or HTTPS. */
 export function createGleanerClient(options: ClientOptions): GleanerClient {
   const base = baseOf(options.url);
   const clock = options.clock ?? platformClock;
   const random = options.random ?? Math.random;
-  const send = createSend({
+  const fetch = createFetch({
     fetch: options.fetch ?? ((...parameters) => globalThis.fetch(...parameters)),
-    clock,
-    tries: options.tries ?? 5,
     timeoutMs: options.timeoutMs ?? 60_000,
-    random,
   });
+  const retry = createRetry({ clock, maxAttempts: options.maxAttempts ?? 5, random });
+  const rpc = createRpc(base, fetch);
   const authorization = `Bearer ${options.apiKey}`;
 
-  const ask = async (
-    method: DescMethod,
-    request: object,
-    {
+  const unary = <I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    headers: Record<string, string>,
+    signal: AbortSignal | undefined,
+    isRepeatable = isRead(method),
+  ): Promise<MessageShape<O>> =>
+    retry(() => rpc.unary(method, request, { headers: { authorization, ...headers }, signal }), {
+      isRepeatable,
       signal,
-      idempotencyKey,
-      query = '',
-      patienceMs = 0,
-    }: SubmitOptions & { query?: string; patienceMs?: number },
-  ): Promise<Response> => {
-    const endpoint = endpointOf(method);
-    const message = messageOf(method, request);
-    const { verb, path, body } = endpoint.isConnect
-      ? { verb: 'POST', path: endpoint.path, body: toJson(method.input, message) as JsonObject }
-      : endpoint.requestOf(message);
-    return send({
-      verb,
-      url: base + path + (query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`),
-      headers: {
-        authorization,
-        ...(endpoint.isConnect ? { 'connect-protocol-version': '1' } : {}),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-      body,
-      isRepeatable: verb === 'GET' || idempotencyKey !== undefined,
-      signal,
-      patienceMs,
     });
-  };
 
   const client: GleanerClient = {
-    async call(method, request, callOptions = {}) {
-      return answerOf(method, await ask(method, request, callOptions));
-    },
-    async stream(method, request, callOptions = {}) {
-      return byteStream(await ask(method, request, callOptions));
-    },
+    call: (method, request, { signal } = {}) => unary(method, request, {}, signal),
+    stream: (method, request, { signal } = {}) =>
+      retry(
+        async () => byteStream(await rpc.stream(method, request, { headers: { authorization }, signal })),
+        {
+          isRepeatable: isRead(method),
+          signal,
+        },
+      ),
     async *pages(method, request, callOptions = {}) {
       let pageToken = '';
       do {
@@ -163,19 +145,17 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       } while (pageToken !== '');
     },
     async submit(method, request, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
-      if (!endpointOf(method).isSubmit) throw new TypeError(`${method} does not submit a job`);
-      const answer = await answerOf(
-        method,
-        await ask(method, request, { ...optional(signal), idempotencyKey }),
-      );
-      const { jobId, taskId } = answer as { jobId?: string; taskId?: number };
-      if (jobId !== undefined) return { jobId, answer };
+      if (!endpointOf(method)?.isSubmit) throw new TypeError(`${method} does not submit a job`);
+      const headers = { 'idempotency-key': idempotencyKey };
+      const response = await unary(method, request, headers, signal, true);
+      const { jobId, taskId } = response as { jobId?: string; taskId?: number };
+      if (jobId !== undefined) return { jobId, response };
       const filter = {
         market: getOption(method.parent, marketOption),
         kind: getOption(method, jobOption).kind,
       };
       const job = await findTask(client, BigInt(taskId!), filter, optional(signal));
-      return { jobId: job.jobId, answer };
+      return { jobId: job.jobId, response };
     },
     async find(id, callOptions = {}) {
       if (/^\d+$/.test(id)) return findTask(client, BigInt(id), {}, callOptions);
@@ -183,21 +163,23 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
     },
     wait: (jobId, waitOptions = {}) =>
       waitForJob(
-        async (waitMs, signal) => {
-          const response = await ask(
+        (waitMs, signal) =>
+          unary(
             JobService.method.getJob,
             { jobId },
-            { ...optional(signal), query: `wait=${Math.round(waitMs / 1000)}s`, patienceMs: waitMs },
-          );
-          return answerOf(JobService.method.getJob, response);
-        },
+            { [waitMetadata]: String(Math.round(waitMs / 1000)) },
+            signal,
+          ),
         clock,
         waitOptions,
       ),
     files: async (jobId, callOptions = {}) =>
       (await client.call(JobService.method.listFiles, { jobId }, callOptions)).files,
-    open: (link, headers = {}, callOptions = {}) =>
-      openLink(send, base, authorization, { link, headers, signal: callOptions.signal }),
+    open: (link, headers = {}, { signal } = {}) =>
+      retry(() => openLink(fetch, base, authorization, { link, headers, signal }), {
+        isRepeatable: true,
+        signal,
+      }),
     async download(file, target, downloadOptions = {}) {
       const { downloadFile } = await import('./download.ts');
       return downloadFile({ open: client.open, clock, random }, file, target, downloadOptions);
@@ -213,31 +195,15 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
 
 function baseOf(url: string): string {
   const { protocol, href } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`${url} is not a web address`);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new TypeError(`${url} is not an HTTP or HTTPS address`);
   return href.replace(/[?#].*$/, '').replace(/\/+$/, '');
 }
 
 const optional = (signal: AbortSignal | undefined): CallOptions => (signal === undefined ? {} : { signal });
 
-/** The message in a method's answer. */
-async function answerOf<I extends DescMessage, O extends DescMessage>(
-  method: DescMethodUnary<I, O>,
-  response: Response,
-): Promise<MessageShape<O>> {
-  const text = await response.text().catch((error: Error) => {
-    if (error.name === 'AbortError') throw error;
-    throw new GleanerError({ status: 0, detail: `the connection broke: ${error.message}`, cause: error });
-  });
-  try {
-    if (endpointOf(method).isConnect)
-      return fromJson(method.output, JSON.parse(text) as JsonValue, { ignoreUnknownFields: true });
-    return fromRest(method.output, parseExact(text));
-  } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof ShapeError || error instanceof Error)) throw error;
-    const detail = `${method.name}: the answer is not what it should be: ${error.message}`;
-    throw new GleanerError({ status: -1, detail, cause: error });
-  }
-}
+/** Tells whether a method only reads. Those without a REST path may all change something. */
+const isRead = (method: DescMethod) => endpointOf(method)?.verb === 'GET';
 
 async function findTask(
   client: GleanerClient,
@@ -253,15 +219,15 @@ async function findTask(
     const found = jobs.find((job) => job.taskId === taskId);
     if (found !== undefined) return found;
   }
-  throw new GleanerError({ status: 404, detail: `There is no task ${taskId}` });
+  throw new GleanerError({ status: 404, code: 'not_found', detail: `There is no task ${taskId}` });
 }
 
 /**
- * Links of the service's own address get the key at once; those elsewhere (a storage engine, another name of
- * the service) only where they ask for a Bearer key.
+ * Opens a link. Links of the service's own address get the key at once; others (a storage engine, another name of
+ * the service) only where they respond with 401.
  */
 async function openLink(
-  send: Send,
+  fetch: typeof globalThis.fetch,
   base: string,
   authorization: string,
   {
@@ -271,20 +237,14 @@ async function openLink(
   }: { link: string; headers: Record<string, string>; signal: AbortSignal | undefined },
 ): Promise<Response> {
   const url = new URL(link, `${base}/`);
-  const request: Outgoing = {
-    verb: 'GET',
-    url: url.href,
-    headers: { 'accept-encoding': 'identity', ...headers },
-    isRepeatable: true,
-    signal,
-    alsoGood: [416],
-  };
-  if (url.origin === new URL(base).origin)
-    return send({ ...request, headers: { ...request.headers, authorization } });
-  try {
-    return await send(request);
-  } catch (error) {
-    if (!(error instanceof GleanerError) || error.status !== 401) throw error;
-    return send({ ...request, headers: { ...request.headers, authorization } });
-  }
+  const request = (key: Record<string, string>) =>
+    fetch(url.href, {
+      headers: { 'accept-encoding': 'identity', ...headers, ...key },
+      ...optional(signal),
+    });
+  if (url.origin === new URL(base).origin) return request({ authorization });
+  return request({}).catch((error: unknown) => {
+    if (error instanceof GleanerError && error.status === 401) return request({ authorization });
+    throw error;
+  });
 }

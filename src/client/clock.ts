@@ -1,19 +1,25 @@
-import type { Clock } from '../base/clock.ts';
+/** Time as the client sees it. */
+export interface Clock {
+  /** Returns the time in milliseconds since the epoch, UTC. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
-/** The platform's own clock, in browsers as in Node. */
+/** Clock of the platform, in browsers and in Node. */
 export const platformClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error);
-      const end = () => {
+      const abort = () => {
         clearTimeout(timer);
         reject(signal?.reason as Error);
       };
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', end);
+        signal?.removeEventListener('abort', abort);
         resolve();
       }, ms);
-      signal?.addEventListener('abort', end, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
     }),
 };

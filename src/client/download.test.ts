@@ -71,7 +71,7 @@ test('a file is saved whole, and not fetched again', async () => {
   expect(await readdir(join(folder, 'deep'))).toEqual(['full.json']);
   expect([bytes[0], bytes.at(-1)]).toEqual([0, content.length]);
   expect((await open(server.url).download(resultFile(server.url), target)).fetched).toBe(0);
-  expect(server.got).toHaveLength(1);
+  expect(server.received).toHaveLength(1);
 });
 
 test('after a break it goes on where it was', async () => {
@@ -82,7 +82,7 @@ test('after a break it goes on where it was', async () => {
   const { fetched } = await open(server.url).download(resultFile(server.url), target, { onBytes: breakOff });
   expect(fetched).toBe(content.length);
   expect(content.equals(await readFile(target))).toBe(true);
-  expect(server.got.map(({ headers }) => headers.range)).toEqual([
+  expect(server.received.map(({ headers }) => headers.range)).toEqual([
     undefined,
     'bytes=100000-',
     'bytes=200000-',
@@ -119,7 +119,7 @@ test('a part of another version is thrown away', async () => {
   const target = join(folder, 'full.json');
   await open(server.url).download(resultFile(server.url), target, { onBytes: breakOff });
   expect(content.equals(await readFile(target))).toBe(true);
-  expect(server.got[1]!.headers['if-range']).toBe('"t0"');
+  expect(server.received[1]!.headers['if-range']).toBe('"t0"');
 });
 
 test('another content than promised is an error and leaves nothing', async () => {
@@ -152,7 +152,7 @@ test('it is given up when nothing comes any more', async () => {
   await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
     status: 0,
   });
-  expect(server.got).toHaveLength(5);
+  expect(server.received).toHaveLength(5);
 });
 
 test('names stay in their folder and apart from each other', () => {

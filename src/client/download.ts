@@ -3,46 +3,45 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { Clock } from '../base/clock.ts';
 import type { CallOptions, GleanerClient } from './client.ts';
+import type { Clock } from './clock.ts';
 import { GleanerError } from './error.ts';
-import { byteStream } from './stream.ts';
-import { backOffMs, isPassing } from './transport.ts';
+import { chunksOf } from './stream.ts';
+import { backOffMs, isTransient } from './transport.ts';
 
-/** How files are saved. */
+/** Options of downloads. */
 export interface DownloadOptions extends CallOptions {
-  /** Told how many bytes of a file are there; at its beginning, after every piece, and at its end. */
+  /** Called with the bytes saved so far: at the start, after every chunk, and at the end. */
   onBytes?: (file: ResultFile, bytes: number) => void;
 }
 
-/** A file that was saved, and is what the service says that it is. */
+/** A saved file whose size and SHA-256 are those of the service. */
 export interface Downloaded {
   file: ResultFile;
   path: string;
-  /** Bytes that were fetched now: fewer than it has where an earlier try had begun, 0 where it was there. */
+  /** Bytes received by this call: fewer than the file has after a resumed download, 0 where it was saved before. */
   fetched: number;
 }
 
-/** What downloads are made with. */
+/** Dependencies of downloads. */
 export interface DownloadContext {
   open: GleanerClient['open'];
   clock: Clock;
   random: () => number;
 }
 
-/** Tries in a row that bring not one byte. */
-const tries = 5;
+/** Maximum attempts in a row without a single byte. */
+const maxIdleAttempts = 5;
 
-/** What is kept beside a part, to go on with it. */
+/** Contents of the note beside a partial file, by which it is resumed. */
 interface PartNote {
   sha256: string;
   etag: string;
 }
 
 /**
- * Saves a file under a path: into `<path>.part` first, which an interrupted download leaves and the next one goes
- * on with, and under its name once size and SHA-256 are right. Errors of the GleanerError's `status` -1: another
- * content than the service says.
+ * Saves a file: as `<path>.part` first, which an interrupted download leaves and the next one resumes, and under
+ * its name once size and SHA-256 are right. Rejects with a GleanerError of `status` -1 for other contents.
  */
 export async function downloadFile(
   context: DownloadContext,
@@ -51,8 +50,8 @@ export async function downloadFile(
   { signal, onBytes }: DownloadOptions = {},
 ): Promise<Downloaded> {
   const size = Number(file.bytes);
-  const there = await stat(path).catch(() => null);
-  if (there?.isFile() && there.size === size && (await digestOf(path)) === file.sha256) {
+  const saved = await stat(path).catch(() => null);
+  if (saved?.isFile() && saved.size === size && (await digestOf(path)) === file.sha256) {
     onBytes?.(file, size);
     return { file, path, fetched: 0 };
   }
@@ -69,9 +68,9 @@ export async function downloadFile(
       if ((await stat(part)).size === size) break;
       throw new GleanerError({ status: 0, detail: `${file.name}: the connection broke` });
     } catch (error) {
-      if (!(error instanceof GleanerError) || !isPassing(error)) throw error;
+      if (!(error instanceof GleanerError) || !isTransient(error)) throw error;
       idle = fetched > before ? 0 : idle + 1;
-      if (idle === tries) throw error;
+      if (idle === maxIdleAttempts) throw error;
       await context.clock.sleep(backOffMs(idle + 1, context.random), signal);
     }
   }
@@ -86,7 +85,7 @@ export async function downloadFile(
   return { file, path, fetched };
 }
 
-/** Saves files in a folder, one after the other, under names that stay inside of it. */
+/** Saves files in a folder, one after the other, under names that stay inside it. */
 export async function downloadFiles(
   context: DownloadContext,
   files: readonly ResultFile[],
@@ -100,11 +99,11 @@ export async function downloadFiles(
   return done;
 }
 
-/** Names to save files under: without folders, and different from each other whatever the letters' case. */
+/** Returns names to save files under: without folders, and distinct on case-insensitive file systems. */
 export function namesOf(files: readonly Pick<ResultFile, 'name'>[]): string[] {
   const taken = new Set<string>();
   return files.map(({ name }, index) => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed.
     const plain = name.replace(/[/\\:*?"<>|\u0000-\u001f]/g, '_').replace(/^\.+/, '_') || 'file';
     const free = taken.has(plain.toLowerCase()) ? `${index}-${plain}` : plain;
     taken.add(free.toLowerCase());
@@ -114,7 +113,7 @@ export function namesOf(files: readonly Pick<ResultFile, 'name'>[]): string[] {
 
 const noteOf = (part: string) => `${part}.json`;
 
-/** Appends what is missing of a part, or writes it anew. */
+/** Appends the missing bytes of a partial file, or replaces it. */
 async function fetchRest(
   { open: openLink }: DownloadContext,
   file: ResultFile,
@@ -130,24 +129,27 @@ async function fetchRest(
     have === 0 ? {} : { range: `bytes=${have}-`, 'if-range': (await readNote(part))!.etag },
     signal === undefined ? {} : { signal },
   );
-  const goesOn =
+  const isResumed =
     response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${have}-`);
-  if (response.status !== 200 && !goesOn) {
+  if (response.status !== 200 && !isResumed) {
     await response.body?.cancel();
     await rm(part, { force: true });
-    throw new GleanerError({ status: 0, detail: `${file.name}: the service has no such range` });
+    throw new GleanerError({
+      status: 0,
+      detail: `${file.name}: the service does not serve the requested range`,
+    });
   }
   const etag = response.headers.get('etag');
-  // A weak tag does not name bytes: such a file begins anew after a break.
+  // A weak tag does not identify bytes: such a file is downloaded from its start after an interruption.
   if (etag !== null && !etag.startsWith('W/'))
     await writeFile(noteOf(part), JSON.stringify({ sha256: file.sha256, etag } satisfies PartNote));
   else await rm(noteOf(part), { force: true });
 
-  const handle = await open(part, goesOn ? 'a' : 'w');
-  let bytes = goesOn ? have : 0;
+  const handle = await open(part, isResumed ? 'a' : 'w');
+  let bytes = isResumed ? have : 0;
   try {
     onBytes(bytes, 0);
-    for await (const chunk of byteStream(response)) {
+    for await (const chunk of chunksOf(response)) {
       bytes += chunk.length;
       if (bytes > size)
         throw new GleanerError({ status: -1, detail: `${file.name}: it has more than ${size} bytes` });
@@ -160,12 +162,12 @@ async function fetchRest(
   }
 }
 
-/** Bytes of a part that can be gone on with; 0 after another file's, or one whose beginning has no name. */
+/** Returns the bytes of a partial file that can be resumed; 0 for another file's, and for one without a note. */
 async function usable(part: string, file: ResultFile): Promise<number> {
   const note = await readNote(part);
-  const there = await stat(part).catch(() => null);
-  if (there === null || note?.sha256 !== file.sha256 || there.size > Number(file.bytes)) return 0;
-  return there.size;
+  const saved = await stat(part).catch(() => null);
+  if (saved === null || note?.sha256 !== file.sha256 || saved.size > Number(file.bytes)) return 0;
+  return saved.size;
 }
 
 async function readNote(part: string): Promise<PartNote | undefined> {

@@ -1,57 +1,57 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
-import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
-import { isObject } from '../base/json.ts';
+import { ConnectError } from '@connectrpc/connect';
+import { codeToHttpStatus } from '@connectrpc/connect/protocol-connect';
+import { type FaultCode, type Problem, type Quota, summarizeProblems } from '../contract/fault.ts';
+import { detailParts, FaultSchema } from '../contract/fault-detail.ts';
+import { faultStatuses } from '../contract/fault-status.ts';
 
-/** One problem of a refused request, as FastAPI writes it. */
-export interface FieldProblem {
-  /** First `body`, `path`, `query` or `header`, then names and indexes. */
-  loc: readonly (string | number)[];
-  /** What is wrong, naming the value. */
-  msg: string;
-  /** `missing`, `string_type`, `too_long`, … */
-  type: string;
-}
+/** One problem of an invalid request, in FastAPI's terms. */
+export type FieldProblem = Problem;
 
-/** What a GleanerError is made of. */
+/** Members of a GleanerError. */
 export interface ErrorParts {
   status: number;
   detail: string;
+  code?: string;
   problems?: readonly FieldProblem[];
-  quota?: { required: number; current: number; shortfall: number };
+  quota?: Quota;
   retryAfterMs?: number;
   requestId?: string;
   cause?: unknown;
 }
 
-/** What a call failed of: an answer of the service, or none (`status` 0). */
+/** Failure of a call: an error response of the service, or none (`status` 0). */
 export class GleanerError extends Error {
-  /** HTTP status; 0 when no answer came; -1 when an answer or a file was not what it should be. */
+  /** HTTP status; 0 without a response; -1 for a response or a file that is not as the contract says. */
   readonly status: number;
-  /** What is wrong, in words. */
+  /** Code of the error: see docs/faults.md. Undefined where the response has none. */
+  readonly code: string | undefined;
+  /** Message of the service. */
   readonly detail: string;
-  /** Every problem of a refused request (422), up to 100. */
+  /** Every problem of an invalid request (422), up to 100. */
   readonly problems: readonly FieldProblem[];
-  /** Credits that the work costs, with 402. */
+  /** Cost of the work in credits, with 402. */
   readonly required: number | undefined;
-  /** Credits on the account, with 402. */
+  /** Balance of the account in credits, with 402. */
   readonly current: number | undefined;
-  /** Credits that are missing, with 402. */
+  /** Missing credits, with 402. */
   readonly shortfall: number | undefined;
-  /** Milliseconds after which a try makes sense, where the service said so. */
+  /** Milliseconds after which a retry makes sense, where the service says so. */
   readonly retryAfterMs: number | undefined;
-  /** Id under which the service's log has the request. */
+  /** Id of the request in the service's log. */
   readonly requestId: string | undefined;
 
-  constructor({ status, detail, problems = [], quota, retryAfterMs, requestId, cause }: ErrorParts) {
+  constructor({ status, code, detail, problems = [], quota, retryAfterMs, requestId, cause }: ErrorParts) {
     super(detail, cause === undefined ? {} : { cause });
     this.name = 'GleanerError';
     this.status = status;
+    this.code = code;
     this.detail = detail;
     this.problems = problems;
     this.required = quota?.required;
     this.current = quota?.current;
-    this.shortfall = quota?.shortfall;
+    this.shortfall = quota && quota.required - quota.current;
     this.retryAfterMs = retryAfterMs;
     this.requestId = requestId;
   }
@@ -67,81 +67,91 @@ export class GleanerError extends Error {
   }
 }
 
-/** The error of an answer that is not 2xx. Reads the body; never throws for what is in it. */
+/** Reads the body of an error response, of REST or of Connect. Never throws for its contents. */
 export async function errorOf(response: Response): Promise<GleanerError> {
+  const { status, headers } = response;
   const text = await response.text().catch(() => '');
-  let body: unknown;
+  let body: Record<string, unknown>;
   try {
-    body = JSON.parse(text);
+    body = { ...(JSON.parse(text) as object) };
   } catch {
-    // A proxy's own page: its first line has to do.
+    // The page of a proxy: its first line describes the error.
     body = { detail: text.trim().split('\n', 1)[0]!.slice(0, 200) };
   }
-  const after = response.headers.get('retry-after');
-  const requestId = response.headers.get('x-request-id');
-  const given = isObject(body) ? body : {};
+  const after = headers.get('retry-after');
+  const requestId = headers.get('x-request-id');
   return new GleanerError({
-    ...(typeof given.code === 'string' ? ofConnect(response.status, given) : ofRest(response.status, given)),
+    ...(typeof body.message === 'string' ? ofConnect(status, body) : ofRest(status, body)),
     ...(after !== null && /^\d+$/.test(after) ? { retryAfterMs: Number(after) * 1000 } : {}),
     ...(requestId === null ? {} : { requestId }),
   });
 }
 
+/** Returns the error of a failed unary RPC; `status` -1 for a response that is not as the contract says. */
+export function errorOfUnary(thrown: unknown, method: string): GleanerError {
+  const known = reportedError(thrown);
+  if (known !== undefined) return known;
+  const detail = `${method}: the response is not as the contract says: ${ConnectError.from(thrown).rawMessage}`;
+  return new GleanerError({ status: -1, detail, cause: thrown });
+}
+
+/** Returns the error of a failed streaming RPC: the one that ended the stream, else a broken connection. */
+export function errorOfStream(thrown: unknown): GleanerError {
+  return reportedError(thrown) ?? brokenConnection(thrown);
+}
+
+/** Returns the error of a connection that broke while a response was read. */
+export function brokenConnection(thrown: unknown): GleanerError {
+  const detail = `the connection broke: ${reasonOf(thrown)}`;
+  return new GleanerError({ status: 0, detail, cause: thrown });
+}
+
+/** Returns the reason of a failed fetch, which keeps it as the cause of "fetch failed". */
+export function reasonOf(error: unknown): string {
+  const cause = (error as { cause?: unknown }).cause ?? error;
+  const { message, code } = cause as { message?: string; code?: string };
+  return message || code || String(cause);
+}
+
+/** Returns the error that the service, or the connection, reported. */
+function reportedError(thrown: unknown): GleanerError | undefined {
+  const error = ConnectError.from(thrown);
+  for (const known of [thrown, error.cause]) if (known instanceof GleanerError) return known;
+  if (!error.isWireError) return undefined;
+  const [fault] = error.findDetails(FaultSchema);
+  const status = codeToHttpStatus(error.code);
+  const requestId = error.metadata.get('x-request-id');
+  return new GleanerError({
+    ...(fault ? partsOf(status, error.rawMessage, fault) : { status, detail: error.rawMessage }),
+    ...(requestId === null ? {} : { requestId }),
+    cause: thrown,
+  });
+}
+
 function ofRest(status: number, body: Record<string, unknown>): ErrorParts {
-  const { detail, required, current, shortfall } = body;
+  const { detail, code, required, current } = body;
   if (Array.isArray(detail)) {
-    const problems = detail.filter(isObject) as unknown as FieldProblem[];
-    return { status, detail: summary(problems), problems };
+    const problems = detail as FieldProblem[];
+    return { status, code: 'invalid', detail: summarizeProblems(problems), problems };
   }
   return {
     status,
+    ...(typeof code === 'string' ? { code } : {}),
     detail: typeof detail === 'string' && detail !== '' ? detail : `HTTP status ${status}`,
-    ...(typeof shortfall === 'number'
-      ? { quota: { required: Number(required), current: Number(current), shortfall } }
-      : {}),
+    ...(typeof required === 'number' && typeof current === 'number' ? { quota: { required, current } } : {}),
   };
 }
 
-/** REST statuses of codes that Connect's own statuses do not tell apart. */
-const statuses: Readonly<Record<string, number>> = {
-  insufficient_credits: 402,
-  forbidden: 403,
-  conflict: 409,
-  too_large: 413,
-  invalid: 422,
-};
-
-function ofConnect(status: number, body: Record<string, unknown>): ErrorParts {
-  const detail = typeof body.message === 'string' ? body.message : String(body.code);
-  const details = Array.isArray(body.details) ? body.details.filter(isObject) : [];
-  const found = details.find(({ type }) => type === FaultSchema.typeName);
-  if (typeof found?.value !== 'string') return { status, detail };
-  const { code, problems, quota, retryAfterSeconds } = fromBinary(FaultSchema, base64Decode(found.value));
-  const listed = problems.map(({ location, message, type }) => ({
-    loc: location.map(({ step }) => step.value ?? ''),
-    msg: message,
-    type,
-  }));
-  return {
-    status: statuses[code] ?? status,
-    detail: listed.length > 0 ? summary(listed) : detail,
-    problems: listed,
-    ...(retryAfterSeconds > 0 ? { retryAfterMs: retryAfterSeconds * 1000 } : {}),
-    ...(quota === undefined
-      ? {}
-      : {
-          quota: {
-            required: Number(quota.required),
-            current: Number(quota.current),
-            shortfall: Number(quota.shortfall),
-          },
-        }),
-  };
+function ofConnect(status: number, { message, code, details }: Record<string, unknown>): ErrorParts {
+  const found = Array.isArray(details)
+    ? (details as { type?: unknown; value?: unknown }[]).find(({ type }) => type === FaultSchema.typeName)
+    : undefined;
+  if (typeof found?.value !== 'string') return { status, code: String(code), detail: String(message) };
+  return partsOf(status, String(message), fromBinary(FaultSchema, base64Decode(found.value)));
 }
 
-function summary(problems: readonly FieldProblem[]): string {
-  const [first] = problems;
-  if (first === undefined) return 'The request is not valid';
-  const more = problems.length === 1 ? '' : `, and ${problems.length - 1} more`;
-  return `${first.loc.slice(1).join('.') || first.loc[0]}: ${first.msg}${more}`;
+function partsOf(status: number, detail: string, fault: Parameters<typeof detailParts>[0]): ErrorParts {
+  const { code } = fault;
+  // Connect has fewer statuses than REST.
+  return { status: faultStatuses[code as FaultCode] ?? status, code, detail, ...detailParts(fault) };
 }

@@ -1,6 +1,6 @@
 /**
- * A typed client of the REST interface. Paths, verbs, path variables, forms and streams follow from the
- * contract's descriptors, types are the generated ones. Runs in Node and, but for saving files, in browsers.
+ * Typed client of the service. Methods and types are those of the contract. Runs in Node and, except for saving
+ * files, in browsers.
  */
 export { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 export { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
@@ -16,6 +16,5 @@ export {
 } from './client.ts';
 export type { Downloaded, DownloadOptions } from './download.ts';
 export { type FieldProblem, GleanerError } from './error.ts';
-export { fromRest, toRest } from './rest-json.ts';
 export type { ByteStream } from './stream.ts';
 export type { WaitOptions } from './wait.ts';

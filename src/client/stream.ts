@@ -1,36 +1,41 @@
-import { GleanerError } from './error.ts';
-import { reasonOf } from './transport.ts';
+import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
+import { brokenConnection } from './error.ts';
 
-/** An answer that comes as a stream of bytes. */
+/** Response that arrives as a stream of bytes. */
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** Media type: `application/x-ndjson`, `text/csv`. */
   readonly contentType: string;
-  /** Its lines, without their ends. */
+  /** Returns the lines of the text, without line ends. */
   lines(): AsyncIterable<string>;
 }
 
-/** The body of an answer as it comes. Reading on throws a GleanerError when the connection breaks. */
-export function byteStream(response: Response): ByteStream {
+/** Reads messages as a stream: the first one names the content type. Rejects with the error of the first message. */
+export async function byteStream(messages: AsyncIterable<HttpBody>): Promise<ByteStream> {
+  const source = messages[Symbol.asyncIterator]();
+  const first = await source.next();
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let next = first; !next.done; next = await source.next()) yield next.value.data;
+    } finally {
+      await source.return?.();
+    }
+  }
   return {
-    contentType: response.headers.get('content-type') ?? 'application/octet-stream',
-    [Symbol.asyncIterator]: () => chunks(response),
-    lines: () => lines(chunks(response)),
+    contentType: (!first.done && first.value.contentType) || 'application/octet-stream',
+    [Symbol.asyncIterator]: chunks,
+    lines: () => lines(chunks()),
   };
 }
 
-async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
+/** Reads the body of a response. Throws a GleanerError when the connection breaks. */
+export async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
-  // Browsers' streams are read by a reader; not all of them can be iterated.
+  // Streams of browsers are read by a reader; not all of them can be iterated.
   const reader = response.body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: Error) => {
-        if (error.name === 'AbortError') throw error;
-        throw new GleanerError({
-          status: 0,
-          detail: `the connection broke: ${reasonOf(error)}`,
-          cause: error,
-        });
+        throw error.name === 'AbortError' ? error : brokenConnection(error);
       });
       if (done) return;
       yield value;

@@ -1,115 +1,98 @@
-import type { Clock } from '../base/clock.ts';
-import type { JsonObject } from '../base/json.ts';
-import { errorOf, GleanerError } from './error.ts';
+import { waitMetadata } from '../contract/wait.ts';
+import type { Clock } from './clock.ts';
+import { errorOf, GleanerError, reasonOf } from './error.ts';
 
-/** What requests are sent with. */
-export interface TransportOptions {
+/** Options of createFetch(). */
+export interface FetchOptions {
   fetch: typeof globalThis.fetch;
-  clock: Clock;
-  /** Tries of a call that may be repeated, the first one counted. */
-  tries: number;
-  /** Milliseconds that an answer's head may take. */
+  /** Timeout until a response starts, in milliseconds, beside the wait that a request asks for. */
   timeoutMs: number;
-  /** From 0 to 1, for the spread of back-offs. */
-  random: () => number;
 }
 
-/** One request. */
-export interface Outgoing {
-  verb: string;
-  url: string;
-  headers: Record<string, string>;
-  body?: JsonObject | FormData | undefined;
-  /** Whether sending it twice does what sending it once does. */
-  isRepeatable: boolean;
-  signal?: AbortSignal | undefined;
-  /** Milliseconds that the service was asked to take before it answers, beside `timeoutMs`. */
-  patienceMs?: number;
-  /** Statuses beside 2xx that are answers, too. */
-  alsoGood?: readonly number[];
-}
+/** Statuses after which the same request may succeed. */
+const transient: readonly number[] = [429, 502, 503];
 
-/** Sends a request until it is answered or given up; throws a GleanerError, or the signal's reason. */
-export type Send = (request: Outgoing) => Promise<Response>;
+const firstBackOffMs = 250;
+const maxBackOffMs = 10_000;
+/** Longest `Retry-After` that is waited for, in milliseconds. */
+const maxRetryAfterMs = 120_000;
 
-/** Statuses after which the same request may do better. */
-const passing: readonly number[] = [429, 502, 503];
-
-const firstWaitMs = 250;
-const longestWaitMs = 10_000;
-/** A service that wants to be left alone for longer is not waited for. */
-const longestAskedMs = 120_000;
-
-/** Milliseconds before try `number` (from 1: the second), doubled each time, with a spread of a half. */
+/** Returns the back-off before retry `number`, from 1, in milliseconds: doubled each time, with half of it random. */
 export function backOffMs(number: number, random: () => number): number {
-  return Math.min(longestWaitMs, firstWaitMs * 2 ** (number - 1)) * (0.5 + random() / 2);
+  return Math.min(maxBackOffMs, firstBackOffMs * 2 ** (number - 1)) * (0.5 + random() / 2);
 }
 
-/** Makes the sender. */
-export function createSend({ fetch, clock, tries, timeoutMs, random }: TransportOptions): Send {
-  const once = async (request: Outgoing): Promise<Response> => {
-    const { verb, url, headers, body, signal, patienceMs = 0, alsoGood = [] } = request;
+/**
+ * Wraps `fetch` so that error responses, broken connections and responses that start too late reject with a
+ * GleanerError. 416 is returned: it is about a range, which the caller asked for.
+ */
+export function createFetch({ fetch, timeoutMs }: FetchOptions): typeof globalThis.fetch {
+  return async (input, init = {}) => {
+    const signal = init.signal ?? undefined;
+    const waitMs = Number(new Headers(init.headers).get(waitMetadata) ?? 0) * 1000;
     const late = new AbortController();
-    // Cleared once the head is there: a long body takes as long as it takes.
-    const timer = setTimeout(() => late.abort(), timeoutMs + patienceMs);
+    // Cleared once the response starts: a long body may take any time.
+    const timer = setTimeout(() => late.abort(), timeoutMs + waitMs);
     try {
-      const isForm = body instanceof FormData;
-      const response = await fetch(url, {
-        method: verb,
-        headers: {
-          ...headers,
-          ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+      const response = await fetch(input, {
+        ...init,
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
       });
-      if (response.ok || alsoGood.includes(response.status)) return response;
+      if (response.ok || response.status === 416) return response;
       throw await errorOf(response);
     } catch (error) {
       if (error instanceof GleanerError) throw error;
       signal?.throwIfAborted();
-      const why = late.signal.aborted
-        ? `no answer within ${(timeoutMs + patienceMs) / 1000} s`
+      const reason = late.signal.aborted
+        ? `no response within ${(timeoutMs + waitMs) / 1000} s`
         : reasonOf(error);
-      throw new GleanerError({
-        status: 0,
-        detail: `${new URL(url).origin} does not answer: ${why}`,
-        cause: error,
-      });
+      const detail = `${new URL(String(input)).origin} does not respond: ${reason}`;
+      throw new GleanerError({ status: 0, detail, cause: error });
     } finally {
       clearTimeout(timer);
     }
   };
-  return async (request) => {
-    for (let number = 1; ; number += 1) {
+}
+
+/** Options of createRetry(). */
+export interface RetryOptions {
+  clock: Clock;
+  /** Maximum attempts of a repeatable call, the first one included. */
+  maxAttempts: number;
+  /** Returns a number from 0 to 1. */
+  random: () => number;
+}
+
+/** Repeats a repeatable call while its errors are transient. Rejects with the last error, or the signal's reason. */
+export type Retry = <Result>(
+  call: () => Promise<Result>,
+  options: { isRepeatable: boolean; signal?: AbortSignal | undefined },
+) => Promise<Result>;
+
+/** Creates the retry of a client. */
+export function createRetry({ clock, maxAttempts, random }: RetryOptions): Retry {
+  const delayOf = (error: unknown, attempt: number): number | undefined => {
+    if (!(error instanceof GleanerError) || !isTransient(error)) return undefined;
+    if (error.retryAfterMs === undefined) return backOffMs(attempt, random);
+    return error.retryAfterMs > maxRetryAfterMs ? undefined : error.retryAfterMs;
+  };
+  return async (call, { isRepeatable, signal }) => {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(request);
+        return await call();
       } catch (error) {
-        const waitMs = waitOf(error, number);
-        if (!request.isRepeatable || number >= tries || waitMs === undefined) throw error;
-        await clock.sleep(waitMs, request.signal);
+        const delayMs = delayOf(error, attempt);
+        if (!isRepeatable || attempt >= maxAttempts || delayMs === undefined) throw error;
+        await clock.sleep(delayMs, signal);
       }
     }
   };
-
-  function waitOf(error: unknown, number: number): number | undefined {
-    if (!(error instanceof GleanerError) || !isPassing(error)) return undefined;
-    if (error.retryAfterMs === undefined) return backOffMs(number, random);
-    return error.retryAfterMs > longestAskedMs ? undefined : error.retryAfterMs;
-  }
 }
 
 /**
- * Returns whether the same call may succeed later. 409 with `Retry-After` means that an earlier request with the
- * same idempotency key has not ended yet.
+ * Tells whether the same call may succeed later. 409 with `Retry-After` means that an earlier request with the same
+ * idempotency key has not ended yet.
  */
-export function isPassing({ status, retryAfterMs }: GleanerError): boolean {
-  return status === 0 || passing.includes(status) || (status === 409 && retryAfterMs !== undefined);
-}
-
-/** What went wrong, in words: fetch says "fetch failed" and keeps the reason as its cause. */
-export function reasonOf(error: unknown): string {
-  const cause = (error as { cause?: unknown }).cause ?? error;
-  const { message, code } = cause as { message?: string; code?: string };
-  return message || code || String(cause);
+export function isTransient({ status, retryAfterMs }: GleanerError): boolean {
+  return status === 0 || transient.includes(status) || (status === 409 && retryAfterMs !== undefined);
 }

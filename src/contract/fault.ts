@@ -61,6 +61,24 @@ export interface Problem {
   type: string;
 }
 
+/** Problems that summarizeProblems() names. */
+const maxSummarized = 3;
+
+/** Returns the first three problems as one line: `items[3].country: … ; and 4 more problems`. */
+export function summarizeProblems(problems: readonly Pick<Problem, 'loc' | 'msg'>[]): string {
+  const shown = problems.slice(0, maxSummarized).map(({ loc, msg }) => `${fieldPath(loc)}: ${msg}`);
+  const more = problems.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more ${more === 1 ? 'problem' : 'problems'}`] : [])].join(
+    '; ',
+  );
+}
+
+/** Returns the field of a problem as a path: `items[3].country`; the part of the request where it is the whole. */
+export function fieldPath([part, ...steps]: readonly (string | number)[]): string {
+  const path = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return path === '' ? String(part) : path.replace(/^\./, '');
+}
+
 /** Credits needed and there. */
 export interface Quota {
   required: number;

@@ -1,5 +1,5 @@
 import type { Problem } from './fault.ts';
-import { quote, said } from './problems.ts';
+import { quote, said } from './problem-texts.ts';
 
 /** Longest Idempotency-Key accepted, in characters. */
 const maxLength = 255;

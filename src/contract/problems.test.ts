@@ -12,7 +12,8 @@ import {
   ListUsersRequestSchema,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from './fault.ts';
-import { isRequired, placeProblems, problemsOf, validateMessage } from './problems.ts';
+import { placeProblems, problemsOf, validateMessage } from './problems.ts';
+import { isRequired } from './rules.ts';
 
 const submit = MktaService.method.submitVariantSold;
 const item = { itemId: '1', shopId: '2' };

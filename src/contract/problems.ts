@@ -2,87 +2,22 @@ import {
   type DescField,
   type DescMessage,
   type DescMethod,
-  getOption,
   isFieldSet,
   type Message,
 } from '@bufbuild/protobuf';
 import { createValidator, type Violation } from '@bufbuild/protovalidate';
-import {
-  type FieldRules,
-  Int32RulesSchema,
-  Int64RulesSchema,
-  field as rulesOption,
-} from '../../gen/buf/validate/validate_pb.ts';
-import { default_json as defaultOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { type FieldRules, Int32RulesSchema, Int64RulesSchema } from '../../gen/buf/validate/validate_pb.ts';
 import { Fault, type Problem } from './fault.ts';
-import { type Binding, bindingOf, restName } from './rest-form.ts';
+import { maxProblems, quote, type Said, said } from './problem-texts.ts';
+import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
+import { compilePattern, rulesOf } from './rules.ts';
 
-export { type Binding, bindingOf, restName } from './rest-form.ts';
-
-/** Problems listed in one answer at most (decisions, "422 body"). */
-export const maxProblems = 100;
-
-/** Where a field of a request stands, first step of the `loc` of its problems. */
-export function placeOf(binding: Binding, field: DescField): Problem['loc'] {
-  const name = restName(field);
-  if (binding.path.has(field.name)) return ['path', name];
-  if (binding.body === '*') return ['body', name];
-  return binding.body === field.name ? ['body'] : ['query', name];
-}
-
-/** The rules that the contract puts on a field. */
-export function rulesOf(field: DescField): FieldRules {
-  return getOption(field, rulesOption);
-}
+// Patterns come from our own contract, and the platform's engine is many times faster than the validator's.
+const validator = createValidator({ regexMatch: (pattern, text) => compilePattern(pattern).test(text) });
 
 /**
- * Tells whether a request without the field is refused: it is required, or its rules refuse the zero
- * that an absent field has, and it declares no default.
- */
-export function isRequired(field: DescField): boolean {
-  if (getOption(field, defaultOption) !== '') return false;
-  const rules = rulesOf(field);
-  if (rules.required) return true;
-  if (field.oneof !== undefined || field.proto.proto3Optional) return false;
-  const { type } = rules;
-  switch (type.case) {
-    case 'string':
-      return (
-        type.value.minLen > 0n ||
-        type.value.wellKnown.value === true ||
-        (type.value.in.length > 0 && !type.value.in.includes('')) ||
-        !compile(type.value.pattern).test('')
-      );
-    case 'int32':
-    case 'int64':
-      return type.value.gte > 0 || type.value.lte < 0;
-    case 'bytes':
-      return type.value.minLen > 0n;
-    case 'repeated':
-      return type.value.minItems > 0n;
-    default:
-      return false;
-  }
-}
-
-const patterns = new Map<string, RegExp>();
-
-/** The regular expression of a pattern rule, compiled once. */
-function compile(pattern: string): RegExp {
-  const known = patterns.get(pattern);
-  if (known !== undefined) return known;
-  const compiled = new RegExp(pattern, 'u');
-  patterns.set(pattern, compiled);
-  return compiled;
-}
-
-// Patterns come from our own contract, and the platform's engine is many times faster on them than
-// the validator's own.
-const validator = createValidator({ regexMatch: (pattern, text) => compile(pattern).test(text) });
-
-/**
- * Checks a message against the rules of the contract: what is wrong with it, up to 100 problems in
- * FastAPI's terms, one per `loc`; empty when all is well. `place` says where a top field stands.
+ * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's terms, one per
+ * `loc`; none for a valid message. `place` returns the first steps of the `loc` of a top-level field.
  */
 export function validateMessage(
   schema: DescMessage,
@@ -106,19 +41,19 @@ export function validateMessage(
   return [...problems.values()];
 }
 
-/** Checks a request of a method: as validateMessage, with each `loc` by the method's REST form. */
+/** Validates a request of a method like validateMessage(), with each `loc` by the method's REST form. */
 export function problemsOf(method: DescMethod, message: Message): Problem[] {
   let binding: Binding | undefined;
   return validateMessage(method.input, message, (field) => {
-    // Worked out for a bad request only.
+    // Computed for invalid requests only.
     binding ??= bindingOf(method);
     return placeOf(binding, field);
   });
 }
 
 /**
- * What a handler threw, its problems put where their fields stand by the method's REST form: handlers name a
- * field as if all stood in the body. Anything else is given back as it is.
+ * Corrects the places of the problems in an error that a handler threw: handlers name every field as one of the body.
+ * Returns any other error as it is.
  */
 export function placeProblems(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;
@@ -167,9 +102,7 @@ function memberOf(message: Message, field: DescField): unknown {
   return chosen.case === field.localName ? chosen.value : undefined;
 }
 
-type Said = Pick<Problem, 'msg' | 'type'>;
-
-/** Says a broken rule in FastAPI's words and type. */
+/** Returns the message and type of a violated rule in FastAPI's terms. */
 function describe(
   violation: Violation,
   field: DescField | undefined,
@@ -213,61 +146,4 @@ function describe(
     return { type: 'bytes_too_long', msg: `Data should have at most ${type.value.maxLen} bytes` };
   }
   return said.wrong(`Value ${violation.message}`);
-}
-
-/** Problems in pydantic's types and words, naming the value where there is one. */
-export const said = {
-  missing: (): Said => ({ type: 'missing', msg: 'Field required' }),
-  tooShort: (least: bigint | number): Said => ({
-    type: 'string_too_short',
-    msg: `String should have at least ${count(least, 'character')}`,
-  }),
-  tooLong: (most: bigint | number): Said => ({
-    type: 'string_too_long',
-    msg: `String should have at most ${count(most, 'character')}`,
-  }),
-  mismatch: (pattern: string, value: string): Said => ({
-    type: 'string_pattern_mismatch',
-    msg: `String should match pattern '${pattern}', not ${quote(value)}`,
-  }),
-  notOneOf: (allowed: readonly string[], value: string): Said => ({
-    type: 'enum',
-    msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
-  }),
-  notUuid: (value: string): Said => ({
-    type: 'uuid_parsing',
-    msg: `Input should be a valid UUID, not ${quote(value)}`,
-  }),
-  tooSmall: (least: bigint | number, value: bigint | number): Said => ({
-    type: 'greater_than_equal',
-    msg: `Input should be greater than or equal to ${least}, not ${value}`,
-  }),
-  tooGreat: (most: bigint | number, value: bigint | number): Said => ({
-    type: 'less_than_equal',
-    msg: `Input should be less than or equal to ${most}, not ${value}`,
-  }),
-  tooFew: (least: bigint | number, given: number): Said => ({
-    type: 'too_short',
-    msg: `List should have at least ${count(least, 'item')} after validation, not ${given}`,
-  }),
-  tooMany: (most: bigint | number, given: number): Said => ({
-    type: 'too_long',
-    msg: `List should have at most ${count(most, 'item')} after validation, not ${given}`,
-  }),
-  wrong: (msg: string): Said => ({ type: 'value_error', msg }),
-};
-
-/** A value as a message shows it: quoted, cut at 100 characters. */
-export function quote(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
-}
-
-function count(amount: bigint | number, unit: string): string {
-  return `${amount} ${unit}${Number(amount) === 1 ? '' : 's'}`;
-}
-
-function alternatives(values: readonly string[]): string {
-  const quoted = values.map((value) => `'${value}'`);
-  const last = quoted.pop() ?? 'nothing';
-  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 const valid = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
 /** Header that identifies a request in the response and in the log. */
@@ -7,5 +5,5 @@ export const requestIdHeader = 'x-request-id';
 
 /** Returns the caller's request id where it is valid, else a new one. */
 export function requestIdOf(given: unknown): string {
-  return typeof given === 'string' && valid.test(given) ? given : randomUUID();
+  return typeof given === 'string' && valid.test(given) ? given : crypto.randomUUID();
 }

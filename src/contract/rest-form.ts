@@ -1,6 +1,7 @@
 import { type DescField, type DescMethod, getOption, hasOption } from '@bufbuild/protobuf';
 import { rest_name as restNameOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
+import type { Problem } from './fault.ts';
 
 /** Where the fields of a request message stand in its REST form. */
 export interface Binding {
@@ -10,7 +11,7 @@ export interface Binding {
   body: string;
 }
 
-/** The REST form of a method by its google.api.http option; without one, all fields are in the body. */
+/** Returns the REST form of a method by its google.api.http option; without one, every field is in the body. */
 export function bindingOf(method: DescMethod): Binding {
   if (!hasOption(method, http)) return { path: new Set(), body: '*' };
   const rule = getOption(method, http);
@@ -21,7 +22,15 @@ export function bindingOf(method: DescMethod): Binding {
   };
 }
 
-/** Name of a field in REST bodies: `rest_name`, else the proto name. */
+/** Returns the name of a field in REST bodies: `rest_name`, else the proto name. */
 export function restName(field: DescField): string {
   return getOption(field, restNameOption) || field.name;
+}
+
+/** Returns where a field of a request stands: the first steps of the `loc` of its problems. */
+export function placeOf(binding: Binding, field: DescField): Problem['loc'] {
+  const name = restName(field);
+  if (binding.path.has(field.name)) return ['path', name];
+  if (binding.body === '*') return ['body', name];
+  return binding.body === field.name ? ['body'] : ['query', name];
 }

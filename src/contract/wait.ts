@@ -1,7 +1,7 @@
 import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import { job, rest, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from './fault.ts';
-import { quote } from './problems.ts';
+import { quote } from './problem-texts.ts';
 
 /** The longest that a call may wait for a job, in seconds. */
 export const mostWaitSeconds = 60;

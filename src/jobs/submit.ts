@@ -74,8 +74,7 @@ export async function placeJob(
   draft: Draft,
 ): Promise<Job> {
   const existing = await context.store.getJob(jobId);
-  if (existing !== null) writing();
-  else {
+  if (existing === null) {
     if (await context.disk.isLow()) {
       const message =
         'No jobs are accepted now: the disk of the service is almost full. Nothing was charged.';

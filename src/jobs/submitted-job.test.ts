@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { Fault } from '../base/fault.ts';
+import { sweep } from '../sweep/sweep.ts';
 
 let bench: JobsBench;
 beforeEach(async () => {
@@ -85,5 +87,77 @@ describe('the job of a submit', () => {
     expect(await costOf(['variant_sold', 3])).toBe(6);
     expect(await costOf(['variant_sold', 3], ['mkta.variant_sold', 4])).toBe(8);
     expect(await costOf(['mkta.variant_sold', 5], ['other.variant_sold', 6])).toBe(10);
+  });
+});
+
+describe('a submit that is frozen after it wrote its job', () => {
+  const body = variantSoldRequest(3);
+  const away = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
+  let userId: string;
+  beforeEach(async () => {
+    userId = await bench.createUser(30);
+  });
+  const jobsOfUser = async () => (await bench.context.store.listJobs({ userId }, { limit: 9 })).items;
+
+  /** Lets other processes act before the submit charges its job. */
+  function meanwhile(act: () => Promise<void>): void {
+    const { store } = bench.context;
+    bench.context.store = {
+      ...store,
+      createJob: async (...job) => {
+        await store.createJob(...job);
+        bench.context.store = store;
+        await bench.clock.pass(31_000);
+        await act();
+      },
+    };
+  }
+  const discarded = { code: 'unavailable', message: expect.stringContaining('was discarded') };
+
+  test('fails when the sweep has discarded it', async () => {
+    meanwhile(() => sweep(bench.context));
+    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    expect(await jobsOfUser()).toEqual([]);
+    expect(await bench.balance(userId)).toBe(30);
+  });
+
+  test('fails when the sweep is discarding it', async () => {
+    meanwhile(() => sweep({ ...bench.context, store: { ...bench.context.store, discardJob: away } }));
+    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    expect(await bench.balance(userId)).toBe(30);
+  });
+
+  test('frees its key when the sweep has discarded it for lack of credits', async () => {
+    meanwhile(async () => {
+      await grant(bench.context, userId, -30);
+      await sweep(bench.context);
+      await grant(bench.context, userId, 30);
+    });
+    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toMatchObject(discarded);
+    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+  });
+
+  test('returns the job that the sweep has accepted', async () => {
+    meanwhile(() => sweep(bench.context));
+    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    expect(await jobsOfUser()).toMatchObject([{ id: jobId, state: 'processing' }]);
+    expect(await bench.balance(userId)).toBe(0);
+  });
+
+  test('undoes it at once when the store fails and it has no key', async () => {
+    const { store } = bench.context;
+    let calls = 0;
+    bench.context.store = {
+      ...store,
+      moveJob: (...parameters) => {
+        calls += 1;
+        return calls === 1 ? away() : store.moveJob(...parameters);
+      },
+    };
+    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
+      message: 'The store is away.',
+    });
+    expect(await jobsOfUser()).toEqual([]);
+    expect(await bench.balance(userId)).toBe(30);
   });
 });

@@ -6,7 +6,8 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from '../base/fault.ts';
 import type { Json, JsonObject } from '../base/json.ts';
-import { restName, rulesOf } from '../contract/problems.ts';
+import { restName } from '../contract/rest-form.ts';
+import { rulesOf } from '../contract/rules.ts';
 import type { Market } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
 import type { Plan, PlannedGroup } from './kind.ts';

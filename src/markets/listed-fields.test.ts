@@ -6,7 +6,8 @@ import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import { missesOf } from '../base/record-shape.ts';
 import { demoJobs } from '../cli/demo/jobs.ts';
-import { fromRest } from '../client/rest-json.ts';
+import { messageReader } from '../contract/json/message-reader.ts';
+import { startReading } from '../contract/json/reading.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from './list.ts';
 import type { Market, PageName } from './market.ts';
@@ -117,6 +118,6 @@ describe.each(markets)('$name', (market) => {
 
 /** Builds the request message of a sample. */
 function requestOf(input: DescMessage, { body, csv }: Pick<MarketSample, 'body' | 'csv'>): Message {
-  const message = fromRest(input, body);
+  const message = messageReader(input)(body, startReading('body')) as Message;
   return csv === undefined ? message : Object.assign(message, { file: Buffer.from(csv) });
 }

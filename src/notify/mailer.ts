@@ -1,6 +1,7 @@
 import nodemailer from 'nodemailer';
 import type { SmtpSettings } from '../base/notice-settings.ts';
 import type { Email } from './email.ts';
+import { MailFault } from './mail-fault.ts';
 
 /** An e-mail to one address. */
 export interface Mail extends Email {
@@ -18,17 +19,6 @@ export interface Mailer {
   send(mail: Mail, signal: AbortSignal): Promise<void>;
   /** Closes all connections. */
   close(): void;
-}
-
-/** Thrown when the mail server did not accept an e-mail. */
-export class MailFault extends Error {
-  /** True if retrying is pointless because the server permanently refused the address or the message. */
-  readonly final: boolean;
-
-  constructor(message: string, final: boolean, cause: unknown) {
-    super(message, { cause });
-    this.final = final;
-  }
 }
 
 /** Concurrent SMTP connections of a process. */

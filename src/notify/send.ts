@@ -5,7 +5,7 @@ import type { Delivery } from '../store/documents.ts';
 import type { AttemptEnd } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
-import { MailFault } from './mailer.ts';
+import { MailFault } from './mail-fault.ts';
 import { delayAfter } from './schedule.ts';
 import { secretsOf, signatureHeaders } from './signature.ts';
 

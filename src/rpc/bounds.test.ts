@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import type { FieldRules } from '../../gen/buf/validate/validate_pb.ts';
-import { rulesOf } from '../contract/problems.ts';
-import { services } from './services.ts';
+import { rulesOf } from '../contract/rules.ts';
+import { services } from '../contract/services.ts';
 
 /** A pattern that matches whole values of limited length only. */
 const isBoundedPattern = (pattern: string): boolean =>

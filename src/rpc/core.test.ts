@@ -8,12 +8,12 @@ import { openCore, type TestCore } from '../../test/support/core.ts';
 import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { newId } from '../base/id.ts';
+import { services } from '../contract/services.ts';
 import { approve } from '../jobs/decide.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import { type Call, createCore } from './core.ts';
-import { services } from './services.ts';
 
 let bench: JobsBench;
 let core: TestCore;

@@ -1,8 +1,7 @@
-import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
-import { Fault, type FaultCode, faultCodes } from '../base/fault.ts';
+import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../base/fault.ts';
 import { takeAnswerHeaders } from '../contract/answer-headers.ts';
+import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
 
 /** RPC code of each fault that reaches a caller; every other one is INTERNAL. */
 const codes: Partial<Record<FaultCode, Code>> = {
@@ -25,32 +24,15 @@ export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const fault = Fault.from(thrown);
   const code = codes[fault.code] ?? Code.Internal;
-  const message = code === Code.Internal ? 'The service failed; the log says why.' : fault.clientMessage;
+  const message = code === Code.Internal ? 'The service failed; the log says why.' : messageOf(fault);
   const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
-  const quota = fault.quota && {
-    required: BigInt(fault.quota.required),
-    current: BigInt(fault.quota.current),
-    shortfall: BigInt(fault.quota.required - fault.quota.current),
-  };
-  error.details.push({
-    desc: FaultSchema,
-    value: {
-      code: fault.code,
-      problems: fault.problems.map(({ loc, msg, type }) => ({
-        message: msg,
-        type,
-        location: loc.map((step) => ({
-          step:
-            typeof step === 'number'
-              ? { case: 'index' as const, value: step }
-              : { case: 'name' as const, value: step },
-        })),
-      })),
-      ...(quota ? { quota } : {}),
-      retryAfterSeconds: Math.ceil((fault.retryAfterMs ?? 0) / 1000),
-    },
-  });
+  error.details.push({ desc: FaultSchema, value: faultDetail(fault) });
   return error;
+}
+
+/** The message for clients: names the first problems of an invalid request, so that no client has to decode them. */
+function messageOf(fault: Fault): string {
+  return fault.problems.length > 0 ? summarizeProblems(fault.problems) : fault.clientMessage;
 }
 
 /** Headers of an error: those of its own, and `Retry-After` as REST has it. */
@@ -69,16 +51,9 @@ export function fromConnectError(thrown: unknown): Fault {
       cause: thrown,
     });
   }
-  const { quota, problems, retryAfterSeconds } = create(FaultSchema, detail);
   return new Fault(detail.code as FaultCode, error.rawMessage, {
+    ...detailParts(detail),
     cause: thrown,
-    problems: problems.map(({ location, message, type }) => ({
-      loc: location.map(({ step }) => step.value ?? ''),
-      msg: message,
-      type,
-    })),
-    ...(quota ? { quota: { required: Number(quota.required), current: Number(quota.current) } } : {}),
     headers: takeAnswerHeaders(error.metadata, {}),
-    ...(retryAfterSeconds > 0 ? { retryAfterMs: retryAfterSeconds * 1000 } : {}),
   });
 }

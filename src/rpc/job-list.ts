@@ -1,4 +1,5 @@
 import { Fault } from '../base/fault.ts';
+import { jobStatuses } from '../contract/job-status.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -7,7 +8,7 @@ import type { Job, JobState } from '../store/documents.ts';
 import type { JobFilter, Page } from '../store/store.ts';
 import { pageSize } from './account.ts';
 
-/** States behind a status that clients know. */
+/** States of the store behind each state that clients see: src/contract/job-status.ts. */
 const statesOf: Readonly<Record<string, readonly JobState[]>> = {
   awaiting_approval: ['submitted', 'discarding', 'awaiting_approval', 'approving'],
   initializing: ['approved'],
@@ -77,7 +78,7 @@ export function isListed(
 function checkWords(offers: Offers, { status, kind, market }: ListRequest): void {
   const markets = new Set(offers.methods.values().map((method) => method.market.name));
   const words = {
-    status: [status, Object.keys(statesOf)],
+    status: [status, jobStatuses],
     kind: [kind, kinds.map(({ name }) => name)],
     market: [market, [...markets]],
   } as const;

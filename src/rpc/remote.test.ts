@@ -8,13 +8,13 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
+import { services } from '../contract/services.ts';
 import { createRpcListener } from './adapter.ts';
 import { createCore } from './core.ts';
 import { routeForward } from './forward.ts';
 import { createRemoteCaller, openRemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
-import { services } from './services.ts';
 
 const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
 const { submitVariantSold, retrieveVariantSold } = MktaService.method;
@@ -74,7 +74,11 @@ async function call<M extends DescMethod>(
   const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
   const message = create(method.input, request);
   const answer = await session.call(method, message, { ...context, ...changes, answerHeaders });
-  return { credits: session.credits, answer: answer as unknown as Record<string, unknown>, answerHeaders };
+  return {
+    credits: Number(session.headers['x-credits-remaining']),
+    answer: answer as unknown as Record<string, unknown>,
+    answerHeaders,
+  };
 }
 
 test("credits and tags come with a remote core's answers: before the charge with the key, after it with the answer", async () => {

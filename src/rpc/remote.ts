@@ -4,7 +4,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import { Fault } from '../base/fault.ts';
-import { type AnswerHeaders, takeAnswerHeaders } from '../contract/answer-headers.ts';
+import { type AnswerHeaders, creditsHeader, takeAnswerHeaders } from '../contract/answer-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { fromConnectError } from './fault-detail.ts';
 
@@ -62,8 +62,7 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
       const { account } = await faulty(accounts.getAccount({}, options));
       return {
         userId: account!.id,
-        credits: Number(account!.balance),
-        headers: known,
+        headers: { ...known, [creditsHeader]: String(account!.balance) } as AnswerHeaders,
         async call(method: DescMethod, message: Message, context: CallContext): Promise<Message> {
           const ask = async (waitMs: number, signal: AbortSignal) => {
             const answer = await transport.unary(

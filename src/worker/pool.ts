@@ -8,7 +8,7 @@ import type { WorkerSetup } from './protocol.ts';
 /** Options for startWorkerPool(). */
 export interface WorkerPoolOptions {
   /** Module that worker processes run. */
-  entry: URL;
+  entry: string;
   /** Number of worker processes, at least 1. */
   count: number;
   /** Heap limit of each in bytes. */

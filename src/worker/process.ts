@@ -11,7 +11,7 @@ import type { ParentCalls, WorkerCalls, WorkerReport, WorkerSetup } from './prot
 /** Options for startWorkerProcess(). */
 export interface WorkerProcessOptions {
   /** Module that the process runs. */
-  entry: URL;
+  entry: string;
   /** Heap limit in bytes. */
   memoryBytes: number;
   setup: WorkerSetup;
@@ -66,6 +66,8 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
       ...process.execArgv,
       `--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`,
       `--max-semi-space-size=${semiSpaceMb}`,
+      // As holdYoungGeneration(); the process releases it when it has started.
+      '--semi-space-growth-factor=1',
     ],
     env: childEnvironment({ MALLOC_ARENA_MAX: '1' }),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -14,13 +14,15 @@ import {
   notForBrowsers,
   outsideOf,
   readersOfEnvironment,
+  serviceWordsIn,
 } from './rules.ts';
 import { readSource, type Source } from './source.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Tests, the contracts that adapters are held to, and fixtures import what they like. */
-const ofTests = /\.test\.tsx?$|\/(?:contract|fixture)(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
+const ofTests =
+  /\.test\.tsx?$|^src\/[^/]+\/contract(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
 const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
@@ -67,7 +69,19 @@ describe('the program', () => {
     expect(outsideOf(sources, name, folder)).toEqual([]);
   });
 
-  test('has nothing of Node in its web pages', () => {
+  test('keeps words of the service out of the gateway, its tests and its fixture', () => {
+    const files = readdirSync(join(root, 'gateway'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:ts|proto|md)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => ({
+        path: relative(root, path).replaceAll(sep, '/'),
+        text: readFileSync(path, 'utf8'),
+      }));
+    expect(files.length).toBeGreaterThan(30);
+    expect(serviceWordsIn(files)).toEqual([]);
+  });
+
+  test('has nothing of Node in its web pages and its contract', () => {
     expect(notForBrowsers(sources)).toEqual([]);
   });
 
@@ -160,6 +174,10 @@ describe('a rule', () => {
     ['src/jobs/a.ts', '../../package.json'],
     ['src/jobs/a.ts', '../unheard-of/b.ts'],
     ['gateway/a.ts', '../src/jobs/b.ts'],
+    ['gateway/a.ts', '../src/base/b.ts'],
+    ['src/cli/a.ts', '../../gateway/b.ts'],
+    ['src/contract/a.ts', '../base/b.ts'],
+    ['src/client/a.ts', '../base/b.ts'],
     ['gateway/a.ts', '../console/src/main.ts'],
     ['console/src/main.tsx', '../../gateway/caller.ts'],
     ['console/src/main.tsx', '../../src/base/id.ts'],
@@ -178,7 +196,10 @@ describe('a rule', () => {
     ['src/sweep/a.ts', '../notify/b.ts'],
     ['src/cli/a.ts', '../client/b.ts'],
     ['src/client/a.ts', '../../gen/b.ts'],
-    ['gateway/a.ts', '../src/base/b.ts'],
+    ['gateway/a.ts', '../src/contract/b.ts'],
+    ['src/rest/a.ts', '../../gateway/b.ts'],
+    ['console/deep/a.ts', '../../src/contract/b.ts'],
+    ['src/base/a.ts', '../contract/b.ts'],
     ['console/src/deep/a.ts', '../../../gen/b.ts'],
     ['console/src/deep/a.ts', '../b.ts'],
   ])('lets %s import %s', (path, name) => {
@@ -191,6 +212,18 @@ describe('a rule', () => {
     ).toHaveLength(1);
     expect(betweenSiblings(from('src/jobs/a.ts', '../kinds/pgnt/b.ts', '../kinds/kind.ts'))).toHaveLength(1);
     expect(betweenSiblings(from('src/kinds/list.ts', './pgnt/index.ts'))).toEqual([]);
+  });
+
+  test.each([
+    ["const path = '/v1/orders';", true],
+    ['// The state of the job.', true],
+    ['  string download_url = 3;', true],
+    ["{ status: 'processing' }", true],
+    ['import "gleaner/options/v1/options.proto";', false],
+    ['the jobber processes', false],
+  ])('%s: a word of the service in the gateway is seen: %s', (text, expected) => {
+    expect(serviceWordsIn([{ path: 'gateway/a.ts', text }])).toHaveLength(expected ? 1 : 0);
+    expect(serviceWordsIn([{ path: 'src/rest/a.ts', text }])).toEqual([]);
   });
 
   test('keeps drivers in their folders, Node out of web pages, and questions out of the rest', () => {

@@ -5,7 +5,9 @@ import type { Source } from './source.ts';
  * those of one row don't know each other, except for `neighbours`.
  */
 const rows: readonly (readonly string[])[] = [
-  ['gen', 'src/base'],
+  ['gen'],
+  ['src/contract'],
+  ['src/base'],
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links'],
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift'],
   ['src/jobs', 'src/notify'],
@@ -15,7 +17,6 @@ const rows: readonly (readonly string[])[] = [
 
 /** Within a row: ports speak of the store's documents, kinds of what a market is. */
 const neighbours: readonly [from: string, file: RegExp][] = [
-  ['src/base', /^gen\//],
   ['src/queue', /^src\/store\/documents\.ts$/],
   ['src/blobs', /^src\/store\/documents\.ts$/],
   ['src/fetch', /^src\/store\/politeness\.ts$/],
@@ -24,13 +25,16 @@ const neighbours: readonly [from: string, file: RegExp][] = [
 
 /** Areas beside the rows: what they import, and who imports them. */
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
-  gateway: { imports: ['gen', 'src/base'], users: ['src/cli'] },
+  // A package of its own: it knows the contract, not the service.
+  gateway: { imports: ['gen', 'src/contract'], users: ['src/rest'] },
+  // The REST interface of this service over the gateway.
+  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract'], users: ['src/cli'] },
   // A web page of its own: nothing of the service runs in a browser.
-  console: { imports: ['gen'], users: [] },
+  console: { imports: ['gen', 'src/contract'], users: [] },
   // Fake sites, started as a process of their own. `direct.ts` implements the fetch port for tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // What a caller's program would be: it knows the contract, not the service.
-  'src/client': { imports: ['gen', 'src/base'], users: ['src/cli'] },
+  'src/client': { imports: ['gen', 'src/contract'], users: ['src/cli'] },
 };
 
 /** Folders in which a driver may be imported. */
@@ -42,8 +46,9 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^undici$/, /^src\/fetch\//],
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^puppeteer/, /^src\/fetch\/browser\//],
-  [/^lru-cache$/, /^src\/base\//],
-  [/^(?:express|busboy|negotiator)$/, /^gateway\//],
+  [/^lru-cache$/, /^(?:src\/base|gateway)\//],
+  [/^(?:busboy|negotiator)$/, /^gateway\//],
+  [/^express$/, /^(?:gateway|src\/rest)\//],
 ];
 
 /** The area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */
@@ -87,9 +92,22 @@ export const betweenSiblings = (sources: readonly Source[]) =>
 /** Imports of what is not there for a web page, as "a -> package". */
 export const notForBrowsers = (sources: readonly Source[]) =>
   sources
-    .filter(({ path }) => areaOf(path) === 'console' && !path.endsWith('.config.ts'))
+    .filter(({ path }) => ['console', 'src/contract'].includes(areaOf(path)) && !path.endsWith('.config.ts'))
     .flatMap(({ path, packages }) =>
       packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
+    );
+
+/** Words of the service that the gateway must not have, in code, comments and tests. */
+const serviceWords = /\bjobs?\b|[\s'"`(]\/v1\/|download_?url|\bprocessing\b/i;
+
+/** Lines of the gateway's files that contain words of the service, as "file:line: text". */
+export const serviceWordsIn = (files: readonly { path: string; text: string }[]) =>
+  files
+    .filter(({ path }) => areaOf(path) === 'gateway')
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, index) => (serviceWords.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
     );
 
 /** Files that import a driver outside of its folder. */

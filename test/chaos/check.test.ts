@@ -26,7 +26,7 @@ function clientOf(answers: Record<string, unknown>) {
     if (answer === undefined) return Response.json({ detail: 'not found' }, { status: 404 });
     return typeof answer === 'string' ? new Response(answer) : Response.json(answer);
   };
-  return createGleanerClient({ url: 'http://gleaner.test', apiKey: 'gl_1', tries: 1, fetch });
+  return createGleanerClient({ url: 'http://gleaner.test', apiKey: 'gl_1', maxAttempts: 1, fetch });
 }
 
 const sortsOf = (problems: Problems) => problems.list().map((text) => text.split(':')[0]!);

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type GleanerClient, GleanerError } from '../../src/client/index.ts';
-import { isPassing } from '../../src/client/transport.ts';
+import { isTransient } from '../../src/client/transport.ts';
 import type { Books, CallOutcome, ChaosSubmit, KnownJob, Problems } from './account.ts';
 import type { ProgressWatch } from './progress.ts';
 
@@ -110,7 +110,7 @@ async function attempt<T>(
     return { outcome: 'accepted', value: await call() };
   } catch (error) {
     if (!(error instanceof GleanerError)) throw error;
-    if (!isPassing(error))
+    if (!isTransient(error))
       problems.add(error.status === 404 ? 'lost' : 'other', `${what}: ${error.status} ${error.detail}`);
     return { outcome: error.status === 0 ? 'unanswered' : 'refused', value: null };
   }

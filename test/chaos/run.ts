@@ -75,7 +75,7 @@ export async function runChaos(
     let end = Number.POSITIVE_INFINITY;
     const context: ClientContext = {
       books: { users, submissions: [], jobs: new Map() },
-      operator: createGleanerClient({ url: deployment.url, apiKey: deployment.operatorKey, tries: 1 }),
+      operator: createGleanerClient({ url: deployment.url, apiKey: deployment.operatorKey, maxAttempts: 1 }),
       problems,
       progress: createProgressWatch(),
       isOver: () => Date.now() > end,
@@ -167,7 +167,7 @@ async function createUsers({ url, operatorKey }: Deployment): Promise<(ChaosUser
       amount: BigInt(granted),
       note: 'chaos',
     });
-    const client = createGleanerClient({ url, apiKey, tries: 1, timeoutMs: 15_000 });
+    const client = createGleanerClient({ url, apiKey, maxAttempts: 1, timeoutMs: 15_000 });
     return { id: user!.id, granted, client, key: apiKey };
   };
   return Promise.all(Array.from({ length: userCount }, (_, index) => create(`user ${index}`)));
@@ -178,7 +178,7 @@ function patientClients(
   users: readonly (ChaosUser & { key: string })[],
 ): (userId: string) => GleanerClient {
   const clients = new Map(
-    users.map(({ id, key }) => [id, createGleanerClient({ url, apiKey: key, tries: 10 })]),
+    users.map(({ id, key }) => [id, createGleanerClient({ url, apiKey: key, maxAttempts: 10 })]),
   );
   return (userId) => clients.get(userId)!;
 }

@@ -1,31 +1,88 @@
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+// @ts-expect-error: a plain script, which runs before there is a compiler.
+import { isSetUp } from '../../deploy/setup.mjs';
+import { freePort } from '../../src/cli/demo/processes.ts';
 import { root, run } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let folder: string;
 let installed: string;
+const launch = () => join(installed, 'deploy', 'launch.mjs');
+// Packing would install packages under the other tests.
+const canPack = isSetUp() || process.env.CI;
 
-// As npm leaves us in somebody's project: our files without the lock, and the packages beside us.
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gleaner-installed-'));
+/** Packs the project and unpacks it as npm does in somebody's project, with the packages that it needs beside it. */
+async function install(): Promise<void> {
   const packages = join(folder, 'node_modules');
   installed = join(packages, 'gleaner');
-  await mkdir(installed, { recursive: true });
+  await mkdir(packages);
   for (const name of await readdir(join(root, 'node_modules')))
     if (!name.startsWith('.')) await symlink(join(root, 'node_modules', name), join(packages, name));
-  for (const part of ['src', 'gen', 'deploy', 'package.json'])
-    await cp(join(root, part), join(installed, part), { recursive: true });
+  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder]);
+  if (packed.code !== 0) throw new Error(packed.stderr);
+  const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
+  await run('tar', ['-xzf', join(folder, archive!), '-C', folder]);
+  await rename(join(folder, 'package'), installed);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-installed-'));
+  if (canPack) await install();
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the command line runs where npm has installed it, and says nothing of its own', async () => {
-  const launch = join(installed, 'deploy', 'launch.mjs');
-  const { code, stdout, stderr } = await run(process.execPath, [launch, 'kinds', 'mktd']);
-  expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^mktd +pdp_bulk +product_id, country$/m);
-  expect((await run(process.execPath, [launch, 'jobs', '--nope'])).code).toBe(2);
+describe('the packed package', () => {
+  beforeEach((context) => {
+    context.skip(!canPack, 'the npm packages are not those of package-lock.json: npm run setup');
+  });
+
+  test('holds no TypeScript but declarations', async () => {
+    const files = await readdir(installed, { recursive: true });
+    const sources = files.filter((name) => /\.[cm]?tsx?$/.test(name) && !/\.d\.ts$/.test(name));
+    expect(sources.filter((name) => !name.startsWith('docs/examples/'))).toEqual([]);
+    expect(files).toContain('dist/main.js.map');
+  });
+
+  test('runs the command line and writes nothing of its own', async () => {
+    const { code, stdout, stderr } = await run(process.execPath, [launch(), 'kinds', 'mktd']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^mktd +pdp_bulk +product_id, country$/m);
+    expect((await run(process.execPath, [launch(), 'jobs', '--nope'])).code).toBe(2);
+  });
+
+  test('serves the API, its documentation and the console', async () => {
+    const port = await freePort();
+    const environment = {
+      GLEANER_HTTP_PORT: String(port),
+      GLEANER_GRPC_PORT: '0',
+      GLEANER_DATA_DIR: join(folder, 'data'),
+    };
+    const service = spawn(process.execPath, [launch(), 'serve'], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: 'ignore',
+    });
+    const exited = once(service, 'exit');
+    try {
+      const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      const isReady = async () => (await statusOf('/ready')) === 200 || undefined;
+      await until('the service is ready', isReady, { withinMs: 30_000 });
+      for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css', '/console'])
+        expect([path, await statusOf(path)]).toEqual([path, 200]);
+    } finally {
+      service.kill('SIGTERM');
+    }
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('runs jobs in worker processes: the demo passes', { timeout: 180_000 }, async () => {
+    const demo = spawn(process.execPath, [launch(), 'demo'], { stdio: 'inherit' });
+    expect(await once(demo, 'exit')).toEqual([0, null]);
+  });
 });
 
 test('the client is built for programs that cannot read TypeScript', async () => {

@@ -1,10 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { services } from '../../src/contract/services.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
-import { services } from '../../src/rpc/services.ts';
 import { until } from '../support/until.ts';
 import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
 import { openStage, type Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointsOf } from '../../gateway/endpoint.ts';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
-import { services } from '../../src/rpc/services.ts';
+import { endpointsOf } from '../../src/contract/endpoint.ts';
+import { services } from '../../src/contract/services.ts';
 import { bodyCases } from './bodies.ts';
 import { type Document, readDocument } from './document.ts';
 import { errorCases } from './errors.ts';

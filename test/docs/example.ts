@@ -26,16 +26,20 @@ export function examplesOf(page: string): Example[] {
 /** What examples of one page hand on to the next ones: `$JOB`, `$TASK`, `$LINK` and what the reader sets. */
 export type Variables = Record<string, string>;
 
-/**
- * Runs a command as a reader would, in bash; gives the JSON that it printed, of JSON Lines the first.
- * Rejects when it fails.
- */
-export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
+/** Runs a command as a reader would, in bash, and returns its standard output. Rejects when it fails. */
+export async function runShell(command: string, variables: Variables, cwd?: string): Promise<string> {
   const script = `set -euo pipefail\n${command}`;
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+    cwd,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
     maxBuffer: 64 * 1024 * 1024,
   });
+  return stdout;
+}
+
+/** Runs an example and parses the JSON that it printed; of JSON Lines, the first. Rejects when it fails. */
+export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
+  const stdout = await runShell(command, variables);
   const [first = '', ...lines] = stdout.trimEnd().split('\n');
   return JSON.parse(lines.every((line) => line.startsWith('{"')) ? first : stdout);
 }

@@ -2,12 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
-import { differences, examplesOf, remember, runExample } from './example.ts';
+import { differences, examplesOf, remember, runExample, runShell } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
 const folder = join(root, 'docs');
 const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith('.md'));
-const pages = ['jobs.md', ...kinds.map((name) => join('kinds', name))];
+/** Pages whose examples print JSON. */
+const pages = [
+  '../README.md',
+  'quick-start.md',
+  'jobs.md',
+  'webhooks.md',
+  ...kinds.map((name) => join('kinds', name)),
+];
+/** Pages whose examples are tested as a session: here, and in cli.test.ts. */
+const sessions = ['api.md', 'cli.md'];
 
 let place: Place;
 beforeAll(async () => {
@@ -18,7 +27,7 @@ afterAll(() => place?.stop());
 describe('the examples of', () => {
   test.each(pages)('docs/%s work, and answer as the page shows', async (name) => {
     const examples = examplesOf(readFileSync(join(folder, name), 'utf8'));
-    expect(examples.length).toBeGreaterThan(1);
+    expect(examples.length).toBeGreaterThan(0);
     const variables = await place.variables();
     for (const example of examples) {
       const printed = await runExample(example, variables);
@@ -27,4 +36,25 @@ describe('the examples of', () => {
       expect(differences(JSON.parse(example.answer), printed), example.command).toEqual([]);
     }
   });
+});
+
+test('the examples of docs/api.md work as one session', async () => {
+  const commands = examplesOf(readFileSync(join(folder, 'api.md'), 'utf8')).map(({ command }) => command);
+  const printed = await runShell(commands.join('echo; echo "=="\n'), await place.variables());
+  const [submit = '', wait = '', cached = '', sizes = ''] = printed.split(/^==$/m);
+  expect(submit).toMatch(/^location: \/v1\/mkta\/get_pc\/retrieve\/\d+\r$/m);
+  expect(JSON.parse(wait)).toMatchObject({ status: 'completed' });
+  expect(cached).toContain('HTTP/1.1 304 Not Modified');
+  const [compressed, plain] = sizes.trim().split('\n').map(Number.parseFloat);
+  expect(compressed).toBeLessThan(plain!);
+});
+
+test('every page with shell examples is tested', () => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  const withExamples = ['../README.md', ...files].filter(
+    (name) => examplesOf(readFileSync(join(folder, name), 'utf8')).length > 0,
+  );
+  expect(withExamples.toSorted()).toEqual([...pages, ...sessions].toSorted());
 });

@@ -1,7 +1,7 @@
+import { services } from '../../src/contract/services.ts';
 import { resolveOffers, resultFieldsOf } from '../../src/jobs/offers.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
-import { services } from '../../src/rpc/services.ts';
 
 const offers = resolveOffers(services, kinds, markets);
 

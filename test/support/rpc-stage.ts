@@ -1,11 +1,11 @@
-import type { Caller } from '../../gateway/caller.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { type RunningGateway, startGateway } from '../../gateway/server.ts';
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
 import { Fault } from '../../src/base/fault.ts';
+import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
+import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';
+import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
 import { createDirectCaller } from '../../src/rpc/direct.ts';
@@ -14,7 +14,6 @@ import { routeHealth } from '../../src/rpc/health.ts';
 import { openRemoteCore } from '../../src/rpc/remote.ts';
 import { routeCore } from '../../src/rpc/routes.ts';
 import { type ListeningServer, listen } from '../../src/rpc/server.ts';
-import { services } from '../../src/rpc/services.ts';
 import { openJobs } from './jobs.ts';
 
 /** A core on a port and a process in front of it that forwards, with a user's key. */
@@ -25,7 +24,7 @@ export interface RpcStage {
   server: ListeningServer;
   front: ListeningServer;
   /** REST, and Connect for browsers, over the same core. */
-  gateway: RunningGateway;
+  gateway: RunningServer;
   context: JobContext;
   authorization: string;
   close(): Promise<void>;
@@ -50,9 +49,9 @@ export async function openRpcStage(
     for (const route of routes) route(router);
   }, budget);
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
-  const app = createGateway({
+  const app = createRestApi({
     services: declared,
-    caller: createDirectCaller(core) as Caller,
+    caller: createDirectCaller(core) as RestCaller,
     files: bench.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
@@ -64,7 +63,7 @@ export async function openRpcStage(
     mounts: [listener],
     budget,
   });
-  const gateway = await startGateway(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
+  const gateway = await startServer(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
   const stopping = new AbortController();
   const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
   const front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
+import { detailParts, FaultSchema } from '../../../src/contract/fault-detail.ts';
 import { RestError } from './rest-error.ts';
 
 /** Error in plain words. */
@@ -44,17 +44,19 @@ export function describeError(thrown: unknown): ErrorDescription {
     return { title: 'Invalid API key', detail: keyMessage(error.rawMessage), problems: [] };
   }
   const fault = error.findDetails(FaultSchema)[0];
-  const problems = (fault?.problems ?? []).map(({ location, message }) =>
-    toProblem({ loc: location.map(({ step }) => step.value ?? ''), msg: message }),
-  );
-  const quota = fault?.quota;
+  const { problems = [], quota } = fault ? detailParts(fault) : {};
+  const missing = quota && quota.required - quota.current;
   const shortfall = quota
-    ? ` ${quota.required} credits needed, ${quota.current} available: ${quota.shortfall} short.`
+    ? ` ${quota.required} credits needed, ${quota.current} available: ${missing} short.`
     : '';
   return {
     title: titles[error.code] ?? 'Something went wrong',
-    detail: error.rawMessage + (error.rawMessage.includes(String(quota?.shortfall)) ? '' : shortfall),
-    problems,
+    // The message of an invalid request repeats its first problems.
+    detail:
+      problems.length > 0
+        ? 'The request is not valid.'
+        : error.rawMessage + (error.rawMessage.includes(String(missing)) ? '' : shortfall),
+    problems: problems.map(toProblem),
   };
 }
 

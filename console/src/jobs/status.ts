@@ -1,16 +1,6 @@
 import { capitalize } from '../text/capitalize.ts';
 
-/** Statuses of a job, in lifecycle order. */
-export const statuses = [
-  'awaiting_approval',
-  'initializing',
-  'processing',
-  'completed',
-  'partial_complete',
-  'failed',
-  'rejected',
-  'terminated',
-] as const;
+export { jobStatuses as statuses } from '../../../src/contract/job-status.ts';
 
 const colors: Record<string, string> = {
   awaiting_approval: 'yellow',

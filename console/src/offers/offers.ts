@@ -1,53 +1,9 @@
-import { type DescMethod, getOption } from '@bufbuild/protobuf';
-import {
-  job as jobOption,
-  market as marketOption,
-  rest as restOption,
-  Step,
-} from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { http as httpOption } from '../../../gen/google/api/annotations_pb.ts';
-import { marketServices } from '../../../gen/services.ts';
-
-/** Job type: a kind of work on a marketplace. */
-export interface Offer {
-  /** Path word of the marketplace: "mkta". */
-  market: string;
-  /** Kind of work: "variant_sold". */
-  kind: string;
-  method: DescMethod;
-  /** REST path of the submit endpoint. */
-  path: string;
-  /** Submitted as a multipart form with a file instead of JSON. */
-  multipart: boolean;
-  /** Processed during working hours only. */
-  workingHours: boolean;
-}
-
-/** All job types in the contract. */
-export const offers: readonly Offer[] = marketServices.flatMap((service) =>
-  service.methods.flatMap((method) => {
-    const { kind, step } = getOption(method, jobOption);
-    const { pattern } = getOption(method, httpOption);
-    if (step !== Step.SUBMIT || pattern.case !== 'post') return [];
-    const { multipart, workingHours } = getOption(method, restOption);
-    return [
-      {
-        market: getOption(service, marketOption),
-        kind,
-        method,
-        path: pattern.value,
-        multipart,
-        workingHours,
-      },
-    ];
-  }),
-);
-
-/** Path words of the marketplaces. */
-export const markets: readonly string[] = [...new Set(offers.map(({ market }) => market))];
-
-/** Kinds of work. */
-export const kinds: readonly string[] = [...new Set(offers.map(({ kind }) => kind))];
+export {
+  type Offer,
+  offeredKinds as kinds,
+  offeredMarkets as markets,
+  offers,
+} from '../../../src/contract/offers.ts';
 
 /** Expansions of abbreviations in kinds. */
 const expansions: Record<string, string> = { pdp: 'product page', pc: 'product page' };

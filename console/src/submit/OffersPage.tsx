@@ -33,7 +33,7 @@ export function OffersPage() {
                 >
                   <Group justify="space-between" wrap="nowrap" gap="xs">
                     <Text fw={600}>{kindText(offer.kind)}</Text>
-                    {offer.workingHours && (
+                    {offer.endpoint.workingHours && (
                       <Badge variant="light" color="gray" tt="none">
                         Working hours
                       </Badge>

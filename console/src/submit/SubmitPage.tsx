@@ -20,7 +20,7 @@ import { useSubmit } from './useSubmit.ts';
 export function SubmitPage() {
   const { market, kind } = useParams();
   const offer = offers.find((each) => each.market === market && each.kind === kind);
-  return offer ? <Loaded offer={offer} key={offer.path} /> : <NotFound />;
+  return offer ? <Loaded offer={offer} key={offer.endpoint.path} /> : <NotFound />;
 }
 
 function Loaded({ offer }: { offer: Offer }) {
@@ -46,10 +46,10 @@ function Loaded({ offer }: { offer: Offer }) {
         <ErrorAlert
           error={error}
           title="Job not submitted"
-          isShownElsewhere={(path) => !offer.multipart && tab === 'form' && isFormField(shape, path)}
+          isShownElsewhere={(path) => !offer.endpoint.multipart && tab === 'form' && isFormField(shape, path)}
         />
       ) : null}
-      {offer.multipart ? (
+      {offer.endpoint.multipart ? (
         <UploadMode shape={shape} busy={busy} submit={submit} />
       ) : (
         <Tabs value={tab} onChange={setTab}>
@@ -67,7 +67,7 @@ function Loaded({ offer }: { offer: Offer }) {
             </Tabs.Panel>
           )}
           <Tabs.Panel value="json">
-            <JsonMode shape={shape} path={offer.path} busy={busy} submit={submit} />
+            <JsonMode shape={shape} path={offer.endpoint.path} busy={busy} submit={submit} />
           </Tabs.Panel>
         </Tabs>
       )}

@@ -7,8 +7,8 @@ const shape = (market: string, kind: string) =>
 
 test('offers every submit endpoint of the contract at its path', () => {
   expect(offers).toHaveLength(14);
-  expect(new Set(offers.map(({ path }) => path)).size).toBe(14);
-  for (const { path } of offers) expect(path).toMatch(/^\/v1\/mkt[a-f]\/.+\/submit$/);
+  expect(new Set(offers.map(({ endpoint }) => endpoint.path)).size).toBe(14);
+  for (const { endpoint } of offers) expect(endpoint.path).toMatch(/^\/v1\/mkt[a-f]\/.+\/submit$/);
 });
 
 test('readRequestShape() reads the fields of list items and their limits', () => {

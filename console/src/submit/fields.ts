@@ -1,14 +1,8 @@
-import { type DescField, type DescMessage, getOption, isFieldSet, ScalarType } from '@bufbuild/protobuf';
-import {
-  Int32RulesSchema,
-  Int64RulesSchema,
-  field as rulesOption,
-} from '../../../gen/buf/validate/validate_pb.ts';
+import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import { comments } from '../../../gen/comments.ts';
-import {
-  default_json as defaultOption,
-  rest_name as restNameOption,
-} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { default_json as defaultOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { restName } from '../../../src/contract/rest-form.ts';
+import { boundOf, rulesOf } from '../../../src/contract/rules.ts';
 
 /** Field of a request, as a form shows it. Values are texts; flags are 'true' and 'false'. */
 export interface FieldShape {
@@ -59,10 +53,9 @@ export function readRequestShape(message: DescMessage): RequestShape {
 }
 
 const describe = (field: DescField) => comments[`${field.parent.typeName}.${field.name}`] ?? '';
-const restName = (field: DescField) => getOption(field, restNameOption) || field.name;
 
 function readList(field: DescField): ListShape {
-  const { type } = getOption(field, rulesOption);
+  const { type } = rulesOf(field);
   const max = type.case === 'repeated' ? Number(type.value.maxItems) : 0;
   return {
     name: restName(field),
@@ -73,7 +66,7 @@ function readList(field: DescField): ListShape {
 }
 
 function readField(field: DescField): FieldShape {
-  const { required, type } = getOption(field, rulesOption);
+  const { required, type } = rulesOf(field);
   const text = type.case === 'string' ? type.value : null;
   const defaultJson = getOption(field, defaultOption);
   return {
@@ -84,20 +77,10 @@ function readField(field: DescField): FieldShape {
     choices: text?.in ?? [],
     pattern: text?.pattern ? new RegExp(text.pattern) : null,
     maxLength: Number(text?.maxLen ?? 0) || null,
-    min: readBound(field, 'gte'),
-    max: readBound(field, 'lte'),
+    min: boundOf(field, 'gte') ?? null,
+    max: boundOf(field, 'lte') ?? null,
     defaultText: defaultJson === '' ? '' : String(JSON.parse(defaultJson)),
   };
-}
-
-/** Returns a bound of an integer field; null if the descriptor sets none. */
-function readBound(field: DescField, bound: 'gte' | 'lte'): number | null {
-  const { type } = getOption(field, rulesOption);
-  if (type.case === 'int32')
-    return isFieldSet(type.value, Int32RulesSchema.field[bound]) ? type.value[bound] : null;
-  if (type.case === 'int64')
-    return isFieldSet(type.value, Int64RulesSchema.field[bound]) ? Number(type.value[bound]) : null;
-  return null;
 }
 
 function fieldType(field: DescField, choices: number): FieldShape['type'] {

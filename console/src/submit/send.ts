@@ -29,7 +29,7 @@ export async function send(
 ): Promise<SubmittedJob> {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey };
   if (typeof body === 'string') headers['content-type'] = 'application/json';
-  const response = await fetchRest(offer.path, { method: 'POST', headers, body });
+  const response = await fetchRest(offer.endpoint.path, { method: 'POST', headers, body });
   const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
   return { jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)), cost: submitted.cost };
 }

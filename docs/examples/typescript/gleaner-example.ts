@@ -18,8 +18,8 @@ if (!url || !apiKey || products.length === 0) {
 
 const gleaner = createGleanerClient({ url, apiKey });
 try {
-  const { jobId, answer } = await gleaner.submit(MktbService.method.submitPdpBulk, { items: products });
-  console.error(`job ${jobId} for ${answer.cost} credits`);
+  const { jobId, response } = await gleaner.submit(MktbService.method.submitPdpBulk, { items: products });
+  console.error(`job ${jobId} for ${response.cost} credits`);
 
   const job = await gleaner.wait(jobId, {
     onProgress: ({ status, success, failed, total }) =>

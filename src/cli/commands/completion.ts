@@ -1,24 +1,14 @@
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { clientEnvironment } from '../../base/config.ts';
+import { jobStatuses } from '../../contract/job-status.ts';
+import { offeredMarkets, offers } from '../../contract/offers.ts';
 import { completionScripts } from './completion-scripts.ts';
 import { readProfiles } from './profiles.ts';
-import { offers } from './submit/offers.ts';
+import { aboutOffer } from './submit/offers.ts';
 import { formats } from './submit/rows.ts';
 
 type Complete = (value: string, description: string) => void;
-
-/** States that jobs can be asked for by. */
-const states = [
-  'awaiting_approval',
-  'initializing',
-  'processing',
-  'completed',
-  'partial_complete',
-  'failed',
-  'rejected',
-  'terminated',
-];
 
 /**
  * Adds `completion <shell>`, which prints a script for the shell, and what such a script asks for: commands and
@@ -27,17 +17,16 @@ const states = [
  */
 export function addCompletion(program: Command): void {
   const completion = tab(program, { completionCommandName: 'completion' });
-  const markets = [...new Set(offers.map(({ market }) => market))];
   // The script passes what was typed so far as our own arguments.
   const kinds = () => {
-    const market = markets.find((name) => process.argv.includes(name));
+    const market = offeredMarkets.find((name) => process.argv.includes(name));
     const shown = offers.filter((offer) => market === undefined || offer.market === market);
-    return new Map(shown.map(({ kind, about }) => [kind, about]));
+    return new Map(shown.map((offer) => [offer.kind, aboutOffer(offer)]));
   };
   const values: Readonly<Record<string, () => Iterable<readonly [string, string]>>> = {
-    market: () => markets.map((market) => [market, ''] as const),
+    market: () => offeredMarkets.map((market) => [market, ''] as const),
     kind: kinds,
-    status: () => states.map((state) => [state, ''] as const),
+    status: () => jobStatuses.map((state) => [state, ''] as const),
     profile: () =>
       Object.keys(readProfiles(clientEnvironment().configFile).profiles).map((name) => [name, ''] as const),
     format: () => formats.map((format) => [format, ''] as const),

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
-import { toRest } from '../../client/index.ts';
+import { messageWriter } from '../../contract/json/message-writer.ts';
 
 /** Writes text to standard output; resolves once it may go on. */
 export type Write = (text: string) => Promise<void>;
@@ -18,7 +18,7 @@ export interface Column<Row> {
 
 /** One message as a line of JSON, in its REST form. */
 export const jsonLine = (schema: DescMessage, message: Message): string =>
-  `${JSON.stringify(toRest(schema, message))}\n`;
+  `${messageWriter(schema)(message)}\n`;
 
 /** Rows in columns as wide as they need to be, under their names; '' for no rows. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {

@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../base/config.ts';
+import {
+  collectGarbageOfStart,
+  holdYoungGeneration,
+  releaseYoungGeneration,
+} from '../../base/young-generation.ts';
 import type { Role } from '../serve.ts';
 
 const roles: Readonly<Record<Role, string>> = {
@@ -21,9 +26,12 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       .command(role)
       .description(description)
       .action(async () => {
+        holdYoungGeneration();
         const { serve } = await import('../serve.ts');
         const { untilStopped } = await import('../stop.ts');
         const service = await serve(loadConfig(), role as Role, say);
+        collectGarbageOfStart();
+        releaseYoungGeneration();
         await untilStopped();
         await service.stop();
       });

@@ -3,13 +3,16 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { GleanerError, toRest } from '../../client/index.ts';
+import { GleanerError } from '../../client/index.ts';
+import { summarizeProblems } from '../../contract/fault.ts';
+import { messageWriter } from '../../contract/json/message-writer.ts';
+import { type Offer, offers, unitFields } from '../../contract/offers.ts';
 import { addCommand } from './command.ts';
 import { saveFiles } from './download.ts';
 import { UsageError } from './exit.ts';
 import { counted, jsonLine, table } from './print.ts';
 import type { Session } from './session.ts';
-import { namesOf, type Offer, offerAt, offerNamed, offers, unitFields } from './submit/offers.ts';
+import { aboutOffer, namesOf, offerAt, offerNamed } from './submit/offers.ts';
 import { type Prepared, prepare } from './submit/request.ts';
 import { type Format, formatOf, formats, parseContent } from './submit/rows.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
@@ -55,7 +58,7 @@ export function addSubmitCommands(program: Command): void {
       if (session.isJson) {
         for (const offer of shown)
           await session.write(
-            `${JSON.stringify({ market: offer.market, kind: offer.kind, path: offer.path, fields: unitFields(offer).map(({ name }) => name), set: offer.options.map(({ name }) => name), about: offer.about })}\n`,
+            `${JSON.stringify({ market: offer.market, kind: offer.kind, path: offer.endpoint.path, fields: unitFields(offer).map(({ name }) => name), set: offer.options.map(({ name }) => name), about: aboutOffer(offer) })}\n`,
           );
         return;
       }
@@ -87,8 +90,12 @@ async function submit(
   file: string | undefined,
 ): Promise<number | undefined> {
   const prepared = await prepareFrom(offer, file, format, set);
+  if (prepared.problems.length > 0) {
+    const detail = summarizeProblems(prepared.problems);
+    throw withLines(new GleanerError({ status: 422, problems: prepared.problems, detail }), prepared);
+  }
   const client = session.user();
-  const { jobId, answer } = await client
+  const { jobId, response } = await client
     .submit(offer.method, prepared.request, {
       signal: session.signal,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -96,7 +103,10 @@ async function submit(
     .catch((error: unknown) => {
       throw withLines(error, prepared);
     });
-  const shown: JsonObject = { job_id: jobId, ...toRest(offer.method.output, answer) };
+  const shown: JsonObject = {
+    job_id: jobId,
+    ...(JSON.parse(messageWriter(offer.method.output)(response)) as JsonObject),
+  };
   if (session.isJson) await session.write(`${JSON.stringify(shown)}\n`);
   else {
     const units = shown.total_items ?? shown.total_urls ?? shown.total ?? prepared.total ?? 1;
@@ -142,6 +152,6 @@ function withLines(error: unknown, { lineOf }: Prepared): unknown {
     return { loc, type, msg: line === undefined ? msg : `${msg} (line ${line})` };
   });
   const { status, requestId } = error;
-  const detail = `${problems[0]!.loc.slice(1).join('.')}: ${problems[0]!.msg}`;
+  const detail = summarizeProblems(problems);
   return new GleanerError({ status, problems, detail, ...(requestId === undefined ? {} : { requestId }) });
 }

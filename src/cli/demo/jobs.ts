@@ -4,13 +4,13 @@ import {
   market as marketOption,
   Step,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { endpointOf } from '../../client/endpoint.ts';
+import { endpointOf } from '../../contract/endpoint.ts';
+import { services } from '../../contract/services.ts';
 import { type Offer, resolveOffers, resultFieldsOf } from '../../jobs/offers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { MarketSample } from '../../markets/sample.ts';
-import { services } from '../../rpc/services.ts';
 
 /** Files of a kind's results: one per job, one per unit, or none. */
 export type ResultFiles = 'job' | 'units' | 'none';
@@ -57,11 +57,11 @@ export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
         title: `${market.name}: ${sample.title}`,
         market: market.name,
         offer,
-        submitPath: endpointOf(submit).path,
+        submitPath: endpointOf(submit)!.path,
         needsApproval: offer.kind.approval,
         files: resultFilesOf(offer.kind),
         fields: resultFieldsOf(offer),
-        progressPath: (id) => endpointOf(read).path.replace(/\{[^}]*\}/, id),
+        progressPath: (id) => endpointOf(read)!.path.replace(/\{[^}]*\}/, id),
       };
     }),
   );

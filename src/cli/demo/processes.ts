@@ -1,13 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../base/config.ts';
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const main = join(root, 'src/cli/main.ts');
-const origins = join(root, 'sandbox/main.ts');
+import { programs } from '../programs.ts';
 
 /** A process of the demo. */
 export interface DemoProcess {
@@ -26,7 +21,7 @@ export async function freePort(): Promise<number> {
 
 /** Starts a role of the program; its log goes to `log`, a file descriptor. */
 export function startRole(role: string, settings: Record<string, string>, log: number): DemoProcess {
-  const child = spawn(process.execPath, [main, role], {
+  const child = spawn(process.execPath, [programs.main, role], {
     env: childEnvironment(settings),
     stdio: ['ignore', log, log, 'ipc'],
   });
@@ -35,7 +30,7 @@ export function startRole(role: string, settings: Record<string, string>, log: n
 
 /** Starts the fake marketplaces; gives the origins that they answer for. */
 export async function startOrigins(): Promise<DemoProcess & { config: Record<string, unknown> }> {
-  const child = spawn(process.execPath, [origins, '--latency-ms', '20'], {
+  const child = spawn(process.execPath, [programs.sandbox, '--latency-ms', '20'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let text = '';

@@ -10,7 +10,9 @@ import {
   default_json as defaultOption,
   identifier as identifierOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { isRequired, restName, rulesOf, said } from '../problems.ts';
+import { said } from '../problem-texts.ts';
+import { restName } from '../rest-form.ts';
+import { isRequired, rulesOf } from '../rules.ts';
 import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';

@@ -6,12 +6,13 @@ import {
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf';
+import { base64Encode } from '@bufbuild/protobuf/wire';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   json as jsonOption,
   nullable as nullableOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { restName } from '../problems.ts';
+import { restName } from '../rest-form.ts';
 import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';
 
@@ -106,7 +107,7 @@ function elementWriter(field: DescField): WriteValue {
     case ScalarType.BOOL:
       return (value) => (value === true ? 'true' : 'false');
     case ScalarType.BYTES:
-      return (value) => `"${Buffer.from(value as Uint8Array).toString('base64')}"`;
+      return (value) => `"${base64Encode(value as Uint8Array)}"`;
     default:
       // JSON has no NaN and no infinity.
       return (value) => (Number.isFinite(value) ? String(value) : 'null');

@@ -1,5 +1,5 @@
 import type { Problem } from '../fault.ts';
-import { maxProblems } from '../problems.ts';
+import { maxProblems } from '../problem-texts.ts';
 
 /** One walk over a request: where it stands, and the problems found so far. */
 export interface Reading {

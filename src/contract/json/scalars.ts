@@ -1,5 +1,6 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
-import { quote, said } from '../problems.ts';
+import { base64Decode } from '@bufbuild/protobuf/wire';
+import { quote, said } from '../problem-texts.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
 /**
@@ -129,8 +130,10 @@ const readFloat: ReadValue = (value, reading) => {
 
 const readBytes: ReadValue = (value, reading) => {
   if (typeof value !== 'string') return refuse(reading, type.bytes);
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return refuse(reading, said.wrong(type.bytes.msg));
-  return new Uint8Array(Buffer.from(value, 'base64'));
+  const digits = value.replace(/={0,2}$/, '');
+  if (!/^[A-Za-z0-9+/_-]*$/.test(digits) || digits.length % 4 === 1)
+    return refuse(reading, said.wrong(type.bytes.msg));
+  return base64Decode(digits);
 };
 
 function readInteger(

@@ -1,5 +1,5 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
-import { quote, said } from '../problems.ts';
+import { quote, said } from '../problem-texts.ts';
 import { type Reading, refuse } from './reading.ts';
 import { enumReader, integerBounds, isBig } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';

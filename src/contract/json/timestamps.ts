@@ -1,5 +1,5 @@
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { quote } from '../problems.ts';
+import { quote } from '../problem-texts.ts';
 import { type Reading, refuse } from './reading.ts';
 
 const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Message } from '@bufbuild/protobuf';
 import { CsvError, parse } from 'csv-parse';
 import { Fault, type Problem } from '../../base/fault.ts';
-import { quote } from '../../contract/problems.ts';
+import { quote } from '../../contract/problem-texts.ts';
 import type { Unit } from '../../store/documents.ts';
 import { inOrder } from '../items.ts';
 import type { Plan } from '../kind.ts';

@@ -1,5 +1,6 @@
 import { below } from '../../base/record-shape.ts';
-import { restName, rulesOf } from '../../contract/problems.ts';
+import { restName } from '../../contract/rest-form.ts';
+import { rulesOf } from '../../contract/rules.ts';
 import { type Identity, identify, identityOf, itemFields } from '../items.ts';
 import type { FilePack, ResultContract } from '../kind.ts';
 

@@ -1,4 +1,4 @@
-import { quote } from '../../contract/problems.ts';
+import { quote } from '../../contract/problem-texts.ts';
 import type { Market } from '../market.ts';
 import { ids } from './ids.ts';
 import { listedFields } from './listed-fields.ts';

@@ -86,8 +86,6 @@ export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
   const prepareObjects = preparer(database, false);
   // Rows as arrays: the driver's objects of many columns take longer to make than to read from the file.
   const prepareArrays = preparer(database, true);
-  /** Statements of this process that may have changed the file. */
-  let writes = 0;
   let current: Durability = 'FULL';
   const use = (durability: Durability) => {
     // Within a transaction the level is that of its beginning.
@@ -126,6 +124,7 @@ export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
         try {
           const result = step();
           guarded(path, () => prepareObjects('COMMIT').statement.run());
+          writes += 1;
           return result;
         } catch (thrown) {
           // A full disk ends the transaction by itself; there is nothing to roll back then.
@@ -136,7 +135,7 @@ export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
     };
   };
   const connection = connect('FULL');
-  const version = versionOf(database, () => writes);
+  const version = versionOf(database);
   return {
     ...connection,
     relaxed: connect('NORMAL'),
@@ -173,22 +172,35 @@ function preparer(database: DatabaseSync, arrays: boolean): Prepare {
   };
 }
 
+/** Statements and commits of this process that may have changed a file, whichever connection made them. */
+let writes = 0;
+
 /**
- * Numbers the versions of the file that reads outside a transaction see. SQLite's data_version tells of commits of
- * other connections and processes, `writes` of those of this one.
+ * Numbers the versions of the file that reads outside a transaction see. `writes` tells of commits of this process,
+ * SQLite's data_version of others: it is read once in each turn of the event loop, so before anything is read for a
+ * request that came in this turn.
  */
-function versionOf(database: DatabaseSync, writes: () => number): () => number | undefined {
+function versionOf(database: DatabaseSync): () => number | undefined {
   const foreign = database.prepare('PRAGMA data_version');
   foreign.setReturnArrays(true);
   let seen: unknown;
   let seenWrites = -1;
   let version = 0;
+  let isCurrent = false;
+  const endTurn = () => {
+    isCurrent = false;
+  };
+  // Microtasks run before the ticks that they schedule, and both before the next callback of the event loop.
+  const expire = () => process.nextTick(endTurn);
   return () => {
     if (database.isTransaction) return undefined;
+    if (isCurrent && seenWrites === writes) return version;
     const [current] = foreign.get() as unknown as [number];
-    if (current !== seen || writes() !== seenWrites) version += 1;
+    if (current !== seen || seenWrites !== writes) version += 1;
     seen = current;
-    seenWrites = writes();
+    seenWrites = writes;
+    if (!isCurrent) queueMicrotask(expire);
+    isCurrent = true;
     return version;
   };
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Engine, openEngine, type Value } from './engine.ts';
 
@@ -60,9 +62,24 @@ describe('recall', () => {
     const first = read();
     other.write(() => {
       other.run(`UPDATE sequences SET value = 9 WHERE name = 'a'`);
-      expect(read()).toBe(first);
+      expect(read()).toEqual(first);
     });
     expect(read()?.value).toBe(9);
+  });
+
+  test('sees what another process committed from the next turn of the event loop on', async () => {
+    const { path } = engine.get<{ path: string }>(`SELECT file AS path FROM pragma_database_list`)!;
+    const foreign = new DatabaseSync(path);
+    try {
+      for (let value = 2; value < 5; value++) {
+        read();
+        foreign.exec(`UPDATE sequences SET value = ${value} WHERE name = 'a'`);
+        await setImmediate();
+        expect(read()?.value).toBe(value);
+      }
+    } finally {
+      foreign.close();
+    }
   });
 
   test('keeps nothing that a transaction read before it was rolled back', () => {
@@ -90,7 +107,6 @@ describe('recall', () => {
   });
 
   test('rejects reads of a closed file as unavailable', () => {
-    read();
     engine.close();
     expect(() => read()).toThrow(expect.objectContaining({ code: 'unavailable' }));
   });

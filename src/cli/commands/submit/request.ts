@@ -1,15 +1,19 @@
-import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
+import { create, type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
-import { fromRest } from '../../../client/index.ts';
-import { ShapeError } from '../../../client/rest-json.ts';
+import type { Problem } from '../../../contract/fault.ts';
+import { membersReader } from '../../../contract/json/message-reader.ts';
+import { startReading } from '../../../contract/json/reading.ts';
+import { hasFileUnits, hasTextUnits, type Offer, unitFields } from '../../../contract/offers.ts';
 import { restName } from '../../../contract/rest-form.ts';
 import { UsageError } from '../exit.ts';
-import { hasFileUnits, hasTextUnits, namesOf, type Offer, unitFields } from './offers.ts';
+import { namesOf } from './offers.ts';
 import { type Content, toCsv } from './rows.ts';
 
 /** A request, and where each of its units stands in the file. */
 export interface Prepared {
   request: Message;
+  /** Problems of values that have no form in the request. */
+  problems: readonly Problem[];
   /** Line of a unit; undefined where a file has none. */
   lineOf(unit: number): number | undefined;
   /** Units; undefined for a file that the service counts. */
@@ -37,20 +41,19 @@ export function prepare(offer: Offer, input: Input | null, settings: readonly st
   }
   const units = offer.units && body[restName(offer.units)];
   return {
-    request: read(offer, body, lines),
+    ...read(offer, body),
     lineOf: (unit) => lines[unit],
     total: offer.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
   };
 }
 
-function read(offer: Offer, body: JsonObject, lines: readonly number[]): Message {
-  try {
-    return fromRest(offer.method.input, body);
-  } catch (error) {
-    if (!(error instanceof ShapeError)) throw error;
-    const line = typeof error.path[1] === 'number' ? lines[error.path[1]] : undefined;
-    throw new UsageError(line === undefined ? error.message : `line ${line}: ${error.message}`);
-  }
+function read(offer: Offer, body: JsonObject): Pick<Prepared, 'request' | 'problems'> {
+  const { input } = offer.method;
+  const request = create(input);
+  const reading = startReading('body');
+  const fields = hasFileUnits(offer) ? offer.options : input.fields;
+  membersReader(fields)(body, request, reading);
+  return { request, problems: reading.problems };
 }
 
 function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject): Prepared {
@@ -64,9 +67,9 @@ function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject
             content.values.map(({ value }) => value),
           )
         : text;
-  const request = fromRest(offer.method.input, body);
+  const { request, problems } = read(offer, body);
   (request as unknown as Record<string, unknown>)[field.localName] = new TextEncoder().encode(csv);
-  return { request, lineOf: (unit) => unit + 2, total: undefined };
+  return { request, problems, lineOf: (unit) => unit + 2, total: undefined };
 }
 
 /** The part of the body that a file is. */

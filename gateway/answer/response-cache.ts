@@ -1,0 +1,85 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { LRUCache } from 'lru-cache';
+import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
+import type { GatewayClock } from '../caller.ts';
+
+/** How long a response may be served from the cache. */
+export interface Retention {
+  ms: number;
+  /** The response does not change any more: callers that wait for a change are served from the cache, too. */
+  isFinal: boolean;
+}
+
+/** Returns the retention of the responses of a type. Throws an Error for a type that must not be cached. */
+export type RetentionPolicy = (schema: DescMessage) => (message: Message) => Retention;
+
+/** A cached response. */
+export interface CachedResponse {
+  text: string;
+  maxAgeSeconds: number;
+  /** Entity tag of the core; undefined where it sent none. */
+  tag: string | undefined;
+}
+
+/** A response of the core. */
+export interface CoreResponse {
+  message: Message;
+  tag: string | undefined;
+}
+
+/**
+ * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are not cached. For a
+ * caller that `waits`, only final responses are served from the cache; others are replaced.
+ */
+export type CachedResponses = (
+  key: string,
+  waits: boolean,
+  make: () => Promise<CoreResponse>,
+  write: WriteMessage,
+) => Promise<CachedResponse>;
+
+/** Caches responses per caller and request. */
+export interface ResponseCache {
+  /** Returns the cache of methods with one response type. Throws an Error for a type that must not be cached. */
+  of(schema: DescMessage): CachedResponses;
+}
+
+const maxBytes = 64 * 1024 * 1024;
+const maxTextLength = 64 * 1024;
+/** Memory of an entry beside its key and text, in bytes. */
+const entryBytes = 128;
+
+/** Creates a cache of at most 64 MB that evicts the least recently used responses. */
+export function createResponseCache(policy: RetentionPolicy, clock: GatewayClock): ResponseCache {
+  const entries = new LRUCache<string, Entry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ text, tag }, key) => entryBytes + 2 * (key.length + text.length + (tag?.length ?? 0)),
+  });
+  return {
+    of: (schema) => {
+      const retentionOf = policy(schema);
+      return async (key, waits, make, write) => {
+        const known = entries.get(key);
+        if (known !== undefined && known.until > clock.now() && (known.isFinal || !waits))
+          return cached(known, clock);
+        entries.delete(key);
+        const { message, tag } = await make();
+        const { ms, isFinal } = retentionOf(message);
+        const entry = { text: write(message), tag, isFinal, until: clock.now() + ms };
+        if (entry.text.length <= maxTextLength) entries.set(key, entry);
+        return cached(entry, clock);
+      };
+    },
+  };
+}
+
+interface Entry {
+  text: string;
+  tag: string | undefined;
+  isFinal: boolean;
+  until: number;
+}
+
+function cached({ text, tag, until }: Entry, clock: GatewayClock): CachedResponse {
+  return { text, tag, maxAgeSeconds: Math.max(0, Math.floor((until - clock.now()) / 1000)) };
+}

@@ -1,0 +1,167 @@
+import {
+  clone,
+  create,
+  type DescField,
+  type DescMessage,
+  equals,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { messageReader } from '../../src/contract/json/message-reader.ts';
+import { messageWriter } from '../../src/contract/json/message-writer.ts';
+import { startReading } from '../../src/contract/json/reading.ts';
+import { rulesOf } from '../../src/contract/rules.ts';
+import { shopMessage } from '../fixture/shop.ts';
+import { parseJson } from './json-body.ts';
+
+const request = shopMessage('PlaceOrderRequest');
+
+test('a message survives its REST form, whatever it holds', () => {
+  const write = messageWriter(request);
+  const read = messageReader(request);
+  fc.assert(
+    fc.property(messages(request, 1), (message) => {
+      const reading = startReading('body');
+      const again = read(parseJson(write(message)), reading);
+      expect(reading.problems).toEqual([]);
+      expect(equals(request, again as Message, message)).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('whatever JSON comes, it is read or refused with problems at places of the body', () => {
+  const read = messageReader(request);
+  fc.assert(
+    fc.property(likelyBodies(), (body) => {
+      const reading = startReading('body');
+      const message = read(parseJson(JSON.stringify(body)), reading);
+      expect(reading.path).toEqual(['body']);
+      expect(reading.problems.length <= 100).toBe(true);
+      for (const problem of reading.problems) expect(problem.loc[0]).toBe('body');
+      if (reading.problems.length === 0) expect(clone(request, message as never)).toEqual(message);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what is written is JSON, whatever text it holds', () => {
+  const write = messageWriter(shopMessage('Order'));
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc.double(),
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      (text, data, progress, number) => {
+        const order = create(shopMessage('Order'), {
+          status: text,
+          data,
+          progress,
+          number,
+          labels: { [text]: text },
+        } as never);
+        const parsed = JSON.parse(write(order));
+        expect(parsed).toMatchObject({
+          status: text,
+          data: JSON.parse(data),
+          progress: Number.isFinite(progress) ? progress + 0 : null,
+        });
+        expect(BigInt(parsed.number)).toBe(number);
+        expect(Object.keys(parsed.labels)).toEqual([text]);
+      },
+    ),
+  );
+});
+
+/** Messages of a type, filled at random from its descriptor. */
+function messages(schema: DescMessage, depth: number): fc.Arbitrary<Message> {
+  const fields = schema.fields.filter((field) => depth > 0 || field.message !== request);
+  const members = fields.map((field) => [field, member(field, depth)] as const);
+  return fc
+    .record(Object.fromEntries(members.map(([field, values]) => [field.name, values])))
+    .map((values) => {
+      const init: Record<string, unknown> = {};
+      for (const field of fields) {
+        const value = values[field.name];
+        if (value === undefined) continue;
+        if (field.oneof === undefined) init[field.localName] = value;
+        else init[field.oneof.localName] = { case: field.localName, value };
+      }
+      return create(schema, init as never);
+    });
+}
+
+function member(field: DescField, depth: number): fc.Arbitrary<unknown> {
+  const minLength = rulesOf(field).required ? 1 : 0;
+  if (field.fieldKind === 'list') return fc.array(element(field, depth), { minLength, maxLength: 3 });
+  if (field.fieldKind === 'map')
+    return fc
+      .dictionary(fc.string(), element(field, depth), { maxKeys: 3 })
+      .map((entries) => ({ ...entries }));
+  const presence = field.oneof !== undefined || field.proto.proto3Optional || field.message !== undefined;
+  return presence ? fc.option(element(field, depth), { nil: undefined }) : element(field, depth);
+}
+
+function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
+  if (field.message?.typeName === 'google.protobuf.Timestamp') {
+    return fc
+      .date({
+        min: new Date('0001-01-01T00:00:00Z'),
+        max: new Date('9999-12-31T23:59:59Z'),
+        noInvalidDate: true,
+      })
+      .map((date) => ({
+        $typeName: 'google.protobuf.Timestamp',
+        seconds: BigInt(Math.floor(date.getTime() / 1000)),
+        nanos: (((date.getTime() % 1000) + 1000) % 1000) * 1_000_000,
+      }));
+  }
+  if (field.message !== undefined) return messages(field.message, depth - 1);
+  if (field.enum !== undefined) return fc.constantFrom(...field.enum.values.map((value) => value.number));
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return fc.string({ unit: 'grapheme', minLength: rulesOf(field).required ? 1 : 0 });
+    case ScalarType.BOOL:
+      return fc.boolean();
+    case ScalarType.BYTES:
+      return fc.uint8Array({ maxLength: 20 });
+    case ScalarType.DOUBLE:
+      return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+    case ScalarType.INT64:
+      return fc.bigInt({ min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) });
+    case ScalarType.UINT32:
+      return fc.nat();
+    default:
+      return fc.integer();
+  }
+}
+
+/** JSON values that have the names of a request more often than not. */
+function likelyBodies(): fc.Arbitrary<unknown> {
+  const names = fc.oneof(
+    fc.constantFrom(
+      ...request.fields.map((field) => field.name),
+      'item_id',
+      'shop_id',
+      '__proto__',
+      'constructor',
+    ),
+    fc.string(),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.jsonValue({ maxDepth: 0 }),
+      tie('list'),
+      tie('members'),
+    ),
+    list: fc.array(tie('value'), { maxLength: 4 }),
+    members: fc
+      .array(fc.tuple(names, tie('value')), { maxLength: 6 })
+      .map((entries) => Object.fromEntries(entries)),
+  }));
+  return value;
+}

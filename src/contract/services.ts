@@ -1,0 +1,15 @@
+import type { DescService } from '@bufbuild/protobuf';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { marketServices } from '../../gen/services.ts';
+
+export { marketServices };
+
+/** Every service of the contract, in the order of the documentation. */
+export const services: readonly DescService[] = [
+  ...marketServices,
+  JobService,
+  AccountService,
+  OperatorService,
+];

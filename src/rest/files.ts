@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  createEncoder,
+  isCompressible,
+  leastBytes,
+  preferredEncoding,
+} from '../../gateway/answer/content-encoding.ts';
+import { errorBody } from '../../gateway/answer/errors.ts';
+import type { Caller, Headers } from '../../gateway/caller.ts';
+import { admit, answerJson, type Exchange } from '../../gateway/exchange.ts';
+import { acceptRequest } from '../base/connections.ts';
+import { namesTag } from '../contract/etag.ts';
+import { Fault } from '../contract/fault.ts';
+import { parseRange } from './range.ts';
+
+/** Reader of result files, by paths of the form `<job id>/<file name>`. */
+export interface FileReader {
+  /** Returns the size in bytes; null for an unknown file. */
+  size(path: string): Promise<number | null>;
+  /** Streams a file, or the bytes `start` to `end` of it, both inclusive. */
+  read(path: string, range?: { start: number; end: number }): Promise<Readable>;
+  /** Returns a link of the storage engine, valid for `seconds`; null where it has none. */
+  presign(path: string, fileName: string, seconds: number): Promise<string | null>;
+}
+
+/** Contents of a signed link; `userId` owns the file where `bearer` is set. */
+export interface LinkedFile {
+  path: string;
+  fileName: string;
+  bearer: boolean;
+  userId: string;
+}
+
+/** Verifies a signed link, given from its path on. Fault: `link_invalid`. */
+export type VerifyLink = (link: string) => LinkedFile;
+
+/** Dependencies of serveFile(). */
+export interface FileServing {
+  caller: Caller;
+  files: FileReader;
+  verifyLink: VerifyLink;
+}
+
+// Long enough to follow a redirect, too short to pass on.
+const redirectSeconds = 60;
+
+/** A web page that may only request its own origin cannot follow a redirect: it sends `Prefer: no-redirect`. */
+const staysHere = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
+
+/**
+ * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine unless the
+ * client prefers none. A link with `bearer` requires its owner's key, too: 401 without one, 404 for another
+ * user's.
+ */
+export async function serveFile(
+  { caller, files, verifyLink }: FileServing,
+  exchange: Exchange,
+): Promise<void> {
+  const { request, response } = exchange;
+  const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
+  if (bearer) {
+    const session = await caller.authenticate(request.headers as Headers);
+    admit(exchange, session);
+    acceptRequest(request);
+    if (session.userId !== userId) throw notThere();
+  }
+  const elsewhere = staysHere.test(String(request.headers.prefer ?? ''))
+    ? null
+    : await files.presign(path, fileName, redirectSeconds);
+  if (elsewhere !== null) {
+    response.writeHead(302, { location: elsewhere, 'cache-control': 'no-store', 'content-length': 0 }).end();
+    return;
+  }
+  const size = await files.size(path);
+  if (size === null) throw notThere();
+
+  // Result files never change once written: path and size identify their contents.
+  const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
+  const contentType = contentTypeOf(path);
+  // Ranges count the bytes of the file itself, and resumed downloads do, too.
+  const encoding =
+    request.headers.range === undefined && size >= leastBytes && isCompressible(contentType)
+      ? preferredEncoding(request.headers['accept-encoding'])
+      : undefined;
+  if (isCompressible(contentType)) response.setHeader('vary', 'accept-encoding');
+  response.setHeader('etag', encoding === undefined ? tag : `W/${tag}`);
+  response.setHeader('accept-ranges', 'bytes');
+  response.setHeader('cache-control', 'private, max-age=3600');
+  if (namesTag(request.headers['if-none-match'], tag)) {
+    response.writeHead(304).end();
+    return;
+  }
+  const condition = request.headers['if-range'];
+  const range =
+    condition === undefined || condition === tag
+      ? parseRange(request.headers.range, size)
+      : ({ kind: 'whole' } as const);
+  if (range.kind === 'unsatisfiable') {
+    const detail = `The file has ${size} bytes, the range asks for others`;
+    const body = errorBody(detail, 'range_not_satisfiable', exchange.requestId);
+    answerJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
+    return;
+  }
+  const part = range.kind === 'part' ? range : undefined;
+  response.statusCode = part === undefined ? 200 : 206;
+  if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
+  if (encoding === undefined)
+    response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
+  else response.setHeader('content-encoding', encoding);
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-disposition', attachment(fileName));
+  if (request.method === 'HEAD' || size === 0) {
+    response.end();
+    return;
+  }
+  const bytes = await files.read(path, part && { start: part.start, end: part.end });
+  if (encoding === undefined) await pipeline(bytes, response);
+  else await pipeline(bytes, createEncoder(encoding), response);
+}
+
+function notThere(): Fault {
+  return new Fault('not_found', 'No such file');
+}
+
+/** Returns the media type of a result file; gzip is the file's own form, not a content encoding. */
+export function contentTypeOf(name: string): string {
+  if (name.endsWith('.gz')) return 'application/gzip';
+  if (name.endsWith('.json')) return 'application/json';
+  if (name.endsWith('.jsonl')) return 'application/x-ndjson';
+  if (name.endsWith('.csv')) return 'text/csv; charset=utf-8';
+  return 'application/octet-stream';
+}
+
+/** Returns a Content-Disposition that saves under `name`, whatever characters it has (RFC 6266). */
+export function attachment(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return plain === name
+    ? `attachment; filename="${plain}"`
+    : `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

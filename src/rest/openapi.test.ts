@@ -1,0 +1,269 @@
+import { create, getOption, hasOption } from '@bufbuild/protobuf';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Ajv2020 from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestGateway } from '../../gateway/fixture/gateway.ts';
+import { shopMessage, shopService } from '../../gateway/fixture/shop.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { http } from '../../gen/google/api/annotations_pb.ts';
+import { messageWriter } from '../contract/json/message-writer.ts';
+import { startTestApi } from './fixture.ts';
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  security?: unknown[];
+  parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[];
+  requestBody: { required: boolean; content: Record<string, { schema: Record<string, unknown> }> };
+  responses: Record<string, { content: Record<string, { schema: Record<string, unknown> }> }>;
+}
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Record<string, never>>; responses: Record<string, unknown> };
+}
+let gateway: TestGateway;
+let document: Document;
+
+beforeAll(async () => {
+  gateway = await startTestApi({ services: [shopService, MktaService] });
+  document = (await (await gateway.ask('/openapi.json', { key: null })).json()) as Document;
+});
+afterAll(() => gateway.close(0));
+
+const schema = (name: string) =>
+  document.components.schemas[name] as unknown as {
+    required: string[];
+    properties: Record<string, Record<string, unknown>>;
+  };
+
+test('is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document) as never);
+  expect(result.errors ?? []).toEqual([]);
+  expect(validator.version).toBe('3.1');
+  expect(document.servers).toEqual([{ url: 'http://gleaner.test' }]);
+});
+
+test('every reference leads somewhere, every schema compiles, every operation has its own id', () => {
+  const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
+  ajv.addSchema(document as never, 'document');
+  const texts = JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g);
+  for (const [, reference] of texts) {
+    const target = reference!
+      .split('/')
+      .slice(1)
+      .reduce<unknown>(
+        (value, step) => (value as Record<string, unknown>)?.[step.replaceAll('~1', '/')],
+        document,
+      );
+    expect(target, reference).toBeDefined();
+  }
+  for (const name of Object.keys(document.components.schemas))
+    ajv.compile({ $ref: `document#/components/schemas/${name}` });
+  const ids = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('describes every method in both address forms, and the service’s own paths', () => {
+  const methods = [...shopService.methods, ...MktaService.methods].filter((method) =>
+    hasOption(method, http),
+  );
+  expect(Object.values(document.paths).flatMap(Object.keys)).toHaveLength(2 * (methods.length + 3));
+  for (const method of MktaService.methods) {
+    const { pattern } = getOption(method, http);
+    const path = String(pattern.value);
+    expect(document.paths[path]).toHaveProperty(pattern.case!);
+    expect(document.paths[path.slice('/v1'.length)]).toHaveProperty(pattern.case!);
+  }
+  for (const path of ['/health', '/v1/health', '/v1/ready', '/v1/files/{job_id}/{name}'])
+    expect(document.paths).toHaveProperty([path]);
+  expect(document.paths['/health']!.get!.security).toEqual([]);
+});
+
+test('carries comments, statuses, bodies and errors of the contract', () => {
+  const submit = document.paths['/v1/mkta/variant_sold_v1/submit']!.post!;
+  expect(submit.summary).toBe("Submits up to 50,000 items for their variants' sold counts.");
+  expect(submit.description).toContain('working hours');
+  expect(Object.keys(submit.responses)).toEqual([
+    '202',
+    '400',
+    '401',
+    '402',
+    '403',
+    '409',
+    '413',
+    '415',
+    '422',
+    '429',
+    '500',
+    '502',
+    '503',
+  ]);
+  expect(submit.requestBody.content).toHaveProperty(['application/json']);
+  expect(schema('mkta.SubmitVariantSoldRequest-Input').properties.items).toEqual({
+    type: 'array',
+    items: { $ref: '#/components/schemas/mkta.VariantSoldItem-Input' },
+    minItems: 1,
+    maxItems: 50_000,
+    description: '1 to 50,000 items; the same item twice is two units.',
+  });
+  expect(schema('mkta.VariantSoldItem-Input').properties).toMatchObject({
+    item_id: {
+      type: ['string', 'integer'],
+      pattern: '^[0-9]{1,20}$',
+      minLength: 1,
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+    country: { type: ['string', 'null'], enum: ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br', null] },
+  });
+  const retrieve = document.paths['/mkta/variant_sold_v1/retrieve/{job_id}']!.get!;
+  expect(retrieve.parameters).toEqual([
+    {
+      name: 'job_id',
+      in: 'path',
+      required: true,
+      description: 'The job.',
+      schema: { type: 'string', format: 'uuid', pattern: expect.any(String) },
+    },
+    expect.objectContaining({ name: 'wait', in: 'query' }),
+    expect.objectContaining({ name: 'If-None-Match', in: 'header' }),
+  ]);
+  expect(Object.keys(retrieve.responses)).toEqual([
+    '200',
+    '304',
+    '400',
+    '401',
+    '403',
+    '404',
+    '422',
+    '429',
+    '500',
+    '502',
+    '503',
+  ]);
+  expect(schema('job.VariantSoldDownload').required).toContain('download_url');
+  expect(schema('job.VariantSoldDownload').properties.download_url).toMatchObject({
+    type: ['string', 'null'],
+  });
+  expect(schema('job.VariantSoldBatch').required).not.toContain('download_url');
+  expect(schema('job.VariantSoldItem').properties.data).not.toHaveProperty('type');
+});
+
+test('carries forms, queries, defaults and streams', () => {
+  const upload = document.paths['/v1/shop/uploads']!.post!.requestBody.content['multipart/form-data']!.schema;
+  expect(upload).toEqual({
+    type: 'object',
+    properties: {
+      file: { type: 'string', format: 'binary' },
+      rescrape: { type: 'boolean' },
+      result_format: { type: 'string', enum: ['csv', 'jsonl'], default: 'csv' },
+    },
+    required: ['file'],
+  });
+  const { parameters } = document.paths['/v1/shop/orders']!.get!;
+  expect(parameters.map(({ name, in: place }) => `${place} ${name}`)).toEqual([
+    'query limit',
+    'query states',
+    'query gift',
+    'query shipping',
+    'query below',
+    'query since',
+    'header If-None-Match',
+  ]);
+  expect(parameters[0]!.schema).toEqual({
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+  });
+  expect(document.paths['/v1/shop/data/{name}']!.get!.responses['200']!.content).toEqual({
+    '*/*': { schema: {} },
+  });
+  expect(document.paths['/v1/shop/orders/{number}/note']!.put!.parameters.map(({ name }) => name)).toEqual([
+    'number',
+    'quiet',
+  ]);
+  expect(document.paths['/v1/shop/orders']!.post!.parameters.map(({ name }) => name)).toContain(
+    'Idempotency-Key',
+  );
+  expect(schema('fixture.shop.PlaceOrderRequest-Input').properties).toMatchObject({
+    customerKey: { maxLength: 10 },
+    pages: { default: 7 },
+  });
+});
+
+test('answers keep to the document', () => {
+  const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
+  ajv.addSchema(document as never, 'document');
+  const check = ajv.compile({ $ref: 'document#/components/schemas/fixture.shop.Order' });
+  const write = messageWriter(shopMessage('Order'));
+  for (const init of [
+    {},
+    {
+      number: 5n,
+      error: 'x',
+      link: 'y',
+      data: '{"a":[1]}',
+      lines: [{ itemId: '1' }],
+      createdAt: { seconds: 1n },
+      shipping: 2,
+      labels: { a: 'b' },
+      request: {},
+    },
+  ]) {
+    check(JSON.parse(write(create(shopMessage('Order'), init as never))));
+    expect(check.errors ?? []).toEqual([]);
+  }
+});
+
+test('the page that shows it loads nothing from elsewhere and runs no inline script', async () => {
+  for (const prefix of ['', '/v1']) {
+    const page = await gateway.ask(`${prefix}/docs`, { key: null });
+    const text = await page.text();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+    expect(text).not.toMatch(/https?:|<script>|\son[a-z]+=/);
+    for (const [, address] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const file = await gateway.ask(new URL(address!, `http://x${prefix}/docs`).pathname, { key: null });
+      expect([address, file.status, (await file.text()).length > 100]).toEqual([address, 200, true]);
+    }
+  }
+  expect((await gateway.ask('/docs/package.json')).status).toBe(404);
+});
+
+test('declares the headers of every answer to a known caller, of tags and of 202', () => {
+  const headersOf = (path: string, verb: string, status: string) => {
+    const response = document.paths[path]![verb]!.responses[status] as { headers?: object };
+    return Object.keys(response.headers ?? {});
+  };
+  const caller = [
+    'X-Request-Id',
+    'X-Credits-Remaining',
+    'RateLimit',
+    'RateLimit-Policy',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+  ];
+  const submit = '/v1/mkta/variant_sold_v1/submit';
+  const retrieve = '/v1/mkta/variant_sold_v1/retrieve/{job_id}';
+  expect(headersOf(submit, 'post', '202')).toEqual([...caller, 'Location']);
+  expect(headersOf(retrieve, 'get', '200')).toEqual([...caller, 'ETag']);
+  expect(headersOf(retrieve, 'get', '304')).toEqual([...caller, 'ETag']);
+  expect(headersOf('/v1/shop/parcels/{parcel_id}', 'get', '200')).toEqual([
+    ...caller,
+    'ETag',
+    'Cache-Control',
+  ]);
+  expect(headersOf('/v1/shop/data/{name}', 'get', '200')).toEqual(caller);
+  const responses = document.components.responses as Record<string, { headers: object }>;
+  expect(Object.keys(responses.Error402!.headers)).toEqual(caller);
+  expect(Object.keys(responses.Error401!.headers)).toEqual(['X-Request-Id', 'WWW-Authenticate']);
+});

@@ -1,0 +1,97 @@
+import { afterEach, expect, test } from 'vitest';
+import { handClock } from '../../gateway/fixture/gateway.ts';
+import { createRateLimit, type RateLimit } from '../access/rate-limit.ts';
+import { Fault } from '../contract/fault.ts';
+import { recordedCaller, startTestApi } from './fixture.ts';
+import { addressForms } from './rest.ts';
+
+let api: Awaited<ReturnType<typeof startTestApi>>;
+afterEach(() => api.close(0));
+
+const open = async (
+  answers: Parameters<typeof recordedCaller>[0],
+  rateLimit: RateLimit | null = null,
+): Promise<void> => {
+  api = await startTestApi({ caller: recordedCaller(answers, rateLimit).caller });
+};
+test('health is alive whatever the core says; ready says what is missing', async () => {
+  const { caller, state } = recordedCaller({});
+  api = await startTestApi({ caller });
+  for (const path of ['/health', '/v1/health'])
+    expect(await (await api.ask(path, { key: null })).json()).toEqual({ status: 'ok' });
+  const ready = await api.ask('/ready', { key: null });
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
+  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not answer', { component: 'queue' });
+  const missing = await api.ask('/v1/ready', { key: null });
+  expect([missing.status, await missing.json()]).toEqual([
+    503,
+    { status: 'unavailable', detail: 'The queue is unavailable.' },
+  ]);
+  expect((await api.ask('/health')).status).toBe(200);
+});
+
+test('over its rate a key gets 429 and when to come back; another key is not touched', async () => {
+  const clock = handClock();
+  const rateLimit = createRateLimit({ requestsPerSecond: 2, clock });
+  await open({ GetOrder: () => ({}) }, rateLimit);
+  const ask = async (key: string) => {
+    const response = await api.ask('/shop/orders/1', { key });
+    return [response.status, response.headers.get('retry-after')];
+  };
+  expect([await ask('key-ann'), await ask('key-ann'), await ask('key-ann')]).toEqual([
+    [200, null],
+    [200, null],
+    [429, '1'],
+  ]);
+  expect(await ask('key-bob')).toEqual([200, null]);
+  expect(await ask('nobody')).toEqual([401, null]);
+  clock.move(500);
+  expect([await ask('key-ann'), await ask('key-ann')]).toEqual([
+    [200, null],
+    [429, '1'],
+  ]);
+});
+
+test('every authenticated answer says how the key stands with its rate, in the new form and the older one', async () => {
+  const clock = handClock();
+  await open({ GetOrder: () => ({}) }, createRateLimit({ requestsPerSecond: 2, clock }));
+  const rateOf = async (path = '/shop/orders/1', key?: string) => {
+    const { status, headers } = await api.ask(path, key === undefined ? {} : { key });
+    const names = ['ratelimit', 'ratelimit-policy', 'limit', 'remaining', 'reset'];
+    return [
+      status,
+      ...names.map((name) => headers.get(name.startsWith('rate') ? name : `x-ratelimit-${name}`)),
+    ];
+  };
+  const policy = '"key";q=2;w=1';
+  expect(await rateOf()).toEqual([200, '"key";r=1;t=1', policy, '2', '1', '1']);
+  expect(await rateOf('/shop/orders/x')).toEqual([422, '"key";r=0;t=1', policy, '2', '0', '1']);
+  expect(await rateOf()).toEqual([429, '"key";r=0;t=1', policy, '2', '0', '1']);
+  clock.move(1000);
+  expect(await rateOf()).toEqual([200, '"key";r=1;t=1', policy, '2', '1', '1']);
+  expect(await rateOf(undefined, 'nobody')).toEqual([401, null, null, null, null, null]);
+});
+
+test('a rate of less than one a second is told as one request in a longer window', async () => {
+  const rateLimit = createRateLimit({ requestsPerSecond: 0.25, clock: handClock() });
+  await open({ GetOrder: () => ({}) }, rateLimit);
+  const { headers } = await api.ask('/shop/orders/1');
+  expect([headers.get('ratelimit-policy'), headers.get('ratelimit')]).toEqual([
+    '"key";q=1;w=4',
+    '"key";r=0;t=4',
+  ]);
+});
+
+test('without a limit nothing is said of it', async () => {
+  await open({ GetOrder: () => ({}) });
+  const { headers } = await api.ask('/shop/orders/1');
+  expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+});
+
+test('serves every path with /v1 and without, and documents the first form first', async () => {
+  await open({ GetOrder: () => ({ number: 3n }) });
+  expect(addressForms('/shop/orders')).toEqual(['/v1/shop/orders', '/shop/orders']);
+  expect(addressForms('/v1/shop/orders')).toEqual(['/v1/shop/orders', '/shop/orders']);
+  for (const path of ['/shop/orders/3', '/v1/shop/orders/3'])
+    expect(await (await api.ask(path)).json()).toMatchObject({ number: 3 });
+});

@@ -1,0 +1,86 @@
+import type { RequestListener } from 'node:http';
+import type { DescService } from '@bufbuild/protobuf';
+import type { RequestHandler } from 'express';
+import type { Caller } from '../../gateway/caller.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import type { BodyBudget } from '../base/body-budget.ts';
+import type { Clock } from '../base/clock.ts';
+import { acceptRequest } from '../base/connections.ts';
+import type { Log } from '../base/log.ts';
+import { type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { serveHealth, serveReady } from './health.ts';
+import { type RetrieveCache, retrieveRetention } from './retention.ts';
+import { shownByKind } from './shown-by.ts';
+import { systemOperations } from './system-paths.ts';
+
+/** Calls to the core, and its state. */
+export interface RestCaller extends Caller {
+  /** True once the core admits callers; always true for a remote core, whose process reports it. */
+  started(): boolean;
+  /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
+  ready(): Promise<void>;
+}
+
+/** Options of createRestApi(). */
+export interface RestOptions {
+  services: readonly DescService[];
+  caller: RestCaller;
+  files: FileReader;
+  verifyLink: VerifyLink;
+  log: Log;
+  clock: Clock;
+  /** Returns the base address of the service. */
+  publicUrl: () => string;
+  /** Version of the program. */
+  version: string;
+  /** Handlers of other paths: RPC for browsers, the console. */
+  mounts?: readonly RequestHandler[];
+  /** Memory for request bodies, shared with the other edges of the process. */
+  budget: BodyBudget;
+  /** Lengths of the retrieve cache; null: off. */
+  retrieveCache?: RetrieveCache | null;
+}
+
+/** Returns both address forms of a path: with /v1 and without. */
+export function addressForms(path: string): string[] {
+  const short = path.replace(/^\/v1(?=\/|$)/, '');
+  return [`/v1${short}`, short];
+}
+
+/** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
+export function createRestApi(options: RestOptions): RequestListener {
+  const { services, caller, log, clock, budget, publicUrl, version, mounts, retrieveCache } = options;
+  return createGateway({
+    services,
+    caller,
+    log,
+    clock,
+    budget,
+    title: 'Gleaner',
+    loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, publicUrl, version }),
+    pathForms: addressForms,
+    extraPaths: [
+      {
+        path: '/health',
+        operation: systemOperations.health,
+        serve: (exchange) => serveHealth(caller, exchange),
+      },
+      {
+        path: '/ready',
+        operation: systemOperations.ready,
+        serve: (exchange) => serveReady(caller, exchange),
+      },
+      {
+        path: '/files/{job_id}/{name}',
+        operation: systemOperations.file,
+        serve: (exchange) => serveFile(options, exchange),
+      },
+    ],
+    ...(mounts ? { mounts } : {}),
+    retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
+    shownBy: shownByKind,
+    // Links are signed for each response.
+    isVolatile: ({ name }) => name === 'download_url',
+    onAuthenticated: acceptRequest,
+  });
+}

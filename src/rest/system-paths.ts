@@ -1,0 +1,85 @@
+import { requestIdHeader } from '../../gateway/answer/answer-headers.ts';
+import { errorResponses } from '../../gateway/openapi/error-responses.ts';
+import type { Schema } from '../../gateway/openapi/schemas.ts';
+
+const json = (description: string, properties: Record<string, Schema>): Schema => ({
+  description,
+  headers: requestIdHeader,
+  content: {
+    'application/json': { schema: { type: 'object', properties, required: Object.keys(properties) } },
+  },
+});
+const text = (description: string): Schema => ({ description, schema: { type: 'string' } });
+const file = (description: string): Schema => ({
+  description,
+  headers: {
+    ...requestIdHeader,
+    'Content-Disposition': text('Name to save the file under.'),
+    ETag: text('Names the content.'),
+    'Accept-Ranges': text('`bytes`.'),
+  },
+  content: { '*/*': { schema: {} } },
+});
+
+/** OpenAPI operations of the paths that no proto declares. */
+export const systemOperations = {
+  health: {
+    operationId: 'health',
+    tags: ['Service'],
+    summary: 'Liveness probe.',
+    security: [],
+    responses: {
+      200: json('The process runs.', { status: { const: 'ok' } }),
+      503: json('The service is starting.', {
+        status: { const: 'unavailable' },
+        detail: { type: 'string', description: 'What is missing.' },
+      }),
+    },
+  },
+  ready: {
+    operationId: 'ready',
+    tags: ['Service'],
+    summary: 'Readiness probe.',
+    security: [],
+    responses: {
+      200: json('The service can work.', { status: { const: 'ready' } }),
+      503: json('Something that the service needs is missing.', {
+        status: { const: 'unavailable' },
+        detail: { type: 'string', description: 'What is missing.' },
+      }),
+    },
+  },
+  file: {
+    operationId: 'downloadFile',
+    tags: ['Service'],
+    summary: 'A result file, by a signed link.',
+    description:
+      'Links come from retrieve endpoints and are good for 7 days. Some need the API key of their owner, too. Ranges of bytes can be asked for; a gzip file is sent as it is, as application/gzip. Other whole files come in br or gzip to clients that ask for it with `Accept-Encoding`.',
+    security: [{}, { bearer: [] }],
+    parameters: [
+      ...['job_id', 'name'].map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string', minLength: 1 },
+      })),
+      ...[
+        ['expires', 'Unix time in seconds after which the link is not valid.'],
+        ['signature', 'Proof that the link was made by the service.'],
+        ['user', 'Owner whose API key is needed, too.'],
+        ['name', 'Name to save the file under.'],
+      ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
+      { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
+    ],
+    responses: {
+      200: file('The file.'),
+      206: file('The range of the file.'),
+      302: {
+        description: 'The file is at `Location`.',
+        headers: { ...requestIdHeader, Location: text('Where the file is.') },
+      },
+      304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
+      ...errorResponses([400, 401, 403, 404, 416, 500, 502]),
+    },
+  },
+} satisfies Record<string, Schema>;

@@ -1,0 +1,21 @@
+import type { JobContext } from '../jobs/context.ts';
+import type { JobState } from '../store/documents.ts';
+
+/** States of jobs that the sweep may have to work on: neither ended nor waiting for a decision. */
+const states: readonly JobState[] = [
+  'submitted',
+  'discarding',
+  'approving',
+  'approved',
+  'processing',
+  'settling',
+  'rejecting',
+  'terminating',
+];
+
+/** Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to move. */
+export async function hasUnfinished({ store, clock }: Pick<JobContext, 'store' | 'clock'>): Promise<boolean> {
+  // Jobs "since before" a time: those of this very moment, too.
+  if ((await store.findJobs(states, clock.now() + 1, 1)).length > 0) return true;
+  return (await store.findEarlierPayloads(1)).length > 0;
+}
