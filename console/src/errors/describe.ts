@@ -45,9 +45,9 @@ export function describeError(thrown: unknown): ErrorDescription {
   }
   const fault = error.findDetails(FaultSchema)[0];
   const { problems = [], quota } = fault ? detailParts(fault) : {};
-  const shortfall = quota && quota.required - quota.current;
-  const credits = quota
-    ? ` ${quota.required} credits needed, ${quota.current} available: ${shortfall} short.`
+  const missing = quota && quota.required - quota.current;
+  const shortfall = quota
+    ? ` ${quota.required} credits needed, ${quota.current} available: ${missing} short.`
     : '';
   return {
     title: titles[error.code] ?? 'Something went wrong',
@@ -55,7 +55,7 @@ export function describeError(thrown: unknown): ErrorDescription {
     detail:
       problems.length > 0
         ? 'The request is not valid.'
-        : error.rawMessage + (error.rawMessage.includes(String(shortfall)) ? '' : credits),
+        : error.rawMessage + (error.rawMessage.includes(String(missing)) ? '' : shortfall),
     problems: problems.map(toProblem),
   };
 }
