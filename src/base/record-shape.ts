@@ -1,17 +1,20 @@
-/** One field of a shape. */
+/** One field of a record, parsed by fieldsOf(). */
 export interface Field {
-  /** As the shape writes it: "models[].price". */
+  /** Path as written: "models[].price". */
   path: string;
-  /** Names of members; "[]" is every element, "*" every member. */
+  /** Member names of the path; "[]" stands for every element, "*" for every member. */
   steps: readonly string[];
   type: string;
-  /** Its type as the shape writes it: "number?". */
+  /** Type as written: "number?". */
   said: string;
-  /** Null is a value of the field. */
+  /** Whether null is a valid value. */
   nullable: boolean;
 }
 
-/** The fields of a shape: `path: type` separated by semicolons (listed-fields.ts). */
+/**
+ * Parses a list of fields, `path: type` separated by semicolons. `[]` in a path stands for every element and
+ * `*` for every member; `?` after a type allows null; `any` is any value, including null.
+ */
 export function fieldsOf(shape: string): Field[] {
   return shape.split(';').map((line) => {
     const [path, type] = line.split(':').map((part) => part.trim()) as [string, string];
@@ -26,15 +29,17 @@ export function fieldsOf(shape: string): Field[] {
   });
 }
 
-/** A shape with every path below another: `a: string` below "data" is `data.a: string`. */
+/** Prefixes every path of a list of fields: below('data', 'a: string') is `data.a: string`. */
 export function below(place: string, shape: string): string {
   return fieldsOf(shape)
     .map(({ path, said }) => `${place}.${path}: ${said}`)
     .join('; ');
 }
 
-/** What a record lacks of its shape: one sentence per field that is missing or of another type. What stands
- *  below a null that the shape allows is not missing. */
+/**
+ * Returns one sentence per field that a record lacks or has with another type. Fields below a nullable field
+ * that is null are not checked.
+ */
 export function missesOf(record: unknown, shape: string): string[] {
   const fields = fieldsOf(shape);
   const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
@@ -50,14 +55,14 @@ export function missesOf(record: unknown, shape: string): string[] {
   });
 }
 
-/** Elements of a list that are looked at: those that follow are like them. */
+/** Maximum elements of an array that lackOf() checks; later elements have the same form. */
 const elementsSeen = 10;
 
 /**
- * How much of a field a record lacks: the share of its places, from 0 to 1, where there is nothing, or
- * something of another type. Nothing is null, an absent member, and an empty text, list or object, which
- * readers write where a page has no source. Null where the record has no place for it: its list is empty.
- * Of a list only the first elements are looked at.
+ * Returns the share of a field's places in a record, from 0 to 1, that have no value or one of another type.
+ * Null, an absent member and an empty string, array or object count as no value: readers write them for data
+ * that a page does not have. Returns null if the record has no place for the field because its array is
+ * empty. Only the first elements of an array are checked.
  */
 export function lackOf(record: unknown, { steps, type }: Field): number | null {
   let places = 0;
@@ -81,8 +86,8 @@ function pathOf(steps: readonly string[], depth: number): string {
 }
 
 /**
- * Visits the values at a path, of lists at most so many elements. Where the way ends early, at `value` in
- * `depth`, there is a place with nothing in it if `isPlace` says so.
+ * Calls `visit` with each value at a path, for at most `max` elements per array. Where the path ends early,
+ * at `value` in `depth`, it calls `visit` with undefined if `isPlace` returns true.
  */
 function eachValue(
   value: unknown,

@@ -18,7 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** The entries of the job in the order of their keys: the charge, the refund of its end, the refund of its submit. */
+/**
+ * Returns the entries of the job in the order of their keys: the charge, the refund at the end, the refund at
+ * the submit.
+ */
 async function entries(): Promise<LedgerEntry[]> {
   const { items } = await store.listLedgerEntries(job.userId, { limit: 10 });
   return items
@@ -36,7 +39,7 @@ const entry = (type: 'charge' | 'refund', key: string, amount: number): LedgerEn
   createdAt: now,
 });
 const charge = () => entry('charge', `charge:${job.id}`, -20);
-/** Posts a refund as earlier versions did within the submit. */
+/** Posts a refund during the submit, as earlier versions did. */
 const refundUnqueued = async (amount: number) => {
   if (amount > 0) await store.postLedgerEntry(entry('refund', `refund:${job.id}:unqueued`, amount));
 };

@@ -3,19 +3,19 @@ import type { Job, LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
 /**
- * The ledger entries of a job, each with a stable key, so that each happens once whatever crashes or
- * comes twice (decisions, "Credits").
+ * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
+ * only once.
  */
 export const entryKeys = {
   charge: (jobId: string) => `charge:${jobId}`,
   refund: (jobId: string) => `refund:${jobId}`,
-  /** Posted by earlier versions within the submit, for batches that could not be queued. */
+  /** Earlier versions posted it during the submit, for batches that could not be queued. */
   refundUnqueued: (jobId: string) => `refund:${jobId}:unqueued`,
 };
 
 /**
- * Takes a job's cost from its owner. Faults: `insufficient_credits` with the quota when short, `conflict` when the
- * job ended or was discarded without having been charged.
+ * Charges a job's cost to its owner. Faults: `insufficient_credits` with the quota; `conflict` if the job
+ * ended or was discarded before it was charged.
  */
 export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Promise<void> {
   if (job.cost === 0) return;
@@ -32,15 +32,16 @@ export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Pro
   if (!posting.posted) throw creditsShort(job.cost, posting.balance);
 }
 
-/** The fault of a balance that does not cover a cost (interface, QuotaErrorResponse). */
+/** Returns the fault for a balance that does not cover a cost (interface, QuotaErrorResponse). */
 export function creditsShort(required: number, current: number): Fault {
   const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
   return new Fault('insufficient_credits', words, { quota: { required, current } });
 }
 
 /**
- * Brings the refund of an ending job to `owed`: the cost of its failed units, or everything when it was rejected.
- * A job that was not charged is not refunded, and cannot be charged from then on. Returns the total refunded.
+ * Raises the refund of an ending job to `owed` credits: the cost of its failed units, or the whole cost of a
+ * rejected job. A job that was not charged gets no refund and can no longer be charged. Returns the total
+ * refunded.
  */
 export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
@@ -50,8 +51,8 @@ export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now
 }
 
 /**
- * Refunds the charge of a job that is being discarded; one that was not charged cannot be charged from then on.
- * Returns the amount.
+ * Refunds the charge of a discarded job. A job that was not charged can no longer be charged. Returns the
+ * credits refunded.
  */
 export async function refundDiscarded(ledger: LedgerStore, job: Job, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
@@ -59,12 +60,12 @@ export async function refundDiscarded(ledger: LedgerStore, job: Job, now: number
   return job.cost;
 }
 
-/** Whether a job was discarded or ended without having been charged: its id is used up. */
+/** Returns whether a job was discarded or ended before it was charged. Its id cannot be reused. */
 export function isChargeVoid(ledger: LedgerStore, jobId: string): Promise<boolean> {
   return ledger.isLedgerKeyVoid(entryKeys.charge(jobId));
 }
 
-/** Whether the job was charged. If not, a charge that is under way or comes later is refused. */
+/** Returns whether the job was charged. If it was not, concurrent and later charges are refused. */
 async function settleCharge(ledger: LedgerStore, job: Job, now: number): Promise<boolean> {
   if (job.cost === 0) return false;
   return (await ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now)) !== null;
@@ -89,15 +90,18 @@ async function refund(
   });
 }
 
-/** What stands in the ledger of a job's credits. */
+/** Credits of one job in the ledger. */
 export interface JobRefunds {
-  /** Whether its cost was taken. */
+  /** Whether its cost was charged. */
   charged: boolean;
-  /** Key of the entry that gave a failed unit's credits back, by the unit's fault code; null before it is made. */
+  /**
+   * Returns the key of the entry that refunded a failed unit, by the unit's fault code; null before the
+   * refund.
+   */
   entryOf(code: string): string | null;
 }
 
-/** Looks up which entries gave back credits of a job. */
+/** Finds the entries that refunded credits of a job. */
 export async function jobRefunds(ledger: LedgerStore, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
   const [charge, refunded, unqueued] = await Promise.all(
     [entryKeys.charge(id), entryKeys.refund(id), entryKeys.refundUnqueued(id)].map((key) =>

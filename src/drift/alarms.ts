@@ -2,18 +2,18 @@ import type { DriftStore } from '../store/store.ts';
 import { accepted, type Example, noHistory, type Shares, sharesOf } from './rule.ts';
 import { changeHistories, historiesOf } from './state.ts';
 
-/** How often a field is missing from one sort of a market's pages, as operators see it. */
+/** Statistics of one listed field of a market's page, for operators. */
 export interface FieldDrift extends Shares {
   market: string;
   page: string;
   field: string;
-  /** When the alarm began, in milliseconds since the epoch; null without one. */
+  /** Start of the alarm in milliseconds since the epoch; null without an alarm. */
   since: number | null;
-  /** The last unit whose page lacked the field. */
+  /** Last unit whose page lacked the field. */
   example: Example | null;
 }
 
-/** Fields by market and page: those with an alarm, or `all` that were looked at. */
+/** Returns the statistics of fields by market and page: those with an alarm or, with `all`, every field. */
 export async function listFieldDrift(store: DriftStore, all: boolean): Promise<FieldDrift[]> {
   const records = await store.listDrift();
   return records.flatMap((record) =>
@@ -27,8 +27,8 @@ export async function listFieldDrift(store: DriftStore, all: boolean): Promise<F
 }
 
 /**
- * Takes what the newest pages are like as usual and so ends the alarm of a field, or, with '', of every field
- * of the page. Gives the fields whose alarm has ended.
+ * Accepts the newest pages as the baseline and so ends the alarm of a field or, with '', of every field of
+ * the page. Returns the fields whose alarm ended.
  */
 export async function acceptDrift(
   store: DriftStore,

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Says whether something may be done now: up to `burst` times in a row, and `perSecond` times a second in
- *  the long run. Each yes counts. */
+/**
+ * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function takes a
+ * token and returns true, or returns false if none is left.
+ */
 export function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'now'>): () => boolean {
   let left = burst;
   let at = clock.now();

@@ -3,7 +3,7 @@ import { accepted, type FieldHistory, learn, noHistory, sharesOf } from './rule.
 
 const example = { region: 'sg', input: { item_id: '1' } };
 
-/** A history grown by these pages: so many, a share of which lack the field, in tallies of ten. */
+/** Adds `pages` pages, a share of which lack the field, to a history in tallies of ten. */
 function grownBy(history: FieldHistory, pages: number, share: number, now = 0): FieldHistory {
   let grown = history;
   for (let at = 0; at < pages; at += 10) {
@@ -13,7 +13,9 @@ function grownBy(history: FieldHistory, pages: number, share: number, now = 0): 
   return grown;
 }
 
-/** Pages until an alarm begins, when this share lacks the field from now on; null: never. */
+/**
+ * Returns the number of pages after which an alarm begins when this share lacks the field; null for never.
+ */
 function alarmAfter(history: FieldHistory, share: number): number | null {
   let grown = history;
   for (let pages = 0; pages <= 5_000; pages += 10) {

@@ -1,55 +1,61 @@
 import type { JsonObject } from '../base/json.ts';
 
-/** A unit that is an example: what a reader was asked for, and where. */
+/** A unit, as an example of a page: the reader's input and the region. */
 export interface Example {
   region: string;
   input: JsonObject;
 }
 
-/** Pages looked at, and those of them that lacked a field. */
+/** Counts of pages: those checked, and those that lacked a field. */
 export type Tally = readonly [pages: number, absent: number];
 
-/** What is known of one field on one sort of a market's pages. */
+/** History of one field of a market's page. */
 export interface FieldHistory {
-  /** The newest pages, counted in groups, oldest first. */
+  /** Newest pages in tallies, oldest first. */
   recent: readonly Tally[];
-  /** Pages before them: what is usual. */
+  /** Pages before the newest: the baseline. */
   earlier: Tally;
-  /** The last unit whose page lacked the field. */
+  /** Last unit whose page lacked the field. */
   example: Example | null;
-  /** Since when it is missing more often than was usual, in milliseconds since the epoch. */
+  /** Start of the alarm in milliseconds since the epoch; null without an alarm. */
   alarm: { since: number; usual: number } | null;
 }
 
-/** What an alarm is about: the newest pages, and how often the field is missing from them. */
+/** Numbers that an alarm is decided by. */
 export interface Shares {
-  /** Newest pages looked at. */
+  /** Newest pages checked. */
   pages: number;
-  /** Share of them that lack the field, from 0 to 1. */
+  /** Share of the newest pages that lack the field, from 0 to 1. */
   absent: number;
-  /** Share of earlier pages that lacked it, the alarm's own while there is one; null: not learned yet. */
+  /**
+   * Share of the baseline's pages that lacked the field; null until the baseline has enough pages. It is
+   * frozen during an alarm.
+   */
   usual: number | null;
 }
 
-/** How many of the newest pages are compared with those before. */
+/** Number of newest pages that are compared with the baseline. */
 export const windowPages = 200;
-/** Pages counted as one group; the fewest that anything is concluded from. */
+/** Pages per tally, and the minimum for any conclusion. */
 export const fewestPages = 50;
-/** Of earlier pages no more than so many count, so that what is usual may slowly change. */
+/** Maximum weight of the baseline in pages, so that it follows slow changes. */
 const mostEarlier = 2_000;
-/** An alarm begins at this share, if it is so much above the usual one, and ends near that again. */
+/**
+ * Share of missing fields at which an alarm begins, rise above the baseline that it needs, and rise at which
+ * it ends.
+ */
 const alarmShare = 0.4;
 const alarmRise = 0.3;
 const endRise = 0.1;
 
-/** A field that was not looked at yet. */
+/** History of a field without any pages. */
 export const noHistory: FieldHistory = { recent: [], earlier: [0, 0], example: null, alarm: null };
 
 const plus = ([pages, absent]: Tally, [more, missing]: Tally): Tally => [pages + more, absent + missing];
 const sum = (tallies: readonly Tally[]): Tally => tallies.reduce(plus, [0, 0]);
 const shareOf = ([pages, absent]: Tally): number => absent / pages;
 
-/** The shares that an alarm is decided by. */
+/** Returns the numbers that an alarm is decided by. */
 export function sharesOf({ recent, earlier, alarm }: FieldHistory): Shares {
   const newest = sum(recent);
   const learned = earlier[0] >= fewestPages ? shareOf(earlier) : null;
@@ -62,10 +68,10 @@ function learned(earlier: Tally, leaving: Tally): Tally {
 }
 
 /**
- * The history after more pages. The first pages ever, then those that are no longer among the newest 200,
- * teach what is usual, except while there is an alarm. An alarm begins when at least 50 of the newest pages
- * are known, 40 % or more of them lack the field, and that is 30 points or more above the usual share; it
- * ends once the share is within 10 points of what was usual before it began.
+ * Adds pages to a history. The first pages, and later those that leave the newest 200, form the baseline,
+ * except during an alarm. An alarm begins when at least 50 newest pages are known, 40 % or more of them lack
+ * the field, and that is at least 30 percentage points above the baseline. It ends when the share is within
+ * 10 points of the baseline.
  */
 export function learn(
   history: FieldHistory,
@@ -94,8 +100,10 @@ export function learn(
   return { ...grown, alarm };
 }
 
-/** The history with what the newest pages are like as what is usual: an operator has seen that the site is
- *  like that now. Without an alarm, or before enough pages are known, it stays as it is. */
+/**
+ * Makes the newest pages the baseline, after an operator accepted a change of the site. Without an alarm, or
+ * with too few pages, the history is returned unchanged.
+ */
 export function accepted(history: FieldHistory): FieldHistory {
   const newest = sum(history.recent);
   if (history.alarm === null || newest[0] < fewestPages) return history;

@@ -2,21 +2,21 @@ import type { DriftRecord } from '../store/documents.ts';
 import type { DriftStore } from '../store/store.ts';
 import type { FieldHistory } from './rule.ts';
 
-/** Histories of one sort of a market's pages by field. */
+/** Histories of a market's page, by field. */
 export type Histories = Readonly<Record<string, FieldHistory>>;
 
-/** Writers at once are few and quick: so many tries are more than enough. */
+/** Maximum attempts to write. Concurrent writers are few and fast. */
 const tries = 10;
 
-/** The histories of a record. */
+/** Parses the histories of a stored record. */
 export function historiesOf(record: DriftRecord): Histories {
   return JSON.parse(record.state) as Histories;
 }
 
 /**
- * Changes the histories of a market's page in one step over all processes: `change` is called again on what
- * another process wrote meanwhile. Gives what was there before and is there now; null when others were faster
- * every time, and nothing is changed.
+ * Changes the histories of a market's page atomically across processes. `change` is called again if another
+ * process wrote in between. Returns the histories before and after, or null if every attempt conflicted and
+ * nothing was changed.
  */
 export async function changeHistories(
   store: DriftStore,

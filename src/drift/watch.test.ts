@@ -17,7 +17,7 @@ const clock = { now: () => now, sleep: async () => {} };
 const log = { warn: (_details: object, words: string) => logged.push(words) } as unknown as Log;
 const watch = () => createDriftWatch({ store, clock, log, shapes });
 
-/** Looks at pages as they come, one a second. */
+/** Watches `count` pages, one per second. */
 async function see(one: DriftWatch, pages: number, record: object, page = 'product'): Promise<void> {
   for (let at = 0; at < pages; at++) {
     now += 1_000;
@@ -63,7 +63,7 @@ describe('an alarm', () => {
     }
     expect(logged).toHaveLength(1);
     expect((await listFieldDrift(store, false)).map(({ field }) => field)).toEqual(['title']);
-    // No page is lost, however their writes meet.
+    // Concurrent writes lose no page.
     expect((await shareOf(wholePage))!.pages).toBeGreaterThanOrEqual(200);
   });
 
@@ -144,7 +144,7 @@ test('what was seen while the store was away is written later', async () => {
   expect(await shareOf('id')).toMatchObject({ pages: 2, absent: 0.5, example: unit });
 });
 
-/** Pages that the watch writes at its next flush. */
+/** Returns the number of pages that the next flush writes. */
 async function spied(one: DriftWatch): Promise<number> {
   await one.flush();
   const [record] = await store.listDrift();

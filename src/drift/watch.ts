@@ -6,43 +6,49 @@ import { createAllowance } from './allowance.ts';
 import { type Example, type FieldHistory, learn, noHistory, sharesOf } from './rule.ts';
 import { changeHistories, type Histories } from './state.ts';
 
-/** Watches whether listed fields go missing from pages. */
+/** Detects listed fields that go missing from a market's pages. */
 export interface DriftWatch {
-  /** Looks at what a page gave, its record alone or a listing's entries, if it is one of those that are
-   *  looked at. Never fails and waits for nothing. */
+  /**
+   * Checks the record of a page, or the entries of a listing, unless the sampling limit is reached. Never
+   * throws and does no I/O.
+   */
   look(market: string, page: string, records: readonly unknown[], unit: Example): void;
-  /** Counts a page that was no page at all: without content, or of a shape that cannot be read. */
+  /** Counts a page that could not be read: empty, or in an unknown form. */
   lookInVain(market: string, page: string, unit: Example): void;
-  /** Writes what was seen since the last time, over all workers together, and logs alarms that begin or end.
-   *  Faults: `unavailable`; what was seen is kept for the next time. */
+  /**
+   * Stores the pages counted since the last flush, merged with those of other processes, and logs alarms that
+   * begin or end. Fault `unavailable`: the pages are kept for the next flush.
+   */
   flush(): Promise<void>;
 }
 
-/** What the watch is made of. */
+/** Options for createDriftWatch(). */
 export interface DriftOptions {
   store: DriftStore;
   clock: Clock;
   log: Log;
-  /** Listed fields by market and page. */
+  /** Listed fields by market and page, in the notation of fieldsOf(). */
   shapes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The field that a page lacks as a whole when it cannot be read. */
+/** Name of the pseudo-field that a page lacks if it cannot be read. */
 export const wholePage = '(page)';
 
-/** Pages of a market and sort that one process looks at: so many in a row, and as many a second in the long
- *  run. More would tell nothing more. */
+/**
+ * Sampling limit per process and page of a market: a burst of pages, and pages per second in the long run.
+ * More pages would not change the result.
+ */
 const burst = 50;
 const perSecond = 4;
 
-/** What was seen of a field and not yet written. */
+/** Counts of a field since the last flush. */
 interface Seen {
   pages: number;
   absent: number;
   example: Example | null;
 }
 
-/** One sort of a market's pages. */
+/** One page of a market. */
 interface Place {
   market: string;
   page: string;
@@ -51,7 +57,7 @@ interface Place {
   seen: Map<string, Seen>;
 }
 
-/** Makes the watch of one process. */
+/** Creates the drift watch of a process. */
 export function createDriftWatch({ store, clock, log, shapes }: DriftOptions): DriftWatch {
   const places = new Map<string, Place>();
   for (const [market, pages] of Object.entries(shapes)) {
@@ -105,10 +111,10 @@ export function createDriftWatch({ store, clock, log, shapes }: DriftOptions): D
   };
 }
 
-/** Entries of a listing's page that are looked at. */
+/** Maximum entries of a listing that are checked. */
 const recordsSeen = 10;
 
-/** The mean lack of a field over the records of a page; null where none has a place for it. */
+/** Returns the mean share of records that lack a field; null if no record has a place for it. */
 function lackOfAll(records: readonly unknown[], field: Field): number | null {
   let total = 0;
   let places = 0;
@@ -144,7 +150,7 @@ function putBack({ seen }: Place, unwritten: ReadonlyMap<string, Seen>): void {
   }
 }
 
-/** Logs the alarms that began or ended with a change. */
+/** Logs the alarms that began or ended. */
 function tell(
   log: Log,
   { market, page }: Place,
@@ -161,7 +167,7 @@ function tell(
   }
 }
 
-/** "field price.amount of mkte product absent in 43 % of the last 200 pages" */
+/** Describes an alarm: "field price.amount of mkte product absent in 43 % of the last 200 pages". */
 export function wordsOf(market: string, page: string, field: string, history: FieldHistory): string {
   const { pages, absent } = sharesOf(history);
   return `field ${field} of ${market} ${page} absent in ${Math.round(absent * 100)} % of the last ${pages} pages`;

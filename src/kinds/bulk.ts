@@ -2,12 +2,12 @@ import type { Counts } from '../store/documents.ts';
 import type { JobSnapshot } from './kind.ts';
 import { aggregate } from './states.ts';
 
-/** Status of a bulk job as clients see it: terminal as soon as no unit is outstanding (decisions). */
+/** Returns the public status of a bulk job. It is terminal once no unit is outstanding. */
 export function bulkStatus({ total, success, failed }: Counts['units']): string {
   return success + failed < total ? 'processing' : aggregate(success, failed);
 }
 
-/** The counts of a bulk job, and the link to its one file once that is compiled. */
+/** Returns the counts of a bulk job, and the link to its result file once it is compiled. */
 export async function bulkProgress({ job, counts, link }: JobSnapshot) {
   const { units } = counts!;
   const done = units.success + units.failed;
@@ -24,7 +24,7 @@ export async function bulkProgress({ job, counts, link }: JobSnapshot) {
   };
 }
 
-/** The answer to a bulk submit (decisions, "bulk submit response"). */
+/** Returns the response to a bulk submit. */
 export function bulkSubmitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,

@@ -12,10 +12,13 @@ import type { Market } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
 import type { Plan, PlannedGroup } from './kind.ts';
 
-/** How answers and result files identify an item: their name for it, and the input it comes from. */
+/**
+ * Fields that identify an item in responses and result files: the name there, and the input field of the
+ * value.
+ */
 export type Identity = { name: string; from: string; numbered: boolean }[];
 
-/** A request whose `items` are the units. */
+/** A request with one unit per element of `items`. */
 interface Items {
   items: (Message & Record<string, unknown>)[];
 }
@@ -23,10 +26,10 @@ interface Items {
 const mostProblems = 100;
 
 /**
- * Plans a request of items: a unit each, its input under the request's own names with the contract's
- * defaults filled in. Kept of the request: how its items are identified, so that views and files need
- * no descriptor. Faults: `invalid` for a blank text, a category without its `category`, what the
- * market says is wrong, or a URL that is not the market's.
+ * Plans one unit per item. The unit's input has the request's field names, and the contract's defaults for
+ * absent fields. The identity of the items is stored with the job, so that views and files need no
+ * descriptor. Fault `invalid` for a blank string, a missing `category`, an input that the market refuses, or
+ * a URL that the market cannot parse.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const fields = itemFields(description);
@@ -49,10 +52,10 @@ export function planItems(request: Message, description: DescMessage, market: Ma
 export const itemFields = (request: DescMessage): readonly DescField[] =>
   request.fields.find((field) => field.name === 'items')!.message!.fields;
 
-/** How units become groups of one region each. */
+/** Groups units by region. */
 export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
 
-/** All units of a region together, regions in the order they first come (interface, marketplace D). */
+/** Groups all units of a region, in the order of the regions' first units (interface, "Marketplace D"). */
 export const byRegion: Grouping = (units) => {
   const groups = new Map<string, Unit[]>();
   for (const { unit, region } of units) {
@@ -63,7 +66,7 @@ export const byRegion: Grouping = (units) => {
   return [...groups].map(([region, members]) => ({ region, units: members }));
 };
 
-/** Neighbours of one region together: the order submitted stays. */
+/** Groups adjacent units of a region, which keeps the order of the request. */
 export const inOrder: Grouping = (units) => {
   const groups: PlannedGroup[] = [];
   for (const { unit, region } of units) {
@@ -127,7 +130,7 @@ export function identityOf(fields: readonly DescField[]): Identity {
     }));
 }
 
-/** The identity of a unit as answers show it; `place` is its place in the request, from 1. */
+/** Returns the identity of a unit as responses show it. `place` is its place in the request, from 1. */
 export function identify(unit: Unit, identity: Identity, place: number): JsonObject {
   const shown: JsonObject = {};
   for (const { name, from, numbered } of identity) {

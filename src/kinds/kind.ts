@@ -18,50 +18,56 @@ export interface PlannedGroup {
   units: Unit[];
 }
 
-/** What a request comes to: its units and what else the kind keeps of it. */
+/** Units of a request, and the parameters that are stored with the job. */
 export interface Plan {
   groups: PlannedGroup[];
-  /** Region of the whole job; '' where units have their own. */
+  /** Region of the whole job; '' if units have their own. */
   region: string;
   params: JsonObject;
 }
 
 /**
- * How a job's merged file and the files of its batches are written: `head`, the rows of the units with
- * `separator` between them, `tail`. The rows of a batch are written once and copied into the merged file.
+ * Format of a job's merged file and its batches' files: `head`, the units' rows joined with `separator`,
+ * `tail`. The rows of a batch are written once and copied into the merged file.
  */
 export interface FilePack {
-  /** File name inside the job's folder. */
+  /** Returns the file name inside the job's folder. */
   name(job: Job, batch?: Batch): string;
   contentType(job: Job): string;
-  /** The rows of each batch are one gzip member: `head`, `separator` and `tail` are empty then. */
+  /**
+   * Whether the rows of each batch are compressed as one gzip member. `head`, `separator` and `tail` are then
+   * empty.
+   */
   gzip: boolean;
-  /** How a record stands in its row. */
+  /** Encoding of a record in its row. */
   encoding(job: Job): 'plain' | 'csv';
-  /** Written even when no unit succeeded, for files that tell of failures too. */
+  /** Whether the file is written even if every unit failed. */
   whenAllFailed: boolean;
   head(job: Job): string;
   separator: string;
-  /** The unit's row; null leaves it out. */
+  /** Returns the unit's row; null for none. */
   row(unit: Unit, outcome: Outcome, place: UnitPlace): Row | null;
   tail(job: Job): string;
 }
 
-/** A unit's row: what stands before and after its record. A failed unit has no record. */
+/** Text before and after the record in a unit's row. The row of a failed unit has no record. */
 export type Row = readonly [before: string, after: string];
 
-/** What a unit belongs to. */
+/** Job and region of a unit. */
 export interface UnitPlace {
   job: Job;
   region: string;
 }
 
-/** How the result of one listing unit is written, streamed as its pages come. */
+/** Format of the result file of one listing unit. It is streamed while the pages are read. */
 export interface UnitFilePack {
-  /** File name inside the job's folder. It names the attempt: who lost the claim overwrites nothing. */
+  /**
+   * Returns the file name inside the job's folder. It contains the attempt, so that a superseded worker
+   * overwrites nothing.
+   */
   name(job: Job, batch: Batch): string;
   contentType: string;
-  /** The file's text; returns the number of entries written. */
+  /** Yields the file's text and returns the number of entries. */
   chunks(
     pages: AsyncGenerator<ListPage, ListSummary, void>,
     unit: Unit,
@@ -69,84 +75,93 @@ export interface UnitFilePack {
   ): AsyncGenerator<string, number>;
 }
 
-/** What a unit's file may name. */
+/** Values that a unit's file can contain. */
 export interface UnitFilePlace {
   job: Job;
   batch: Batch;
-  /** When the reading began: Unix time in seconds. */
+  /** Start of the reading: Unix time in seconds. */
   collectedAt: number;
-  /** The file's object as the contract declares it; null where the kind's files need no declaration. */
+  /** The file's object as the contract declares it; null for kinds whose files need no declaration. */
   result: ResultShape | null;
 }
 
-/** The message that a unit's result file is, from the submit method's options. */
+/** Message of a unit's result file, from the options of the submit method. */
 export interface ResultShape {
   message: DescMessage;
-  /** The file is an array of the one object. */
+  /** Whether the file is an array with that one object. */
   inArray: boolean;
 }
 
 /** The messages of an offer that determine the fields of its results. */
 export interface ResultContract {
-  /** Input of the submit method. */
+  /** Input message of the submit method. */
   request: DescMessage;
   result: ResultShape | null;
 }
 
-/** What a view is told of a job. Parts it did not ask for are absent. */
+/** State of a job that views show. Parts that the view does not need are absent. */
 export interface JobSnapshot {
   job: Job;
   counts?: Counts;
   batches?: readonly BatchSummary[];
-  /** Every unit with its batch, in order. */
+  /** Every unit with its batch, in the order submitted. */
   units?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; index: number }[];
-  /** The first failed units of an ended job, with their places in the job from 0. */
+  /** First failed units of an ended job, with their places in the job from 0. */
   failures?: { unit: Unit; message: string; place: number }[];
-  /** The one unit asked for. */
+  /** The requested unit. */
   unit?: { unit: Unit; outcome: Outcome | undefined; batch: Batch; payload: string | null };
-  /** Makes a signed link to a file. `bearer`: the link also needs the owner's Bearer token. */
+  /** Creates a signed link to a file. With `bearer`, the link also requires the owner's Bearer token. */
   link(file: StoredFile, options?: { bearer: boolean }): Promise<string>;
-  /** Token of a unit for the data path. */
+  /** Returns the token of a unit in the data path. */
   itemToken(batch: Batch, index: number): string;
 }
 
-/** What a view needs beside the job. `unit`: the one whose key the request's field names; `only`: the
- *  job's only one; `failures`: needs `counts` before it. */
+/**
+ * Part of a job that a view needs. `unit`: the unit whose key is in the named field of the request; `only`:
+ * the single unit; `failures`: requires `counts` before it.
+ */
 export type ViewNeed = 'counts' | 'batches' | 'units' | 'failures' | 'only' | { unit: string };
 
-/** One way a job is shown: the plain object of the RPC's response message. */
+/** One view of a job: returns the fields of the RPC's response message. */
 export interface View {
   needs: readonly ViewNeed[];
   show(snapshot: JobSnapshot): Promise<JsonObject> | JsonObject;
 }
 
-/** One kind of work: how a job is planned, priced, packed and shown. Pure; it knows no market. */
+/**
+ * One kind of job: how it is planned, priced, packed and shown. Kinds are pure and independent of markets.
+ */
 export interface Kind {
   /** Name in the contract: "variant_sold". Its folder is written with dashes. */
   readonly name: string;
-  /** The sort of page that its units are read from. */
+  /** Page that its units are read from. */
   readonly page: PageName;
   readonly lane: Lane;
-  /** Units per batch. */
+  /** Maximum units per batch. */
   readonly batchSize: number;
-  /** Waits for an operator's approval where approval is on. */
+  /** Whether its jobs wait for an operator's approval, if approvals are enabled. */
   readonly approval: boolean;
-  /** Its work is dispatched during working hours only (endpoints marked W). */
+  /** Whether its batches are dispatched during working hours only (endpoints marked W). */
   readonly workingHours: boolean;
-  /** When credits are taken; `approval` means at submit where approval is off. */
+  /** When credits are charged. `approval` means at submit if approvals are disabled. */
   readonly charge: 'submit' | 'approval';
-  /** What makes a job completed, partial_complete or failed at its end: its batches (interface,
-   *  "Derived variant-sold aggregate") or its units. */
+  /**
+   * Whether a job's final status follows from its batches (interface, "Derived variant-sold aggregate") or
+   * from its units.
+   */
   readonly judgedBy: 'batches' | 'units';
-  /** What a submit does when the queue does not answer: refund the batches, or refuse with 502. */
+  /** Reaction of a submit to an unavailable queue: refund the batches, or refuse the submit with 502. */
   readonly unqueued: 'refund' | 'refuse';
-  /** Jobs are known to clients by an integer, drawn from this sequence. */
+  /** Sequence of the integers that identify its jobs to clients. Absent: jobs are identified by a UUID. */
   readonly sequence?: string;
-  /** Makes units of a validated request. Faults: `invalid` for what no option can say. */
+  /**
+   * Plans the units of a validated request. Fault `invalid` for rules that the contract's options cannot
+   * express.
+   */
   plan(request: Message, description: DescMessage, market: Market): Plan | Promise<Plan>;
   /**
-   * For kinds that may serve a page crawled lately: the name that a unit's page is kept under, and
-   * whether a job is content with a kept one.
+   * Cache of recent pages, for kinds that can serve them: `key` returns a page's cache key, `serves` whether
+   * a job accepts a cached page.
    */
   readonly recent?: { key(unit: Unit, region: string): string; serves(job: Job): boolean };
   /** Credits per unit, unless the configuration or the market sets another price. */
@@ -158,11 +173,11 @@ export interface Kind {
   resultFields(page: string, contract: ResultContract): string;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
-  /** What the answer to a submit needs beside the job. */
+  /** Parts of the job that the response to a submit needs. */
   readonly submittedNeeds: readonly ViewNeed[];
-  /** The answer to a submit. */
+  /** Returns the response to a submit. */
   submitted(snapshot: JobSnapshot): JsonObject | Promise<JsonObject>;
   readonly views: Readonly<Record<string, View>>;
-  /** The answer to a list of the caller's jobs, newest first, for kinds that have one. */
+  /** Returns the response to a list of the caller's jobs, newest first. Absent: the kind has no such list. */
   listed?(jobs: readonly Job[]): JsonObject;
 }

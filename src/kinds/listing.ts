@@ -11,9 +11,9 @@ import type { Unit } from '../store/documents.ts';
 import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
 /**
- * Writes the result file of a listing as the contract declares it: the fields whose values are known
- * beforehand, then the entries as their pages come, then what the listing's end tells. Every declared
- * field is there; one without a source is null.
+ * Writes the result file of a listing as the contract declares it: first the fields that are known before the
+ * reading, then the entries, then the fields that are known after it. Declared fields without a value are
+ * null.
  */
 export const listingFile: UnitFilePack = {
   name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
@@ -71,7 +71,7 @@ const nameOf = (field: DescField): string => getOption(field, restNameOption) ||
 const member = (name: string, value: Json | undefined): string =>
   `"${name}":${JSON.stringify(value ?? null)}`;
 
-/** What a file can say before its listing is read: the unit as submitted, and whose work it is. */
+/** Returns the values that are known before the listing is read: the unit's input, and the job's data. */
 function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): JsonObject {
   const submitted = new Date(job.createdAt).toISOString();
   return {
@@ -85,7 +85,10 @@ function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): Js
   };
 }
 
-/** Writes the entries of one list, separated; tells how many there were and how the listing ended. */
+/**
+ * Yields the entries of one list, separated by commas. Returns the number of entries and pages, and the
+ * listing's summary.
+ */
 export async function* entriesOf(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
   list: string,

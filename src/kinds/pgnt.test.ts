@@ -71,7 +71,7 @@ test('retrieve gives each URL its state, a path to its result or a reason', () =
 
 test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   [{ state: 'awaiting_approval' }, [undefined], 'awaiting_approval'],
-  // What failed is on the account before the end is shown.
+  // Refunds precede the terminal status.
   [{ state: 'settling' }, [aSuccess(), aFailure], 'processing'],
   [{ state: 'completed', finishedAt: 1 }, [aSuccess()], 'completed'],
   [{ state: 'partial_complete', finishedAt: 1 }, [aSuccess(), aFailure], 'partial_complete'],

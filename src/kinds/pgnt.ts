@@ -7,7 +7,7 @@ import { settledStatus, unitStatus } from './states.ts';
 /** Properties that differ between kinds of listings by URL. */
 type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields'>;
 
-/** A kind of up to 50 URLs of a market's listings, after approval, each with a result file of its own. */
+/** Creates a kind of up to 50 listing URLs that needs approval and writes one result file per URL. */
 export function pgntKind(listings: Listings): Kind {
   return {
     ...listings,
@@ -26,7 +26,10 @@ export function pgntKind(listings: Listings): Kind {
   };
 }
 
-/** One unit per URL, in the order submitted. Faults: `invalid` naming every URL that is not the market's. */
+/**
+ * Plans one unit per URL, in the order submitted. Fault `invalid` names every URL that the market cannot
+ * parse.
+ */
 function planUrls(request: Message, market: Market, page: PageName): Plan {
   const problems: Problem[] = [];
   const groups: Plan['groups'] = [];
@@ -41,7 +44,7 @@ function planUrls(request: Message, market: Market, page: PageName): Plan {
     }
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some URLs are not valid.', { problems });
-  // A job of searches and categories is called by the first.
+  // The type of the first URL names a job of searches and categories.
   return { groups, region: '', params: { taskType: [...types][0] ?? page } };
 }
 
@@ -56,7 +59,7 @@ function submitted({ job }: JobSnapshot) {
   };
 }
 
-/** PgntRetrieveResponse: every URL, with the path of its result. */
+/** Shows every URL with the path of its result (interface, PgntRetrieveResponse). */
 const retrieve: View = {
   needs: ['units'],
   show({ job, units = [], itemToken }) {

@@ -1,20 +1,20 @@
 import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
 
-/** Status words of the interface ("States and transitions"). */
+/** Terminal status of a job or batch (interface, "States and transitions"). */
 export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';
 
-/** What an ended job is called by how many of its parts succeeded and failed. */
+/** Returns the terminal status for the counts of succeeded and failed parts. */
 export function aggregate(success: number, failed: number): TerminalStatus {
   if (failed === 0) return 'completed';
   return success === 0 ? 'failed' : 'partial_complete';
 }
 
-/** Whether a job's submit was accepted. Until then its owner cannot see it. */
+/** Returns whether a job's submit was accepted. Until then its owner cannot see it. */
 export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
   return state !== 'submitted' && state !== 'discarding';
 }
 
-/** State of a job of any kind in the words of the contract. One that is being settled still changes. */
+/** Returns the status of a job of any kind in the contract's terms. A settling job is shown as processing. */
 export function jobStatus(job: Job): string {
   switch (job.state) {
     case 'submitted':
@@ -34,9 +34,9 @@ export function jobStatus(job: Job): string {
 }
 
 /**
- * State of an approval-flow job as clients see it. A job without outstanding batches is terminal to
- * them even while its file is being made (decisions, "States and shapes"). One that was cancelled is what its
- * parts came to: the interface knows no further word for these kinds.
+ * Returns the public status of a job with approval. A job without outstanding batches is terminal, even while
+ * its file is being written. A cancelled job has the status of its parts, because the interface has no status
+ * for it.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   switch (job.state) {
@@ -53,20 +53,20 @@ export function approvalStatus(job: Job, batches: Counts['batches']): string {
 }
 
 /**
- * The same for kinds without a file of the whole job: the end is shown once the refunds are on the
- * account.
+ * Returns the same status for kinds without a merged file. The job becomes terminal once its refunds are
+ * posted.
  */
 export function settledStatus(job: Job, units: Counts['units']): string {
   const settling = job.finishedAt === null && (job.state === 'processing' || job.state === 'settling');
   return settling ? 'processing' : approvalStatus(job, units);
 }
 
-/** Whether the job was rejected: its batches count as failed then, whether or not they say so yet. */
+/** Returns whether the job was rejected. All its batches then count as failed. */
 export function isRejected(job: Job): boolean {
   return job.state === 'rejected' || job.state === 'rejecting';
 }
 
-/** `PENDING`, `SUCCESS` or `FAILED` of a batch: SUCCESS when at least one unit succeeded (decisions). */
+/** Returns the status of a batch. It is SUCCESS if at least one unit succeeded. */
 export function batchStatus(
   batch: Pick<BatchSummary, 'state' | 'success'>,
   job: Job,
@@ -76,13 +76,13 @@ export function batchStatus(
   return batch.success > 0 ? 'SUCCESS' : 'FAILED';
 }
 
-/** `PENDING`, `SUCCESS` or `FAILED` of a unit. */
+/** Returns the status of a unit. */
 export function unitStatus(outcome: Outcome | undefined, job: Job): 'PENDING' | 'SUCCESS' | 'FAILED' {
   if (outcome) return outcome.status;
   return isRejected(job) ? 'FAILED' : 'PENDING';
 }
 
-/** A text field of a unit's input. */
+/** Returns a string field of a unit's input; '' if it is absent. */
 export function inputText(unit: Unit, name: string): string {
   const value = unit.input[name];
   return typeof value === 'string' ? value : '';

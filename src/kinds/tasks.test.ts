@@ -56,7 +56,7 @@ test('retrieve shows every task with its identity, and a link that needs the tok
 test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   [{ state: 'approved' }, [undefined], 'processing'],
   [{ state: 'processing' }, [aFailure, undefined], 'processing'],
-  // What failed is on the account before the end is shown.
+  // Refunds precede the terminal status.
   [{ state: 'processing' }, [done, aFailure], 'processing'],
   [{ state: 'settling' }, [done, aFailure], 'processing'],
   [{ state: 'completed', finishedAt: 1 }, [done, done], 'completed'],

@@ -5,10 +5,10 @@ import type { JobSnapshot, Kind, View } from './kind.ts';
 import { listingFields, listingFile } from './listing.ts';
 import { inputText, unitStatus } from './states.ts';
 
-/** What kinds of tasks differ in. */
+/** Properties that differ between kinds of tasks. */
 type Tasks = Pick<Kind, 'name' | 'page' | 'price'>;
 
-/** A bulk kind of up to 50 tasks, each a listing with a result file of its own. */
+/** Creates a bulk kind of up to 50 tasks, each a listing with its own result file. */
 export function taskKind(tasks: Tasks): Kind {
   return {
     ...tasks,
@@ -28,7 +28,10 @@ export function taskKind(tasks: Tasks): Kind {
   };
 }
 
-/** The tasks of a submit, for the markets whose answer lists them (interface, marketplace E search). */
+/**
+ * Returns the tasks of a submit, for the markets whose response lists them (interface, "Marketplace E",
+ * search).
+ */
 function submittedTasks({ units = [] }: JobSnapshot): Json[] {
   return units.map(({ unit, batch }) => ({
     taskId: batch.id,
@@ -38,7 +41,10 @@ function submittedTasks({ units = [] }: JobSnapshot): Json[] {
   }));
 }
 
-/** Per-item bulk job retrieve response: every task with a link that also needs the Bearer token. */
+/**
+ * Shows every task with a link that also requires the Bearer token (interface, "Per-item bulk job retrieve
+ * response").
+ */
 const retrieve: View = {
   needs: ['units'],
   async show({ job, units = [], link }) {
@@ -64,7 +70,7 @@ const retrieve: View = {
     const counts = { total: items.length, success: tally('SUCCESS'), failed: tally('FAILED') };
     return {
       jobId: job.id,
-      // What failed is on the account before the end is shown.
+      // Refunds precede the terminal status.
       status: job.finishedAt === null ? 'processing' : bulkStatus(counts),
       ...counts,
       pending: counts.total - counts.success - counts.failed,

@@ -7,7 +7,7 @@ import { object, objects, text } from './fields.ts';
 import { checkContainers } from './json-values.ts';
 import { strangePage } from './strange-page.ts';
 
-/** Paths and hosts that visitors are sent to instead of what they asked for. */
+/** Patterns of redirect targets: logins, robot checks, and choices of country or language. */
 const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
 const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\/sorry\//i;
 const chooserAddress =
@@ -30,7 +30,10 @@ function parsed(body: string): { value: Json } | { reason: string } {
   }
 }
 
-/** The site's own words for an error in a JSON answer: its message, error or errors. Null without. */
+/**
+ * Returns the site's message for an error in a JSON response: its message, error or errors. Null if there is
+ * none.
+ */
 export function errorWords(value: Json | undefined): string | null {
   const root = object(Array.isArray(value) ? value[0] : value);
   for (const member of [root.message, root.error_description, root.error, root.errors, root.detail]) {
@@ -50,7 +53,7 @@ export function errorWords(value: Json | undefined): string | null {
   return null;
 }
 
-/** Tells whether words of the site say that something is not there. */
+/** Returns whether a message of the site says that something does not exist. */
 export function saysMissing(words: string | null): boolean {
   return words !== null && missing.test(words);
 }
@@ -59,20 +62,20 @@ function titleOf(html: string): string | null {
   return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
 }
 
-/** Bot managers that speak JSON: a challenge to solve, or where the captcha is. */
+/** Returns whether a JSON response is a bot manager's challenge or captcha. */
 function isCheckJson(value: Json): boolean {
   if (!isObject(value)) return false;
   if ('sec-cp-challenge' in value || 'cpr_chlge' in value) return true;
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
-/** Tells whether an address is one of a market's pages for another region than was asked for. */
+/** Returns whether a redirect target belongs to another region of the market than the requested one. */
 export type Elsewhere = (target: URL) => boolean;
 
 /**
- * The fault that a redirect stands for which was not to be followed: `page_login`, `page_blocked` and
- * `page_region` by where it leads (a login, a check; a choice of countries, another country's host, or what
- * `elsewhere` knows as another region), else `page_failed`.
+ * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked` for a robot
+ * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
+ * accepts, else `page_failed`.
  */
 export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => false): Fault {
   const { status, url, headers } = answer;
@@ -90,10 +93,9 @@ export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => f
 }
 
 /**
- * The fault that an answer's status stands for, for any status outside 200–299: `page_not_found` for 404,
- * 410 and a 4xx whose words say so, `page_throttled` for 429 and 503 with the wait asked for, `page_login`
- * for 401, `page_blocked` for refusals, a redirect's by where it leads, else `page_failed`. `words`: what
- * the site said, for the message.
+ * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
+ * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
+ * for a refusal, redirectFault() for a redirect, else `page_failed`. `message` is the site's message.
  */
 export function statusFault(answer: PageAnswer, words: string | null, elsewhere?: Elsewhere): Fault {
   const { status } = answer;
@@ -111,7 +113,7 @@ export function statusFault(answer: PageAnswer, words: string | null, elsewhere?
     );
   }
   if (status === 401) return new Fault('page_login', `the site answered 401: it wants a login${said}`);
-  // 428 and 430 are what two bot managers answer with.
+  // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
     return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
   }
@@ -123,9 +125,9 @@ export function statusFault(answer: PageAnswer, words: string | null, elsewhere?
 }
 
 /**
- * The JSON of an answer, for sites that answer in JSON. Faults: those of `statusFault` by status, of
- * `strangePage` for a web page or nothing, `page_blocked` for a check in JSON, and `page_unreadable` for
- * what is no JSON. Messages carry the status and the site's own words.
+ * Parses a JSON response. Faults: those of statusFault() for the status, those of unexpectedPage() for HTML
+ * or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON. Messages
+ * contain the status and the site's message.
  */
 export function jsonOf(answer: PageAnswer): Json {
   const body = answer.body
@@ -136,7 +138,7 @@ export function jsonOf(answer: PageAnswer): Json {
   const html = body.startsWith('<');
   const words = 'value' in result ? errorWords(result.value) : html ? titleOf(body) : null;
   if (answer.status < 200 || answer.status > 299) {
-    // A shop's own 404 page may hold a captcha for its forms: the status counts before the words.
+    // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
     throw statusFault(answer, words);
   }
   if ('value' in result) {

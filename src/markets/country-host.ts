@@ -1,20 +1,20 @@
-/** Labels in front of a name that say which part or which country of a site it is. */
+/** Labels before the brand that name a part of a site. */
 const parts: ReadonlySet<string> = new Set(['www', 'm', 'shop', 'store']);
-/** Two-letter labels behind a dot that are no country of their own: "co.uk", "com.my". */
+/** Labels before the top-level domain that form a suffix with it: "co.uk", "com.my". */
 const suffixes: ReadonlySet<string> = new Set(['co', 'com', 'net', 'org', 'gov', 'edu', 'or', 'ne']);
 
 interface Name {
-  /** Country or language in front: "de" of "de.kiln.example"; '' where there is none. */
+  /** Label of a country or language: "de" of "de.kiln.example"; '' if there is none. */
   country: string;
-  /** What is left in the middle: "kiln". */
+  /** Name of the site: "kiln". */
   brand: string;
-  /** "com", "co.uk". */
+  /** Public suffix: "com", "co.uk". */
   suffix: string;
 }
 
 function nameOf(host: string): Name | null {
   const labels = host.toLowerCase().replace(/\.$/, '').split('.');
-  // An address or a bare name belongs to no country.
+  // IP addresses and single-label names belong to no country.
   if (labels.length < 2 || /^\d+$/.test(labels.at(-1)!) || host.includes(':')) return null;
   const suffix = [labels.pop()!];
   if (labels.length > 1 && suffixes.has(labels.at(-1)!)) suffix.unshift(labels.pop()!);
@@ -27,9 +27,9 @@ function nameOf(host: string): Name | null {
 }
 
 /**
- * Whether a site's answer comes from, or points to, its host for another country than was asked: the same
- * name under another suffix ("kiln.com", "kiln.co.uk") or behind another country ("us.kiln.com",
- * "kiln.com"). Hosts of other names, numeric addresses, and `www.` or `shop.` in front say nothing of countries.
+ * Returns whether two hosts are one site's hosts for different countries: the same name with another suffix
+ * ("kiln.com", "kiln.co.uk") or another country label ("us.kiln.com", "kiln.com"). Returns false for
+ * different names, IP addresses, and hosts that differ in `www.` or `shop.` only.
  */
 export function isOtherCountry(asked: string, answered: string): boolean {
   const [one, other] = [nameOf(asked), nameOf(answered)];

@@ -1,52 +1,50 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 
-/** The value itself when it is an object, else an empty one: a way into what may be missing. */
+/** Returns the value if it is an object, else an empty object. */
 export function object(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The value itself when it is an array, else an empty one. */
+/** Returns the value if it is an array, else an empty array. */
 export function list(value: unknown): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of an array, in order; what is no object is left out. */
+/** Returns the objects of an array, in order, without its other elements. */
 export function objects(value: unknown): JsonObject[] {
   return list(value).filter(isObject);
 }
 
-/** Text with something in it, as it came, or a number as text. Null for anything else. */
+/** Returns non-blank text unchanged, or a finite number as text. Null for anything else. */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
 }
 
-/** A number, or text that is one with a decimal point or comma ("4.9", "4,9"). Null for anything else. */
+/** Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else. */
 export function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'string' || !/^\s*-?\d+(?:[.,]\d+)?\s*$/.test(value)) return null;
   return Number(value.replace(',', '.'));
 }
 
-/** A whole number, or text that is one. Null for fractions, for what a double cannot hold exactly
- *  and for anything else. */
+/** Returns a safe integer, also from text. Null for fractions, unsafe integers and anything else. */
 export function integer(value: unknown): number | null {
   if (typeof value === 'string' && !/^\s*-?\d+\s*$/.test(value)) return null;
   const whole = number(value);
   return Number.isSafeInteger(whole) ? whole : null;
 }
 
-/** A number above 0, or text that is one. Null for 0 and below, which sites write for "none"
- *  (decisions, "money"), and for anything else. */
+/** Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for "none". */
 export function positive(value: unknown): number | null {
   const found = number(value);
   return found !== null && found > 0 ? found : null;
 }
 
 /**
- * An amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (its
- * first) or "IDR 12.500,00": points part thousands, a comma parts the fraction. Null where there is
- * none or it is 0.
+ * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (the
+ * first amount) or "IDR 12.500,00". Points separate thousands, a comma the decimals. Null for no amount and
+ * for 0.
  */
 export function rupiah(value: unknown): number | null {
   if (typeof value === 'number') return positive(value);
@@ -55,8 +53,9 @@ export function rupiah(value: unknown): number | null {
   return match ? positive(match[0].replaceAll('.', '').replace(',', '.')) : null;
 }
 
-/** Percent from a number or from text such as "20%" or "-20%": the amount taken off, without sign. Null
- *  where there is none. */
+/**
+ * Returns the absolute percentage from a number or from text such as "20%" or "-20%". Null if there is none.
+ */
 export function percent(value: unknown): number | null {
   const found =
     typeof value === 'string'
@@ -69,8 +68,8 @@ const thousands = /^(?:rb|ribu|k)(?!\p{L})/iu;
 const millions = /^(?:jt|juta|m|mio)(?!\p{L})/iu;
 
 /**
- * A count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k", "30k+",
- * "Terjual 10RB+" or "1,2 jt": the least number that the text stands for. Null where there is none.
+ * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k", "30k+",
+ * "Terjual 10RB+" or "1,2 jt": the lower bound that the text states. Null if there is none.
  */
 export function count(value: unknown): number | null {
   if (typeof value === 'number') return integer(value);
@@ -83,12 +82,14 @@ export function count(value: unknown): number | null {
   return integer(Math.floor(Number((amount * unit).toFixed(6))));
 }
 
-/** The value without the members of these names, at any depth: for what is about visitors and
- *  buyers (decisions, "personal data"). The value given is not changed. */
+/**
+ * Returns a copy of a value without the members of these names at any depth. Readers use it to drop data
+ * about visitors and buyers.
+ */
 export function without(value: Json | undefined, names: ReadonlySet<string>): Json | undefined {
   if (Array.isArray(value)) return value.map((element) => without(element, names) ?? null);
   if (!isObject(value)) return value;
-  // fromEntries, unlike assignment, makes a plain member even of "__proto__".
+  // fromEntries, unlike assignment, creates an own property even for "__proto__".
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !names.has(name))

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../base/json.ts';
 
 /**
- * The entries that are not in `seen`, in order, each once; adds them to it. `name` names an entry; one
- * without a name (null) is known by all it holds. Listings shift between requests, so that the same
- * entry comes twice, and a page without a fresh entry is a listing's end.
+ * Returns the entries that are not in `seen`, in order and without duplicates, and adds them to `seen`.
+ * `idOf` returns an entry's id; an entry without one (null) is compared as a whole. Listings shift between
+ * requests, so entries repeat; a page without a new entry is the end of a listing.
  */
 export function fresh(
   entries: readonly JsonObject[],

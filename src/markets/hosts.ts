@@ -1,8 +1,8 @@
 import type { Market } from './market.ts';
 
 /**
- * The market, accepting URLs of these hosts only (decisions, "mkta URLs": the `hosts` list of the
- * origins file). Without a list the market decides alone.
+ * Returns a market that accepts URLs of these hosts only (`hosts` in the origins file). Undefined: the
+ * market's own rules apply.
  */
 export function withHosts(market: Market, hosts: readonly string[] | undefined): Market {
   const { parseUrl } = market;

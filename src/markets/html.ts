@@ -3,21 +3,23 @@ import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
 import { Fault } from '../base/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 
-/** A parsed document. */
+/** Parsed document. */
 export type Document = ReturnType<typeof parseDocument>;
-/** Anything inside a document. */
+/** Node of a document. */
 export type Node = Document['children'][number];
-/** An element with its attributes and children. */
+/** Element with its attributes and children. */
 export type Element = Extract<Node, { attribs: unknown }>;
 
-/** A page as HTML: its tree and its elements by their `id`, in page order: pages repeat ids. One inside
- *  another of the same id is left out. */
+/**
+ * Parsed HTML page: its tree, and its elements by `id` in document order, as pages repeat ids. An element
+ * inside another one with the same id is left out.
+ */
 export interface HtmlPage {
   root: Document;
   ids: ReadonlyMap<string, readonly Element[]>;
 }
 
-/** Elements inside each other at most. Real pages stay below 100; deeper ones cost quadratic time. */
+/** Maximum depth of elements. Real pages stay below 100; deeper ones take quadratic time. */
 const deepest = 400;
 
 function standsIn(element: Element, others: ReadonlySet<Node | Document>): boolean {
@@ -25,7 +27,9 @@ function standsIn(element: Element, others: ReadonlySet<Node | Document>): boole
   return false;
 }
 
-/** Elements, texts and comments of a page at most. Large real pages have 30,000; each takes about 300 bytes. */
+/**
+ * Maximum elements, texts and comments of a page. Large real pages have 30,000; each takes about 300 bytes.
+ */
 const maxNodes = 300_000;
 
 class BoundedHandler extends DomHandler {
@@ -59,8 +63,10 @@ function declaredEncoding(answer: PageAnswer): string | undefined {
     /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(answer.body.toString('latin1', 0, 4096)))?.[1];
 }
 
-/** An answer's body as text: UTF-8 where the bytes are that, whatever was declared, else the
- *  encoding that the header or the page declares. Never throws. */
+/**
+ * Decodes the body of a response: as UTF-8 if it is valid UTF-8, else with the encoding that the header or
+ * the page declares. Never throws.
+ */
 export function bodyText(answer: PageAnswer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
@@ -73,48 +79,52 @@ export function bodyText(answer: PageAnswer): string {
   }
 }
 
-/** Parses HTML as browsers forgive it. Takes time in proportion to the text. Faults:
- *  `page_unreadable` for a page that nests absurdly deep. */
+/**
+ * Parses HTML leniently, as browsers do, in linear time. Fault `page_unreadable` for a page that is nested
+ * too deeply or has too many nodes.
+ */
 export function parseHtml(html: string): HtmlPage {
   const handler = new BoundedHandler();
   new Parser(handler).end(html);
   return { root: handler.root, ids: handler.ids };
 }
 
-/** The first element with an id. */
+/** Returns the first element with an id. */
 export function byId(page: HtmlPage, id: string): Element | undefined {
   return page.ids.get(id)?.[0];
 }
 
-/** Every element with an id, in page order. */
+/** Returns every element with an id, in document order. */
 export function allById(page: HtmlPage, id: string): readonly Element[] {
   return page.ids.get(id) ?? [];
 }
 
-/** The first element inside `within` that a CSS selector matches. */
+/** Returns the first descendant of `within` that matches a CSS selector. */
 export function find(within: Element | Document | undefined, selector: string): Element | undefined {
   return within ? (selectOne<Node | Document, Element>(selector, within) ?? undefined) : undefined;
 }
 
-/** Every element inside `within` that a CSS selector matches, in page order. One inside another that
- *  matches is left out: what is read of all of them takes no longer than the page is long. */
+/**
+ * Returns the descendants of `within` that match a CSS selector, in document order. A match inside another
+ * match is left out, which keeps reading their texts linear.
+ */
 export function findAll(within: Element | Document | undefined, selector: string): Element[] {
   const found = within ? selectAll<Node | Document, Element>(selector, within) : [];
   const all = new Set<Node | Document>(found);
   return found.filter((element) => !standsIn(element, all));
 }
 
-/** An attribute's value, trimmed; null when it is absent or empty. */
+/** Returns an attribute's trimmed value. Null if it is absent or blank. */
 export function attribute(element: Element | undefined, name: string): string | null {
   return element?.attribs[name]?.trim() || null;
 }
 
-/** Tells whether an element has a class. */
+/** Returns whether an element has a class. */
 export function hasClass(element: Element, name: string): boolean {
   return (element.attribs.class ?? '').split(/\s+/).includes(name);
 }
 
-/** The element itself and what it stands in, outwards. */
+/** Returns the element and its ancestors, innermost first. */
 export function* outwards(element: Element): Generator<Element> {
   for (let node: Node | Document | null = element; node !== null; node = node.parent as typeof node) {
     if ('attribs' in node) yield node;
@@ -136,8 +146,7 @@ function collect(node: Node, parts: string[], skip: (element: Element) => boolea
   if (!inline.has(node.name)) parts.push(' ');
 }
 
-/** Text on one line: white space of every sort as single spaces, direction marks dropped. Null when
- *  nothing is left. */
+/** Collapses all white space to single spaces and drops direction marks. Null if nothing is left. */
 export function oneLine(text: string): string | null {
   return (
     text
@@ -147,8 +156,10 @@ export function oneLine(text: string): string | null {
   );
 }
 
-/** What an element says, on one line: without scripts and styles, and without the elements that
- *  `skip` names. Null when it says nothing. */
+/**
+ * Returns the text of an element on one line, without scripts, styles and the elements that `skip` accepts.
+ * Null if there is none.
+ */
 export function words(
   element: Element | undefined,
   skip: (element: Element) => boolean = () => false,
@@ -159,7 +170,7 @@ export function words(
   return oneLine(parts.join(''));
 }
 
-/** The source of a script element. */
+/** Returns the source of a script element. */
 export function scriptText(script: Element): string {
   return script.children.map((child) => ('data' in child ? child.data : '')).join('');
 }

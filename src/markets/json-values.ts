@@ -1,14 +1,14 @@
 import { Fault } from '../base/fault.ts';
 
-/** Objects and arrays of one JSON page at most. Large real pages hold 80,000; parsed, each takes 64 bytes or more. */
+/** Maximum objects and arrays in a JSON page. Large real pages have 80,000; each takes at least 64 bytes. */
 const maxContainers = 250_000;
 
 const brace = '{'.charCodeAt(0);
 const bracket = '['.charCodeAt(0);
 
 /**
- * Throws `page_unreadable` for JSON text of more objects and arrays than a page has: a few bytes for each of them
- * would take 22 times as much memory once parsed. Brackets inside of texts count too.
+ * Throws `page_unreadable` for JSON text with too many objects and arrays. Parsing one can take 22 times the
+ * memory of its text. Brackets inside strings count as well.
  */
 export function checkContainers(json: string): void {
   // The shortest object and its comma take three characters.

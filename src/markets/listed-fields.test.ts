@@ -13,7 +13,7 @@ import { markets } from './list.ts';
 import type { Market, PageName } from './market.ts';
 import type { MarketSample } from './sample.ts';
 
-/** Pages of each sort whose goods are served whole, as units' inputs. */
+/** Inputs of pages that the sandbox serves completely, by market and page. */
 const pages: Record<string, Partial<Record<PageName, JsonObject[]>>> = {
   mkta: {
     product: ids(12).map((id) => ({ item_id: `${id}`, shop_id: '7' })),
@@ -82,7 +82,7 @@ test.each(cases)('records of $name $page have its listed fields', async ({ name,
   expect(missing(records, market.listedFields[page]!)).toEqual(new Set());
 });
 
-/** Units of a sample that are read: more are of the same form. */
+/** Maximum units of a sample that are read. */
 const maxUnits = 10;
 
 describe.each(markets)('$name', (market) => {

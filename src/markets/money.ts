@@ -1,7 +1,7 @@
-/** Codes that ISO 4217 knows. */
+/** Currency codes of ISO 4217. */
 const codes: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Signs that name one currency, longer ones first. */
+/** Symbols of one currency each, longer ones first. */
 const signs: readonly (readonly [string, string])[] = [
   ['US$', 'USD'],
   ['CDN$', 'CAD'],
@@ -34,9 +34,9 @@ const dollars: readonly string[] = ['USD', 'CAD', 'AUD', 'SGD', 'NZD', 'HKD', 'T
 const thousandths: ReadonlySet<string> = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
 /**
- * ISO code of the currency that a price text is in: a code beside the digits ("TWD 436.12"), a sign that
- * names one currency ("52,41 €", "S$12.30"), or a shared sign ("$", "￥") read with the store's own
- * currency `home`. Without any, `home`.
+ * Returns the ISO code of a price text's currency: a code beside the digits ("TWD 436.12"), a symbol of one
+ * currency ("52,41 €", "S$12.30"), or a shared symbol ("$", "￥"), which is resolved with the store's currency
+ * `home`. Returns `home` without any of these.
  */
 export function priceCurrency(text: string, home: string | null): string | null {
   const match = /(?<![A-Za-z])([A-Z]{3})[\s.]?\d|\d[\s.]?([A-Z]{3})(?![A-Za-z])/.exec(text);
@@ -64,10 +64,9 @@ function plain(digits: string, currency: string | null): string {
 }
 
 /**
- * The first amount of a price text, in currency units, whatever the locale parts thousands and fractions
- * with: "1.234,56 €", "￥16,800", "1 234,50", "$45.99 - $60.00" (45.99). One separator before exactly three
- * digits parts thousands, unless the currency has three decimals. Null where there are no digits and for
- * masked amounts ("$2?").
+ * Returns the first amount of a price text in currency units, in any locale's format: "1.234,56 €",
+ * "￥16,800", "1 234,50", "$45.99 - $60.00" (45.99). A single separator before exactly three digits separates
+ * thousands, unless the currency has three decimals. Null without digits and for masked amounts ("$2?").
  */
 export function priceAmount(text: string, currency: string | null = null): number | null {
   const match = /\d{1,3}(?:[\s'’]\d{3})+(?!\d)(?:[.,]\d{1,2}(?!\d))?|\d+(?:[.,]\d+)*/.exec(text);

@@ -14,7 +14,7 @@ import { mktf } from './mktf/index.ts';
 
 const oddities: Json[] = [null, true, -1, 1e300, '', 'odd', [], ['odd'], {}, { odd: 1 }];
 
-/** Every copy of a page in which one part is an oddity; one after the other. */
+/** Yields copies of a page, each with one part replaced by an unexpected value. */
 function* mutated(value: Json): Generator<Json> {
   yield* oddities;
   if (Array.isArray(value)) {
@@ -28,14 +28,17 @@ function* mutated(value: Json): Generator<Json> {
   }
 }
 
-/** The page with no more than three elements in any list. */
+/** Shortens every list of a page to three elements. */
 function short(value: Json): Json {
   if (Array.isArray(value)) return value.slice(0, 3).map(short);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, short(member ?? null)]));
 }
 
-/** The page that a reader's `extract` is for: a record's first, a listing's last before its entries. */
+/**
+ * Returns the page for a reader's `extract`: a record's first page, or a listing's last page before its
+ * entries.
+ */
 async function pageOf(
   reader: Reader,
   origin: Origin,

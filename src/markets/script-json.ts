@@ -1,13 +1,17 @@
 import type { Json } from '../base/json.ts';
 import { checkContainers } from './json-values.ts';
 
-/** Brackets inside each other at most. Pages stay below 40; much deeper ones overflow the stack of
- *  whoever walks them. */
+/**
+ * Maximum depth of brackets. Pages stay below 40; much deeper ones overflow the stack of recursive readers.
+ */
 const deepest = 200;
-/** Places tried for one marker: each failing one may cost a walk over the rest of the text. */
+/** Maximum positions tried per marker. Each failed one can scan the rest of the text. */
 const mostTries = 20;
 
-/** Where the bracket at `start` closes, one past it; -1 where it does not or nests absurdly deep. */
+/**
+ * Returns the position after the bracket that closes the one at `start`; -1 if it is not closed or nested too
+ * deeply.
+ */
 function closing(text: string, start: number): number {
   let depth = 0;
   for (let index = start; index < text.length; index += 1) {
@@ -27,8 +31,10 @@ function closing(text: string, start: number): number {
   return -1;
 }
 
-/** The JSON value that a text is, an object or an array. Undefined for anything else, and for one that
- *  nests more than 200 deep. Fault `page_unreadable` for one of more values than a page has. */
+/**
+ * Parses text that is a JSON object or array. Undefined for anything else and for more than 200 levels. Fault
+ * `page_unreadable` for too many objects and arrays.
+ */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
   if (!/^[[{]/.test(trimmed) || closing(trimmed, 0) !== trimmed.length) return undefined;
@@ -41,9 +47,9 @@ export function parseJson(text: string): Json | undefined {
 }
 
 /**
- * The first JSON object or array that stands right after a marker in a script, with only quotes, a
- * colon or an equals sign and white space between: `jsonAfter(source, "'initial'")` reads
- * `'initial': [...]`. Cut out by its brackets. Undefined when there is none that is JSON.
+ * Returns the first JSON object or array that directly follows a marker in a script. Only quotes, a colon or
+ * an equals sign, and white space can be in between: `jsonAfter(source, "'initial'")` reads `'initial':
+ * [...]`. Undefined if there is none.
  */
 export function jsonAfter(source: string, marker: string): Json | undefined {
   let from = 0;

@@ -1,34 +1,34 @@
 import { Fault } from '../base/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from './html.ts';
 
-/** Signs of a check page by their own names, wherever they stand. */
+/** Markers of known bot managers' check pages. */
 const checkMarks =
   /_cf_chl_opt|cf-chl-|_incapsula_resource|captcha-delivery\.com|px-captcha|errors\.edgesuite\.net|sec-if-cpt-container|enable javascript and cookies to continue/i;
 /** Titles and headings of check and refusal pages. */
 const checkTitles =
   /just a moment|attention required|access denied|access to this page|captcha|robot check|(?:not|are you) a robot|security check|verify(?:ing)? (?:you|that)|pardon our interruption|are you (?:a )?human|checking your browser|forbidden|request blocked|been blocked|unusual traffic|unusual activity|lalu lintas (?:yang )?tidak biasa|verifikasi keamanan/i;
-/** Words and elements that make a short page a check; a long page may hold them in a form. */
+/** Texts and elements that mark a short page as a robot check; a long page can contain them in a form. */
 const checkWords = /captcha|are you a robot|unusual traffic|access denied/i;
 const checkElements = ['id', 'class', 'name', 'action', 'src'].map((name) => `[${name}*="captcha" i]`).join();
 const shortPage = 30_000;
 
-/** How the sites' countries title the page where visitors log in. */
+/** Titles of login pages, by language. */
 const loginTitles =
   /\b(?:log|sign)[ -]?(?:in|on)\b|^masuk\b|\bmasuk (?:ke|akun)|đăng nhập|เข้าสู่ระบบ|登入|登录|ログイン|サインイン|iniciar sesión|identifícate|anmelden|einloggen|connexion|s'identifier|accedi\b|^entrar\b|faça login/i;
 
-/** How a page asks which country or language a visitor wants. */
+/** Titles of pages that ask for a country or language, by language. */
 const chooserTitles =
   /(?:choose|select|change|pick) (?:your |a |the )?(?:country|region|location|language|store|market)|where are you shopping|pilih (?:negara|wilayah|lokasi|bahasa)|chọn (?:quốc gia|khu vực|ngôn ngữ)|เลือก(?:ประเทศ|ภูมิภาค|ภาษา)|選擇(?:您的)?(?:國家|地區|語言)|(?:selecione|escolha) (?:o |seu |um )?(?:país|idioma|região)|(?:elige|selecciona) (?:tu |el |un )?(?:país|idioma)|(?:wähle|wählen sie) (?:dein |ihr |ein )?(?:land|sprache)|choisi(?:ssez|r) (?:votre |un )?(?:pays|langue)/i;
 
-/** How a page says that there is nothing under its address. */
+/** Titles of "not found" pages, by language. */
 const goneTitles =
   /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
 
-/** What a page says while its scripts have not run. */
+/** Text of a page whose scripts have not run. */
 const loadingWords =
   /^(?:(?:loading|please wait|memuat|mohon tunggu|đang tải|กำลังโหลด|載入中|carregando|laden|chargement|caricamento|cargando|読み込み中)[\s.…]*)?$/i;
 
-/** A page that stands in the way is told by its beginning. */
+/** Characters of a page that are examined. */
 const readable = 300_000;
 const hidden: ReadonlySet<string> = new Set(['title', 'head', 'script', 'style', 'noscript', 'template']);
 
@@ -47,10 +47,10 @@ function isCheck(html: string, page: HtmlPage, said: string): boolean {
 }
 
 /**
- * The fault that a web page stands for that came, as a good answer, instead of `what` was asked for. By
- * its title, headings and contents: `page_blocked` for a robot check, `page_region` for a choice of
- * countries or languages, `page_not_found` where it says so, `page_login` for a login, `page_empty` for a
- * shell without words, else `page_unreadable`. Only for pages that are known not to hold what was asked for.
+ * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected content.
+ * By title, headings and content: `page_blocked` for a robot check, `page_region` for a choice of countries
+ * or languages, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page
+ * without text, else `page_unreadable`. Call it only for pages without the expected content.
  */
 export function strangePage(html: string, what: string): Fault {
   if (html.trim() === '') return new Fault('page_empty', `the site sent an empty answer instead of ${what}`);

@@ -8,7 +8,7 @@ import type { PageName } from './market.ts';
 
 const news = { deep: [{ er: 'kept' }, null, 0.5] };
 
-/** Adds a field that no reader knows to every object at a path of a JSON answer. */
+/** Adds an unknown field to every object at a path of a JSON response. */
 function withNews(value: Json | undefined, [step, ...rest]: string[]): void {
   if (Array.isArray(value)) {
     for (const element of value) withNews(element, step === undefined ? [] : [step, ...rest]);
@@ -66,7 +66,7 @@ const cases: [string, PageName, JsonObject, string, string][] = [
 ];
 const regions: Record<string, string> = { mkta: 'sg', mktb: 'id', mktc: 'id', mktd: 'my', mktf: '' };
 
-/** The first value at a path through objects and the first elements of lists. */
+/** Returns the first value at a path through objects and the first elements of arrays. */
 function at(value: Json | undefined, path: string): Json | undefined {
   let found = value;
   for (const step of path.split('.').filter((each) => each !== '')) {

@@ -3,7 +3,7 @@ import type { Json } from '../../src/base/json.ts';
 import type { Expectations } from './manifest.ts';
 import { find } from './path.ts';
 
-/** One expectation that did not hold. */
+/** An expectation that a record does not meet. */
 export interface Miss {
   path: string;
   expected: string;
@@ -16,7 +16,7 @@ function shown(value: Json | undefined): string {
   return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }
 
-/** Values are equal as JSON: types count, 8000 and 8000.0 are one number, key order does not count. */
+/** Compares two JSON values. Types are significant, 8000 equals 8000.0, and the order of keys is ignored. */
 function equal(left: Json | undefined, right: Json): boolean {
   return isDeepStrictEqual(left, right);
 }
@@ -26,7 +26,7 @@ function holdsPattern(value: Json | undefined, pattern: string): boolean {
   return new RegExp(pattern).test(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Every expectation of an entry (rules 5 to 8 of the samples' manifest) that `root` does not meet. */
+/** Returns the expectations of a sample (rules 5 to 8 of the manifest) that `root` does not meet. */
 export function misses(root: Json, wanted: Expectations): Miss[] {
   const missed: Miss[] = [];
   const check = (

@@ -27,13 +27,13 @@ const sample = z.object({
 
 const manifest = z.object({ samples: z.array(sample) });
 
-/** One case: a captured page and what a reader must make of it. */
+/** A captured page and the expectations for its reader's result. */
 export type Sample = z.infer<typeof sample>;
 
-/** The parts of a case that speak of values. */
+/** Expectations about values. */
 export type Expectations = Pick<Sample, 'expect' | 'any' | 'match' | 'min' | 'null' | 'absent'>;
 
-/** Reads a folder's manifest.json. Throws an Error naming the entry and the field that is wrong. */
+/** Reads the manifest.json of a folder. Throws an Error that names the invalid entry and field. */
 export async function readManifest(folder: string): Promise<Sample[]> {
   const path = join(folder, 'manifest.json');
   const parsed = manifest.safeParse(JSON.parse(await readFile(path, 'utf8')));
@@ -41,8 +41,10 @@ export async function readManifest(folder: string): Promise<Sample[]> {
   return parsed.data.samples;
 }
 
-/** The body that a case's page is served with: the file's bytes, one element of its array, or that
- *  inside the wrapping text (rule 2 of the samples' manifest). */
+/**
+ * Returns the body of a sample's page: the file's bytes, one element of its array, or that element inside the
+ * wrapping text (rule 2 of the manifest).
+ */
 export function bodyOf(entry: Pick<Sample, 'index' | 'wrap' | 'file'>, bytes: Buffer): Buffer {
   if (entry.index === undefined && entry.wrap === undefined) return bytes;
   let text = bytes.toString('utf8');

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json } from '../../src/base/json.ts';
 
-/** What a path leads to. `present` tells a value of null from no value. */
+/** Value at a path. `present` distinguishes a null value from an absent one. */
 export interface Found {
   present: boolean;
   value: Json | undefined;
@@ -9,7 +9,7 @@ export interface Found {
 
 const nothing: Found = { present: false, value: undefined };
 
-/** One step of a path: a key or index, then filters over the elements of the list found there. */
+/** One step of a path: a key or index, followed by filters on the elements of the array found there. */
 interface Step {
   name: string;
   filters: { key: string; value: Json }[];
@@ -18,7 +18,7 @@ interface Step {
 const step = /(?<name>[^.[\]]+)(?<filters>(?:\[[^=\]]+=(?:"(?:[^"\\]|\\.)*"|[^\]])*\])*)(?:\.|$)/y;
 const filter = /\[([^=\]]+)=((?:"(?:[^"\\]|\\.)*"|[^\]])*)\]/g;
 
-/** Splits a path into its steps. Throws an Error that quotes a path it cannot read. */
+/** Parses a path into steps. Throws an Error that quotes an invalid path. */
 export function parsePath(path: string): Step[] {
   const steps: Step[] = [];
   step.lastIndex = 0;
@@ -46,8 +46,10 @@ function follow(value: Json | undefined, name: string): Found {
   return { present: value[name] !== undefined, value: value[name] };
 }
 
-/** Follows a path (rule 5 of the samples' manifest): dotted keys, array indexes as numbers,
- *  `.length` of an array, `list[key=json]` for the elements whose key has that value. */
+/**
+ * Resolves a path (rule 5 of the manifest): dotted keys, numeric array indexes, `.length` of an array, and
+ * `list[key=json]` for the elements whose key has that value.
+ */
 export function find(root: Json, path: string): Found {
   let found: Found = { present: true, value: root };
   for (const { name, filters } of parsePath(path)) {

@@ -7,8 +7,10 @@ import type { Market, PageName, Reader } from '../../src/markets/market.ts';
 import { type Miss, misses } from './compare.ts';
 import { bodyOf, type Sample } from './manifest.ts';
 
-/** What became of one case. `skipped`: there is no such market or reader, or the page is an older
- *  form that the reader may refuse and does. */
+/**
+ * Result of a sample. `skipped`: the market or reader does not exist, or the page has an older form that the
+ * reader may refuse.
+ */
 export type Verdict =
   | { verdict: 'held' }
   | { verdict: 'missed'; misses: Miss[] }
@@ -41,7 +43,7 @@ function extract(reader: Reader, answer: PageAnswer, entry: Sample): Json {
   return { [list]: reader.extract(answer, input, entry.region) };
 }
 
-/** What goes to a client: JSON, without keys that are undefined. */
+/** Converts a value to the JSON that clients receive, without undefined keys. */
 function asJson(value: Json): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }
@@ -55,7 +57,7 @@ function judgeFault(fault: Fault, entry: Sample): Verdict {
   return { verdict: 'missed', misses: [{ path: '', expected, got }] };
 }
 
-/** Runs one case: the page's bytes through the market's reader, and its expectations over the result. */
+/** Runs a market's reader on a sample's page and compares the result with the expectations. */
 export function runSample(entry: Sample, bytes: Buffer, markets: readonly Market[], now: number): Verdict {
   const market = markets.find(({ name }) => name === entry.market);
   if (!market) return { verdict: 'skipped', why: `no market ${entry.market}` };
@@ -83,7 +85,7 @@ export function runSample(entry: Sample, bytes: Buffer, markets: readonly Market
   return missed.length === 0 ? { verdict: 'held' } : { verdict: 'missed', misses: missed };
 }
 
-/** Runs every case of a folder in order, giving each to `report`; gives the counts. */
+/** Runs every sample of a folder in order, calls `report` with each result, and returns the counts. */
 export async function runFolder(
   folder: string,
   entries: readonly Sample[],

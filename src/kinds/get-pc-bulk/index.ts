@@ -3,7 +3,7 @@ import { jobFile, rowFields } from './pack.ts';
 import { plan, recentKey } from './plan.ts';
 import { retrieve, submitted } from './view.ts';
 
-/** Product pages of a CSV's rows, in one CSV or JSON Lines file. */
+/** Product pages of the rows of a CSV, in one CSV or JSON Lines file. */
 export const getPcBulk: Kind = {
   name: 'get_pc_bulk',
   page: 'product',

@@ -22,7 +22,7 @@ function jsonLine(unit: Unit, outcome: Outcome, region: string): Row {
   return [`${line.slice(0, -1)},"response":${outcome.status === 'FAILED' ? 'null' : ''}`, '}\n'];
 }
 
-/** Every row with its page or its reason, as CSV or JSON Lines (decisions, "get_pc_bulk CSV result"). */
+/** Writes every row with its page or its error, as CSV or JSON Lines. */
 export const jobFile: FilePack = {
   name: (job) => `get_pc_bulk_${job.number}.${asCsv(job) ? 'csv' : 'jsonl'}`,
   contentType: (job) => (asCsv(job) ? 'text/csv; charset=utf-8' : 'application/x-ndjson'),

@@ -9,7 +9,7 @@ const two = { region: 'my', shop_id: '3', item_id: '4' };
 const read = (...parts: (string | number[])[]) =>
   readRows(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
 
-/** Place under ["body", "file"] and type of every problem. */
+/** Returns the location under ["body", "file"] and the type of every problem. */
 async function problemsOf(...parts: (string | number[])[]): Promise<unknown[]> {
   const fault = await read(...parts).catch((error) => error);
   expect(fault).toBeInstanceOf(Fault);

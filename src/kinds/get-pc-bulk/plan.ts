@@ -30,7 +30,7 @@ export function recentKey({ input }: Unit, region: string): string {
   return `${region}/${input.shop_id}/${input.item_id}`;
 }
 
-/** One row of the CSV that a client uploads. */
+/** One row of the uploaded CSV. */
 export interface Row {
   region: string;
   shop_id: string;
@@ -39,7 +39,7 @@ export interface Row {
 
 const columns = ['region', 'shop_id', 'item_id'] as const;
 const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
-/** Products per submit (interface, "Limits"), and bytes in one row. */
+/** Maximum rows per submit (interface, "Limits"), and maximum bytes per row. */
 const mostRows = 2_000;
 const longestRow = 100_000;
 const mostProblems = 100;
@@ -47,10 +47,9 @@ const chunkBytes = 65_536;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * Reads the rows of a CSV in UTF-8 with a header row. Further columns are ignored, a column that
- * stands twice must say the same twice; blank lines are no rows. Faults: `invalid` with every row at
- * fault, up to 100, whose `loc` is ["body", "file", row, column], the header being row 0 (decisions,
- * "get_pc_bulk rejected CSV").
+ * Reads the rows of a CSV in UTF-8 with a header row. Other columns and blank lines are ignored; a column
+ * that occurs twice must have the same value twice. Fault `invalid` names every invalid row, up to 100
+ * problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
  */
 export async function readRows(file: Uint8Array): Promise<Row[]> {
   const problems: Problem[] = [];
@@ -80,7 +79,7 @@ async function parseRows(
       trim: true,
       skip_empty_lines: true,
       relax_column_count: true,
-      // A note such as 27" screen, in a column that nobody reads, is no reason to refuse a file.
+      // An unescaped quote in an ignored column, such as 27" screen, does not invalidate the file.
       relax_quotes: true,
       record_delimiter: ['\r\n', '\n', '\r'],
       max_record_size: longestRow,
@@ -135,7 +134,10 @@ function readRow(record: string[], places: Record<keyof Row, number[]>, number: 
   return row;
 }
 
-/** Why a file is not even looked into; null where it is. A line without an end costs the parser dearly. */
+/**
+ * Returns the problem of a file that is not parsed at all; null for none. The parser is slow on very long
+ * lines.
+ */
 function whyUnreadable(file: Uint8Array): [msg: string, type: string] | null {
   if (!isUtf8(file)) return ['The file is not UTF-8', 'unicode_error'];
   let line = 1;

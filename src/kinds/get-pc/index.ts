@@ -2,7 +2,7 @@ import type { Kind } from '../kind.ts';
 import { plan, recentKey } from './plan.ts';
 import { retrieve, submitted } from './view.ts';
 
-/** One product page, known by an integer. */
+/** One product page. The job is identified by an integer. */
 export const getPc: Kind = {
   name: 'get_pc',
   page: 'product',

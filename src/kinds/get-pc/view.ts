@@ -1,7 +1,7 @@
 import type { Job } from '../../store/documents.ts';
 import type { JobSnapshot, View } from '../kind.ts';
 
-/** Status of a task (decisions, "get_pc status"). It ends with its refund, so that both are seen at once. */
+/** Returns the status of a task. A failed task is shown as ended only with its refund. */
 function statusOf(job: Job, started: boolean): string {
   if (job.state === 'completed' || job.state === 'failed') return job.state;
   // Cancelled before its page was read.

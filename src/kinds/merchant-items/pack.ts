@@ -10,14 +10,13 @@ export const shopFields = (page: string): string =>
     shops.*.items.total_count: integer?; shops.*.items.pages_fetched: integer; shops.*.items.has_more: boolean;
     shops.*.rcmd_items.items: array; ${below('shops.*.rcmd_items.items[]', page)}`;
 
-/** The lists of a shop in the order that readers yield them: sold out, then active. */
+/** Lists of a shop in the order that readers yield them: sold out, then active. */
 const lists = ['items', 'rcmd_items'];
 
 /**
- * Writes a shop's result file (interface, "Merchant result file"): under the submitted URL, the
- * sold-out items with how many there were, and the active ones, both as their pages come. What the
- * reading's end tells of the sold-out ones is known last, so it is kept until then: `items` holds
- * its array first, and `rcmd_items` is written before its counts.
+ * Writes a shop's result file (interface, "Merchant result file"): under the submitted URL, the sold-out
+ * items with their counts, and the active items. The counts of sold-out items are known only at the end of
+ * the reading. So the sold-out items are buffered, and `rcmd_items` is streamed before `items`.
  */
 export const shopFile: UnitFilePack = {
   name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
@@ -49,7 +48,7 @@ const text = (value: unknown): string => JSON.stringify(value);
 type Pages = AsyncGenerator<ListPage, ListSummary, void>;
 type Step = IteratorResult<ListPage, ListSummary>;
 
-/** Collects the first list as JSON texts: sold-out items are few next to the rest of a shop. */
+/** Buffers the sold-out items as JSON text. They are few compared with the active items. */
 async function soldOut(pages: Pages): Promise<{ entries: string[]; next: Step }> {
   const entries: string[] = [];
   for (;;) {
@@ -59,7 +58,7 @@ async function soldOut(pages: Pages): Promise<{ entries: string[]; next: Step }>
   }
 }
 
-/** Writes the second list as it comes. */
+/** Yields the active items while they are read. */
 async function* remaining(
   pages: Pages,
   first: Step,

@@ -4,7 +4,7 @@ import type { Kind } from '../kind.ts';
 import { jobFile, lineFields } from './pack.ts';
 import { retrieve } from './view.ts';
 
-/** Product pages by the thousand, in one gzip-compressed JSON Lines file. */
+/** Thousands of product pages in one gzip-compressed JSON Lines file. */
 export const pdpBulk: Kind = {
   name: 'pdp_bulk',
   page: 'product',

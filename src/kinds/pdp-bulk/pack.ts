@@ -15,8 +15,8 @@ export function lineFields(page: string, { request }: ResultContract): string {
 }
 
 /**
- * One line per scraped item: what identifies it, and its page under `response` (interface, "JSONL
- * line shapes"). Failed items have no line: the counts tell of them.
+ * Writes one line per successful item: its identity, and its page in `response` (interface, "JSONL line
+ * shapes"). Failed items have no line.
  */
 export const jobFile: FilePack = {
   name: (job) => `${job.market}_pdp_${job.id}.jsonl.gz`,

@@ -3,7 +3,7 @@ import { batchFile, jobFile } from './pack.ts';
 import { plan } from './plan.ts';
 import { download, item, retrieve, submitted } from './view.ts';
 
-/** Sold counts of items' variants, in batches of 50, after an operator's approval. */
+/** Sold counts of items' variants, in batches of 50 items. Jobs need an operator's approval. */
 export const variantSold: Kind = {
   name: 'variant_sold',
   page: 'variants',

@@ -1,7 +1,7 @@
 import type { Outcome, Unit } from '../../store/documents.ts';
 import type { FilePack, Row, UnitPlace } from '../kind.ts';
 
-/** A JSON array with one record per item, in the order submitted (interface, rule 1). */
+/** Format of a JSON array with one record per item, in the order submitted (interface, rule 1). */
 const records = {
   contentType: () => 'application/json',
   gzip: false,
@@ -12,7 +12,7 @@ const records = {
   tail: () => '\n]\n',
 };
 
-/** A failed item in the merged file (decisions, "merged variant-sold file"). */
+/** Returns the record of a failed item in the merged file. */
 function failure(unit: Unit, error: string, place: UnitPlace): string {
   const { item_id: itemId, shop_id: shopId } = unit.input;
   return JSON.stringify({ itemId, shopId, country: place.region, error });
@@ -22,14 +22,14 @@ function row(unit: Unit, outcome: Outcome, place: UnitPlace): Row {
   return [outcome.status === 'FAILED' ? failure(unit, outcome.message, place) : '', ''];
 }
 
-/** `full_{job_id}.json`: every item, failed ones with their reason. */
+/** Merged file `full_{job_id}.json`: every item; failed items have their error. */
 export const jobFile: FilePack = {
   ...records,
   name: (job) => `full_${job.id}.json`,
   row,
 };
 
-/** A batch's file: the same, of its items. */
+/** File of a batch, in the format of the merged file. */
 export const batchFile: FilePack = {
   ...jobFile,
   name: (_job, batch) => `batch_${batch!.id}_${batch!.attempt}.json`,

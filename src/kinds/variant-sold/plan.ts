@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../base/fault.ts';
 import type { Plan } from '../kind.ts';
 
-/** What the plan reads of the request: gleaner.mkta.v1.SubmitVariantSoldRequest. */
+/** Fields of gleaner.mkta.v1.SubmitVariantSoldRequest. */
 interface Request {
   country?: string;
   items: { itemId: string; shopId: string; country?: string }[];
@@ -11,9 +11,9 @@ interface Request {
 const mostProblems = 100;
 
 /**
- * Makes one unit per item, in the order submitted; the same item twice is two units. The country
- * stands on every item or once beside them, and a request has one country (decisions, "variant-sold
- * body"). Faults: `invalid` naming the item whose country is missing or another.
+ * Plans one unit per item, in the order submitted; duplicates are separate units. The country is set on every
+ * item or once for the request, and a request has one country. Fault `invalid` names each item whose country
+ * is missing or differs.
  */
 export function plan(request: Message): Plan {
   const { country: common, items } = request as unknown as Request;

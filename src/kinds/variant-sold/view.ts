@@ -1,7 +1,7 @@
 import type { JobSnapshot, View } from '../kind.ts';
 import { aggregate, approvalStatus, batchStatus, inputText, isRejected, unitStatus } from '../states.ts';
 
-/** SubmitResponse: what the submit came to. */
+/** Returns the response to a submit (interface, SubmitResponse). */
 export function submitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,
@@ -13,7 +13,7 @@ export function submitted({ job }: JobSnapshot) {
   };
 }
 
-/** JobRetrieveResponse: state, progress text and every batch with a fresh link. */
+/** Shows the state, the progress and every batch with a fresh link (interface, JobRetrieveResponse). */
 export const retrieve: View = {
   needs: ['batches'],
   async show({ job, batches = [], link }) {
@@ -37,13 +37,13 @@ export const retrieve: View = {
   },
 };
 
-/** The aggregate of the interface ("Derived variant-sold aggregate"). */
+/** Returns the status that follows from the batches (interface, "Derived variant-sold aggregate"). */
 function derived({ total, success, failed }: { total: number; success: number; failed: number }): string {
   if (success + failed === 0) return 'pending';
   return success + failed < total ? 'processing' : aggregate(success, failed);
 }
 
-/** JobDownloadResponse: counts per item, and the merged file once it is written. */
+/** Shows the counts of items, and the merged file once it is written (interface, JobDownloadResponse). */
 export const download: View = {
   needs: ['counts'],
   async show({ job, counts, link }) {
@@ -59,7 +59,7 @@ export const download: View = {
   },
 };
 
-/** ItemDownloadResponse: one item with its record. */
+/** Shows one item with its record (interface, ItemDownloadResponse). */
 export const item: View = {
   needs: [{ unit: 'itemId' }],
   show({ job, unit: found }) {

@@ -6,7 +6,7 @@ function part(parent: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** What is about the visitor or about how the list was made, not about the product. */
+/** Members about the visitor or about how the listing was made. */
 const notProduct: readonly string[] = [
   'ads_keyword',
   'adsid',
@@ -24,7 +24,7 @@ const notProduct: readonly string[] = [
   'tracking_info',
 ];
 
-/** The product's fields in one object: the list's own, then those of the parts that hold them. */
+/** Merges the fields of a product: those of the entry, then those of its parts. */
 function merged(entry: JsonObject): JsonObject {
   const fields: JsonObject = { ...entry };
   for (const source of [part(entry, 'item_basic'), part(entry, 'item_data')]) {
@@ -40,7 +40,7 @@ function first(...values: (Json | undefined)[]): Json {
   return values.find((value) => value !== undefined && value !== null && value !== '') ?? null;
 }
 
-/** A scaled price; null for what means "none" or is hidden. */
+/** Returns a scaled price. Null for values that mean "none" or "hidden". */
 function price(...values: (Json | undefined)[]): number | null {
   return values.find((value): value is number => typeof value === 'number' && value > 0) ?? null;
 }
@@ -53,9 +53,9 @@ function rating(fields: JsonObject): JsonObject {
 }
 
 /**
- * A product of a listing, of any generation, in the interface's shape ("Search result file"): the
- * listed fields always there, null (an array: empty) where the site gives none; ids and scaled prices
- * as the site writes them, and the product's other fields beside them (decisions, "lists of A").
+ * Converts a listing's product of any generation (interface, "Search result file"). Listed fields are always
+ * present: null, or an empty array, if the site has no value. Ids, scaled prices and the product's other
+ * fields are copied unchanged.
  */
 export function card(entry: JsonObject): JsonObject {
   const fields = merged(entry);

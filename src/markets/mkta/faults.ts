@@ -12,10 +12,10 @@ const withdrawnPath = 10005;
 const suffixes = Object.values(regions).map(({ suffix }) => suffix);
 const notFound: readonly unknown[] = [266900002, 4];
 
-/** Where a robot is sent; a page that only takes visitors there is no answer either. */
+/** Paths that robots are redirected to. Pages that only redirect there are refusals as well. */
 const checks = /\/verify\/|\/traffic\/error/;
 
-/** Another country's host, by the suffix that it ends with. */
+/** Suffixes of other countries' hosts. */
 function isElsewhere(answer: PageAnswer): (target: URL) => boolean {
   const bare = (host: string) => host.replace(/^www\./, '');
   const asked = bare(URL.parse(answer.url)?.hostname ?? '');
@@ -31,7 +31,7 @@ function statusFaultOf(answer: PageAnswer): Fault {
     if (checks.test(headers.location ?? '')) return new Fault('page_blocked', 'the site asks for a check');
     return redirectFault(answer, isElsewhere(answer));
   }
-  // 404 too: it is about the path. Of an item the site says by its number that there is none.
+  // 404 is included because it is about the path. A missing item is reported by an error number.
   return new Fault('page_failed', `the site answered ${status}`);
 }
 
@@ -62,11 +62,10 @@ function isRefusal(body: JsonObject): boolean {
 }
 
 /**
- * The answer's JSON once it is known to be an answer. Faults: `page_blocked` for a refusal in
- * either form, a redirect to a check, and a check page; `page_login` and `page_region` for a login and
- * for another country's host; `page_not_found` only where the site says so by its number;
- * `page_throttled` with the wait asked for; `page_failed` for any other error of the site; for a web
- * page or nothing that of `strangePage`; `page_unreadable` for what else is not JSON.
+ * Parses the JSON of a response. Faults: `page_blocked` for a refusal, a redirect to a robot check, or a
+ * check page; `page_login` and `page_region` for a login and another country's host; `page_not_found` only
+ * for the site's error number; `page_throttled` with the requested delay; `page_failed` for any other error
+ * of the site; those of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
  */
 export function judged(answer: PageAnswer): JsonObject {
   const body = parse(answer);

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 
-/** Parts of a product page's answer. A part that the answer lacks is an empty object. */
+/** Parts of a product page's response. A missing part is an empty object. */
 export interface ItemPage {
   item: JsonObject;
   price: JsonObject;
@@ -16,7 +16,7 @@ function part(parent: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Id of an item or shop as decimal text, under its newer or older name; null when there is none. */
+/** Returns the id of an item or shop as decimal text, from its newer or older name. Null if there is none. */
 export function idOf(record: JsonObject, ...names: string[]): string | null {
   for (const name of names) {
     const id = record[name];
@@ -26,8 +26,10 @@ export function idOf(record: JsonObject, ...names: string[]): string | null {
   return null;
 }
 
-/** Finds the product in an answer of any generation: `data.item` with its sister parts, the item as
- *  `data` itself, or a top-level `item`. Fault `page_unreadable` when there is none. */
+/**
+ * Finds the product in a response of any generation: `data.item` with its sibling parts, the item as `data`,
+ * or a top-level `item`. Fault `page_unreadable` if there is none.
+ */
 export function itemPage(body: JsonObject): ItemPage {
   const data = part(body, 'data');
   const item = [data.item, data, body.item].find(
@@ -46,14 +48,14 @@ export function itemPage(body: JsonObject): ItemPage {
 
 const removed: readonly (Json | undefined)[] = ['banned', 'deleted', 'sip_deleted', 'sip_banned'];
 
-/** Longest that a page's times may lie ahead of ours, in seconds. */
+/** Maximum lead of a page's timestamps over the local clock, in seconds. */
 const clockSlack = 86_400;
 
 function positive(value: unknown): number | null {
   return typeof value === 'number' && value > 0 ? value : null;
 }
 
-/** Says what is impossible about an item's values, if anything: made-up answers give themselves away. */
+/** Describes an impossible value of an item, which reveals a made-up response. Null if there is none. */
 export function impossibility(item: JsonObject, at: number): string | null {
   const price = positive(item.price);
   const least = positive(item.price_min);
@@ -67,9 +69,8 @@ export function impossibility(item: JsonObject, at: number): string | null {
 }
 
 /**
- * Makes sure that the page is about the item asked for and that it can be true. Faults:
- * `page_mismatch` for another item or shop, or impossible values; `page_not_found` for an item that
- * was removed (decisions, "identity").
+ * Checks that the page is about the requested item and plausible. Faults: `page_mismatch` for another item or
+ * shop, or impossible values; `page_not_found` for a removed item.
  */
 export function checkItem(item: JsonObject, asked: JsonObject, at: number): void {
   const itemId = idOf(item, 'item_id', 'itemid');

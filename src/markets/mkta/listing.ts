@@ -8,13 +8,13 @@ import { withoutVisitors } from './visitors.ts';
 
 /** One page of a search, category or shop. */
 export interface Listing {
-  /** Products in the interface's shape, each once. */
+  /** Converted products without duplicates. */
   entries: JsonObject[];
-  /** Places that the page filled, duplicates and all: what paging counts. */
+  /** Number of entries including duplicates, which paging counts. */
   places: number;
-  /** How many there are altogether, as the site says; an estimate for searches. */
+  /** Total number of products as the site states it; an estimate for searches. */
   total: number | null;
-  /** Whether the site says that this is the last page. */
+  /** Whether the site marks the page as the last. */
   last: boolean | null;
 }
 
@@ -24,7 +24,7 @@ function inside(value: Json | undefined, ...path: string[]): Json | undefined {
   return found;
 }
 
-/** Every place where some generation of answers keeps its list. */
+/** Paths of the list in every generation of responses. */
 function* lists(body: JsonObject): Generator<Json | undefined> {
   for (const holder of [body, body.data]) {
     yield inside(holder, 'items');
@@ -71,9 +71,9 @@ function cardsOf(body: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads one page of a listing, of any generation. With `shopId` other shops' products are left out.
- * Faults: those of `judged`; `page_unreadable` for an answer without a list or with a list of
- * something else; `page_mismatch` when every product is another shop's, or more than one in ten cannot be true.
+ * Reads one page of a listing of any generation. With `shopId`, products of other shops are left out. Faults:
+ * those of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch` if
+ * every product belongs to another shop or more than 10 % are implausible.
  */
 export function readListing(answer: PageAnswer, shopId?: string): Listing {
   const body = withoutVisitors(judged(answer));

@@ -8,10 +8,13 @@ import { requestHeaders } from './regions.ts';
 
 const limit = 100;
 
-/** 50,000 items: no shop has more, so whatever goes on after that is no listing. */
+/** 50,000 items. No shop has more, so a longer listing is faulty. */
 const mostPages = 500;
 
-/** The request for a page of a shop's sold-out items: by its offset, and to a browser by its number from 0. */
+/**
+ * Builds the request for a page of a shop's sold-out items: by offset, and for a browser by page number from
+ * 0.
+ */
 export function soldOutRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     shopid: shopId,
@@ -30,7 +33,7 @@ export function soldOutRequest(shopId: string, region: string, offset: number, p
   };
 }
 
-/** The request for a page of a shop's active items, as that of the sold-out ones. */
+/** Builds the request for a page of a shop's active items. */
 export function activeRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     bundle: 'shop_page_category_tab_main',
@@ -46,7 +49,7 @@ export function activeRequest(shopId: string, region: string, offset: number, pa
   };
 }
 
-/** What one of a shop's two listings came to. */
+/** Result of one of a shop's two listings. */
 interface Collected {
   entries: number;
   end: PagingEnd;
@@ -81,9 +84,9 @@ async function* collect(
 }
 
 /**
- * Reads all items of a shop: the sold-out ones of the shop's search into the list `items`, then the
- * active ones into `rcmd_items`; each product once (interface, "Merchant result file"). The summary
- * is about `items`: `total_fetched`, `total_count` as the site says, `pages_fetched`, `has_more`.
+ * Reads all items of a shop without duplicates: the sold-out items into `items`, then the active ones into
+ * `rcmd_items` (interface, "Merchant result file"). The summary describes `items`: `total_fetched`,
+ * `total_count` as the site states it, `pages_fetched`, `has_more`.
  */
 export const merchant: ListReader = {
   sort: 'list',

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { BrowserPage } from '../../fetch/page.ts';
 
-/** The page where people look at an item, whose scripts ask for its data. */
+/** Returns the product page whose scripts request the item's data. */
 export function productPage({ shop_id, item_id }: JsonObject): BrowserPage {
   return { path: `/product/${shop_id}/${item_id}`, take: 'response', same: ['item_id', 'shop_id'] };
 }
 
-/** How a results page is sorted and narrowed: the request's name, then the page's. */
+/** Sort and filter parameters: name in the request, then name in the page's address. */
 const filters: Readonly<Record<string, string>> = {
   by: 'sortBy',
   order: 'order',
@@ -17,7 +17,7 @@ const filters: Readonly<Record<string, string>> = {
   official_mall: 'officialMall',
 };
 
-/** A results page of a search or category, counted from 0. What stands before "-cat" is for people only. */
+/** Returns a results page of a search or category, counted from 0. The text before "-cat" is arbitrary. */
 export function searchPage(input: JsonObject, page: number): BrowserPage {
   const { category_id, keyword } = input;
   const query = new URLSearchParams(category_id === undefined ? { keyword: String(keyword) } : {});
@@ -33,7 +33,7 @@ export function searchPage(input: JsonObject, page: number): BrowserPage {
   };
 }
 
-/** A page of a shop's items, counted from 0. It asks for more than one list: `same` tells which is meant. */
+/** Returns a page of a shop's items, counted from 0. The page requests several lists; `same` selects one. */
 export function shopPage(shopId: string, page: number, same: readonly string[]): BrowserPage {
   return { path: `/shop/${shopId}/search?page=${page}&sortBy=pop`, take: 'response', same };
 }

@@ -2,26 +2,28 @@ import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import type { Listing } from './listing.ts';
 
-/** How a listing is paged through. */
+/** Options for readPages(). */
 export interface Paging {
-  /** The request for the page that begins at this place; pages are counted from 0. */
+  /** Builds the request for the page at an offset; `page` counts from 0. */
   request(offset: number, page: number): PageRequest;
   read(answer: PageAnswer): Listing;
-  /** Places of a page. */
+  /** Entries per page. */
   limit: number;
-  /** Pages after which the listing is left, more or not. */
+  /** Maximum pages. */
   mostPages: number;
-  /** The site's total is exact: where nothing else tells the end, it does, not a short page. */
+  /** Whether the site's total is exact. The listing then ends at the total instead of at a short page. */
   exactTotal: boolean;
-  /** Asks once more when the first page is empty: no match and a silent refusal look alike. */
+  /**
+   * Whether an empty first page is requested again: a search without results and a silent refusal look alike.
+   */
   repeatEmpty: boolean;
 }
 
-/** What is known once the pages have ended. */
+/** Result of reading all pages. */
 export interface PagingEnd {
   pages: number;
   total: number | null;
-  /** Left at `mostPages` although the site had more. */
+  /** Whether the site has more pages than the maximum. */
   more: boolean;
 }
 
@@ -33,9 +35,10 @@ function isLast(listing: Listing, paging: Paging, next: number): boolean {
 }
 
 /**
- * Yields the products of a listing page by page, without those in `seen`, to which it adds. Ends
- * where the site says so, at an empty page, at a page that only repeats earlier ones, and, where the
- * site does not say whether more follows, at its exact total or at a short page. Faults: those of the fetch and of `read`.
+ * Yields the products of a listing page by page, without those in `seen`, to which it adds them. Ends at the
+ * page that the site marks as the last, at an empty page, at a page without new products, and, if the site
+ * does not mark the last page, at the exact total or at a short page. Faults: those of the fetch and of
+ * `read`.
  */
 export async function* readPages(
   fetch: FetchPage,
@@ -60,7 +63,7 @@ export async function* readPages(
       seen.add(id);
     }
     if (fresh.length > 0) yield fresh;
-    // Never further than a page, should the site add places of its own to one.
+    // The offset grows by one page at most, even if the site adds entries to a page.
     offset += Math.min(listing.places, paging.limit);
     if (!news || isLast(listing, paging, offset)) return { pages, total, more: false };
     if (pages >= paging.mostPages) return { pages, total, more: true };

@@ -1,8 +1,7 @@
-/** The site's prices are integers of this many to a currency unit, in every region and currency. */
+/** Scale of the site's integer prices, the same for every region and currency. */
 const scale = 100_000;
 
-/** A price in currency units from the site's scaled integer. Null for what is hidden or means "none":
- *  anything that is not a number, 0, and -1. */
+/** Converts a scaled price to currency units. Null for hidden or missing prices: no number, 0 and -1. */
 export function unscaled(price: unknown): number | null {
   return typeof price === 'number' && price > 0 ? price / scale : null;
 }

@@ -1,14 +1,14 @@
-/** What differs from region to region. */
+/** Properties of a region. */
 export interface Region {
-  /** Suffix of the hosts of submitted URLs (decisions, "mkta URLs"). */
+  /** Suffix of the hosts of submitted URLs. */
   suffix: string;
-  /** Minutes that the region's clocks are ahead of UTC. */
+  /** Time zone offset from UTC in minutes. */
   offsetMinutes: number;
-  /** Language that a browser of the region names. */
+  /** Value of the `accept-language` header. */
   language: string;
 }
 
-/** The regions of the market by code. */
+/** Regions of the market by code. */
 export const regions: Readonly<Record<string, Region>> = {
   id: { suffix: '.co.id', offsetMinutes: 420, language: 'id' },
   sg: { suffix: '.sg', offsetMinutes: 480, language: 'en' },
@@ -20,7 +20,7 @@ export const regions: Readonly<Record<string, Region>> = {
   br: { suffix: '.com.br', offsetMinutes: -180, language: 'pt-BR' },
 };
 
-/** Headers of every request to a region. No credentials and nothing computed to pass for a browser. */
+/** Returns the headers of every request to a region, without credentials or computed anti-bot values. */
 export function requestHeaders(region: string): Record<string, string> {
   const language = regions[region]?.language ?? 'en';
   return { accept: 'application/json', 'accept-language': language, 'x-api-source': 'pc' };

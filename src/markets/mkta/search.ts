@@ -8,7 +8,7 @@ import { requestHeaders } from './regions.ts';
 
 const limit = 60;
 
-/** The site shows no more pages of a search than this. */
+/** Maximum pages of a search that the site serves. */
 const mostPages = 100;
 
 const narrowing: readonly string[] = [
@@ -19,8 +19,10 @@ const narrowing: readonly string[] = [
   'official_mall',
 ];
 
-/** The request for a page of a search (`keyword`) or category (`category_id`): by its offset, and to a
- *  browser by its number from 0. */
+/**
+ * Builds the request for a page of a search (`keyword`) or category (`category_id`): by offset, and for a
+ * browser by page number from 0.
+ */
 export function searchRequest(input: JsonObject, region: string, offset: number, page: number): PageRequest {
   const category = input.category_id !== undefined;
   const query = new URLSearchParams({
@@ -44,8 +46,8 @@ export function searchRequest(input: JsonObject, region: string, offset: number,
 }
 
 /**
- * Reads all pages of a search or category into the list `items`; each product once. Summary:
- * `total_items` products kept, `total_count` as the site estimates it, `pages_fetched`, `has_more`.
+ * Reads all pages of a search or category into `items`, without duplicates. Summary: `total_items` in the
+ * result, `total_count` as the site estimates it, `pages_fetched`, `has_more`.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageName } from '../market.ts';
 import { regions } from './regions.ts';
 
-/** What a URL asks for: a reader's input, where, and the task type of the interface. */
+/** Parsed URL: a reader's input, the region, and the task type of the interface. */
 export interface ParsedUrl {
   input: JsonObject;
   region: string;
@@ -23,7 +23,7 @@ function regionOf(host: string): string {
 const orders: readonly string[] = ['asc', 'desc'];
 const sorts: readonly string[] = ['relevancy', 'ctime', 'sales', 'price', 'pop'];
 
-/** How a results page is sorted and narrowed: page's name, then the request's. */
+/** Sort and filter parameters: name in the page's address, then name in the request. */
 const filters: Readonly<Record<string, string>> = {
   minPrice: 'price_min',
   maxPrice: 'price_max',
@@ -71,9 +71,9 @@ function product(path: string): Omit<ParsedUrl, 'region'> {
 }
 
 /**
- * Reads a submitted URL (interface, marketplace A, rule 6; decisions, "mkta URLs"): the region by the
- * host's suffix, ids, keyword and sorting from path and query. Pages are fetched from the region's
- * configured origin, never from the URL's host. Throws an Error that says what is wrong with the URL.
+ * Parses a submitted URL (interface, "Marketplace A", rule 6): the region from the host's suffix; ids,
+ * keyword and sorting from the path and query. Pages are fetched from the region's configured origin, never
+ * from the URL's host. Throws an Error that describes the problem.
  */
 export function parseUrl(page: PageName, text: string): ParsedUrl {
   if (!URL.canParse(text)) throw new Error('not an absolute URL');

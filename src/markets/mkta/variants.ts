@@ -16,7 +16,7 @@ function texts(value: Json | undefined): string[] {
     : [];
 }
 
-/** Text, or null for none. */
+/** Returns non-blank text, else null. */
 function text(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -25,8 +25,10 @@ function number(...values: (Json | undefined)[]): number | null {
   return values.find((value): value is number => typeof value === 'number') ?? null;
 }
 
-/** Stock as far as the page tells it. A visitor without a session is shown a capped figure beside a
- *  null `normal_stock`: only "none left" can be believed then. */
+/**
+ * Returns the stock that the page states. Visitors without a session get a capped value with a null
+ * `normal_stock`; then only 0 is reliable.
+ */
 function stockOf(model: JsonObject, item: JsonObject): number | null {
   if (item.is_hide_stock === true) return null;
   const stock = number(model.stock, model.normal_stock);
@@ -129,8 +131,10 @@ function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObj
   };
 }
 
-/** Reads the variant-sold record of an item from its product page (interface, "Variant-sold result
- *  record"; decisions, "Records"). Money in currency units; null for what the page hides. */
+/**
+ * Reads an item's variant-sold record from its product page (interface, "Variant-sold result record"). Money
+ * is in currency units; hidden values are null.
+ */
 export const variants: RecordReader = {
   sort: 'record',
   read: async (input, { region, fetch }) =>

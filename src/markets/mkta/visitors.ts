@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 
-/** Blocks about the visitor or about reviewers, wherever they stand in an answer. */
+/** Members about the visitor or reviewers at any depth of a response. */
 const personal: ReadonlySet<string> = new Set([
   'adult_consent',
   'author_portrait',
@@ -32,9 +32,9 @@ function scrubbed(value: Json | undefined): Json | undefined {
 }
 
 /**
- * Takes what is about the visitor and about reviewers out of a freshly parsed answer, in place: the
- * `account` block of the answer and of its data, and addresses and reviewers' names at any depth.
- * A shop's own `account` is public and stays.
+ * Removes data about the visitor and reviewers from a parsed response, in place: the `account` of the
+ * response and of its data, and addresses and reviewers' names at any depth. A shop's own `account` is public
+ * and stays.
  */
 export function withoutVisitors(body: JsonObject): JsonObject {
   delete body.account;

@@ -4,9 +4,8 @@ import { list, object, objects, text } from '../fields.ts';
 const isPrice = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 /**
- * Whether a product page shows what the site has of the item: its title and a price, or the mask that hides
- * prices from everyone, and nothing that the site says it has left out, as it does for visitors without a
- * login (decisions, "get_pc_bulk `rescrape=false`").
+ * Returns whether a product page is complete: it has a title, a price or the mask that hides prices from
+ * everyone, and no sign that the site left something out, as it does for visitors without a login.
  */
 export function isWhole({ data }: JsonObject): boolean {
   const { product_price, removed_fields, item: inside } = object(data);

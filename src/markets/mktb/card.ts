@@ -3,23 +3,28 @@ import { count, integer, number, objects, percent, positive, rupiah, text } from
 import { isSite } from './graphql.ts';
 
 const aboutSales = /terjual|sold/i;
-/** Where the site puts the label with the number sold. */
+/** Positions of the label with the number sold. */
 const salesPositions: readonly unknown[] = ['integrity', 'ri_product_credibility'];
 
-/** Pieces sold, from the label of a product card ("2rb+ terjual": at least 2000), or null. */
+/**
+ * Returns the pieces sold from the label of a product card ("2rb+ terjual": at least 2000). Null if there is
+ * none.
+ */
 export function soldLabel(labels: Json | undefined): number | null {
   const sales = objects(labels).filter(({ title }) => aboutSales.test(text(title) ?? ''));
   const label = sales.find(({ position }) => salesPositions.includes(position)) ?? sales[0];
   return count(label?.title);
 }
 
-/** Stars of a product card, 1 to 5; null for an unrated product (0 or "") and for other scales. */
+/**
+ * Returns the stars of a product card, 1 to 5. Null for an unrated product (0 or "") and for other scales.
+ */
 export function stars(value: Json | undefined): number | null {
   const rating = positive(value);
   return rating !== null && rating <= 5 ? rating : null;
 }
 
-/** The first of the values that is a price, in rupiah, or null. */
+/** Returns the first value that is a price, in rupiah. Null if there is none. */
 export function price(...values: (Json | undefined)[]): number | null {
   for (const value of values) {
     const found = rupiah(value);
@@ -28,17 +33,17 @@ export function price(...values: (Json | undefined)[]): number | null {
   return null;
 }
 
-/** A count of reviews, written as a number or as text. */
+/** Returns the number of reviews from a number or text. */
 export function reviews(value: Json | undefined): number | null {
   return integer(value) ?? count(value);
 }
 
-/** Percent off, as a number or text ("20%"); null where the card does not say. */
+/** Returns the discount in percent from a number or text ("20%"). Null if the card has none. */
 export function discount(value: Json | undefined): number | null {
   return percent(value);
 }
 
-/** An id, as text; null where there is none, which the site writes as "" or 0. */
+/** Returns an id as text. Null for a missing one, which the site writes as "" or 0. */
 export function id(...values: (Json | undefined)[]): string | null {
   for (const value of values) {
     const found = text(value);
@@ -47,14 +52,14 @@ export function id(...values: (Json | undefined)[]): string | null {
   return null;
 }
 
-/** First part of the path of an address on the site, which names the shop; null without. */
+/** Returns the first path segment of an address on the site, which names the shop. Null if there is none. */
 export function shopOf(address: Json | undefined): string | null {
   const url = URL.parse(text(address) ?? '');
   if (!url || !isSite(url)) return null;
   return url.pathname.split('/').find((part) => part !== '') ?? null;
 }
 
-/** The card without what is about advertising and the visitor. */
+/** Returns the card without data about advertising and the visitor. */
 export function plain(card: JsonObject): JsonObject {
   const { ads, wishlist, topads, ...rest } = card;
   return rest;

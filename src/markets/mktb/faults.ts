@@ -6,7 +6,7 @@ import { integer, list, object, objects, text } from '../fields.ts';
 
 const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
 const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
-/** Trouble of the site's own, or a query that it no longer takes: says nothing of what was asked for. */
+/** Errors of the site's own, or of an outdated query, which say nothing about the requested item. */
 const trouble =
   /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
 
@@ -29,10 +29,10 @@ function judgeErrors(errors: Json[], thing: string, unknown: 'page_not_found' | 
 }
 
 /**
- * The first object under one of the `roots` of an answer's GraphQL data; the answer is one result or
- * an array of results. `thing` names what was asked for. Faults: those of `jsonOf`; GraphQL errors
- * without data by their words and codes; an error of unknown meaning, and a root that is null without
- * an error, as `unknown`; `page_unreadable` where there is no root at all.
+ * Returns the first object under one of the `roots` of a response's GraphQL data; the response is one result
+ * or an array of results. `thing` names the requested object in messages. Faults: those of jsonOf(); GraphQL
+ * errors without data by their messages and codes; `unknown` for an unknown error and for a null root without
+ * an error; `page_unreadable` for a missing root.
  */
 export function dataOf(
   answer: PageAnswer,

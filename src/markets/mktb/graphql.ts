@@ -1,22 +1,26 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 
-/** Where the site's own pages are: its addresses of products and shops start with it. */
+/** Base address of the site's own pages, products and shops. */
 export const site = 'https://www.tokopedia.com';
 
-/** Whether an address is on the site itself: its two path parts name a shop and a product. Promoted
- *  links and the merged sites' pages are on other hosts. */
+/**
+ * Returns whether an address is a product page of the site: its two path segments name a shop and a product.
+ * Promoted links and pages of merged sites have other hosts.
+ */
 export function isSite(url: URL): boolean {
   return /^(?:www\.|m\.)?tokopedia\.com$/.test(url.hostname);
 }
 
-/** A selection of fields with the type name asked for at every level, as the site's own pages do. */
+/** Builds a selection of fields with `__typename` at every level, as the site's own pages do. */
 export function typed(selection: string): string {
   return selection.replaceAll('}', ' __typename }').replace(/\s+/g, ' ').trim();
 }
 
-/** The request of one GraphQL operation, sent as an array of one as the site's own pages do. `page`: path
- *  and query of a page that sends it too; null where none is known. */
+/**
+ * Builds the request of a GraphQL operation, sent in an array as the site's own pages do. `page` is the path
+ * and query of a page that sends the same operation; null if none is known.
+ */
 export function operation(
   operationName: string,
   query: string,
@@ -48,5 +52,5 @@ export function pathOf(...parts: string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
-/** The part of the country that prices and stock are asked for: the site's default, central Jakarta. */
+/** Location for prices and stock: the site's default, central Jakarta. */
 export const place = { cityId: '176', districtId: '2274' } as const;

@@ -16,7 +16,7 @@ export const mktb: Market = {
   listedFields,
   ids,
   samples,
-  // A category is known by its number (interface, marketplace B).
+  // A category is identified by its number (interface, "Marketplace B").
   problemOf: (input) => {
     const keyword = String(input.keyword);
     if (!isCategory(input) || /^[0-9]{1,19}$/.test(keyword)) return null;

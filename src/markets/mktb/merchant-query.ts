@@ -18,7 +18,7 @@ const facts = [
   'shopHomeType',
 ];
 
-/** A shop's number and name, by number or by its name in addresses. */
+/** Queries a shop's number and name, by its number or its name in addresses. */
 export const shopQuery = [
   'query ShopInfoCore($id: Int!, $domain: String) {',
   `shopInfoByID(input: {shopIDs: [$id], fields: ${JSON.stringify(facts)}, domain: $domain, source: "shoppage"})`,
@@ -28,7 +28,7 @@ export const shopQuery = [
   '}',
 ].join(' ');
 
-/** A page of a shop's products. */
+/** Queries one page of a shop's products. */
 export const productsQuery = [
   'query ShopProducts($sid: String!, $source: String, $page: Int, $perPage: Int, $keyword: String,',
   '$etalaseId: String, $sort: Int, $user_districtId: String, $user_cityId: String, $user_lat: String,',

@@ -11,7 +11,7 @@ import { operation, pathOf, place } from './graphql.ts';
 import { productsQuery, shopQuery } from './merchant-query.ts';
 
 const perPage = 80;
-/** No shop of the site has this many pages: what would read on is not one. */
+/** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
 const deepest = 5000;
 const everything = 'etalase';
 
@@ -23,14 +23,14 @@ function shopRequest(shop: string): PageRequest {
   return operation('ShopInfoCore', shopQuery, variables, device, numeric ? null : pathOf(shop));
 }
 
-/** A shop's number, its name in addresses and its name for people. */
+/** A shop's number, its name in addresses and its display name. */
 interface Shop {
   sid: string;
   domain: string | null;
   name: string | null;
 }
 
-/** Which shop an answer is about. One that the site does not know is `page_not_found`. */
+/** Returns the shop of a response. Fault `page_not_found` for an unknown shop. */
 function shopOf(answer: PageAnswer, asked: string): Shop {
   const info = dataOf(answer, ['shopInfoByID'], 'shop', 'page_failed');
   const core = object(objects(info.result)[0]?.shopCore);
@@ -46,7 +46,7 @@ function shopOf(answer: PageAnswer, asked: string): Shop {
   return { sid, domain: text(core.domain), name: text(core.name) };
 }
 
-/** The page of a shop with these products; null for a shop whose name in addresses is not known. */
+/** Returns the shop's page with these products. Null if the shop's name in addresses is unknown. */
 function pageOf(domain: string | null, input: JsonObject, page: number): string | null {
   if (domain === null) return null;
   const etalase = text(input.etalase_id);
@@ -114,7 +114,7 @@ function listing(answer: PageAnswer): Listing {
   if (products.length === 0 && list(root.data).length > 0) {
     throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
   }
-  // Without links the listing ends at its first empty page.
+  // Without links, the listing ends at its first empty page.
   const links = root.links;
   return { products, more: links === undefined || links === null || text(object(links).next) !== null };
 }
@@ -125,11 +125,11 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a shop's products, all or one etalase's: `products` with the interface's fields, prices in
- * rupiah, and the site's other fields beside; the summary holds `store_name` and `total_products`,
- * the number given. `input` holds `shopid` (a number, or the shop's name in addresses),
- * `etalase_id`, `keyword` and `max_pages`. Ends where the site names no next page, at an empty page,
- * at a page without a new product, or at `max_pages`.
+ * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the interface's
+ * fields with prices in rupiah, and the site's other fields. The summary has `store_name` and
+ * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in addresses),
+ * `etalase_id`, `keyword` and `max_pages`. Ends if the site names no next page, at an empty page, at a page
+ * without new products, or at `max_pages`.
  */
 export const merchant: ListReader = {
   sort: 'list',

@@ -45,7 +45,7 @@ const basicInfo = `alias createdAt isQA id: productID shopID shopName minOrder m
   txStats { transactionSuccess transactionReject countSold paymentVerified itemSoldFmt }
   stats { countView countReview countTalk rating }`;
 
-/** Everything that a product page shows of its product, in one query. */
+/** Queries all product data of a product page. */
 export const productQuery = [
   'query PDPGetLayoutQuery($shopDomain: String, $productKey: String, $layoutID: String, $apiVersion: Float,',
   '$userLocation: pdpUserLocation, $extParam: String) {',

@@ -7,7 +7,7 @@ import { dataOf } from './faults.ts';
 import { isSite, operation, pathOf, place, site } from './graphql.ts';
 import { productQuery } from './product-query.ts';
 
-/** What is about the visitor or about people who wrote a review. */
+/** Members about the visitor or reviewers. */
 const personal: ReadonlySet<string> = new Set([
   'user',
   'userID',
@@ -20,7 +20,7 @@ const personal: ReadonlySet<string> = new Set([
   'reviewerName',
 ]);
 
-/** Listed fields of basicInfo (interface, "JSONL line shapes"): those a page lacks are null. */
+/** Listed fields of basicInfo (interface, "JSONL line shapes"). Those that a page lacks are null. */
 const listed = {
   id: null,
   shopID: null,
@@ -59,7 +59,7 @@ function request(input: JsonObject): PageRequest {
   );
 }
 
-/** The site writes one menu object, with "0" and "" where the shop has none. */
+/** The site writes a single menu object, with "0" and "" for a shop without menus. */
 function menus(menu: Json | undefined): Json[] {
   if (Array.isArray(menu)) return menu;
   return isObject(menu) && text(menu.name) !== null ? [menu] : [];
@@ -78,7 +78,7 @@ function basicInfoOf(site: JsonObject): JsonObject {
   };
 }
 
-/** The two path parts of a product's address, in lower case; null where it is no such address. */
+/** Returns the two path segments of a product's address in lower case. Null for any other address. */
 function partsOf(address: Json | undefined): { shop: string; key: string } | null {
   const url = URL.parse(text(address) ?? '', site);
   if (!url || !isSite(url)) return null;
@@ -86,8 +86,10 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
   return shop && key ? { shop: shop.toLowerCase(), key: key.toLowerCase() } : null;
 }
 
-/** Whether an answer is about the key asked for. Keys of one product: its alias, its address, those of
- *  its variants, and since the merger an ending of one of its long ids. */
+/**
+ * Returns whether a response is about the requested key. A product's keys are its alias, its address, those
+ * of its variants, and, since the sites' merger, a suffix of its long ids.
+ */
 function isSameKey(asked: string, basic: JsonObject, components: JsonObject[]): boolean {
   const children = components
     .flatMap(({ data }) => objects(data))
@@ -137,9 +139,9 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject {
 }
 
 /**
- * Reads a product page: the site's page layout under `data.variants`, its `basicInfo` with `menu` as
- * an array and the listed fields always there, its `components` beside (interface, "JSONL line
- * shapes"; decisions, "Records"). Prices are rupiah. `input` holds `shop_domain` and `product_key`.
+ * Reads a product page: the site's page layout under `data.variants`, with its `components` and its
+ * `basicInfo`, whose `menu` is an array and whose listed fields are always present (interface, "JSONL line
+ * shapes"). Prices are in rupiah. `input` has `shop_domain` and `product_key`.
  */
 export const product: RecordReader = {
   sort: 'record',

@@ -29,7 +29,7 @@ const categoryQuery = `query SearchProductQuery($params: String) { CategoryProdu
     labelGroups: label_groups { position title type } } }`,
 )} }`;
 
-/** Whether the task is a category's listing rather than a search. */
+/** Returns whether the input is a category rather than a search. */
 export function isCategory(input: JsonObject): boolean {
   return input.list_type === 'category';
 }
@@ -48,7 +48,7 @@ function shared(input: JsonObject, page: number, start: number): Record<string, 
   };
 }
 
-/** The page of the site with these results; null for a category without its slug. */
+/** Returns the site's page with these results. Null for a category without its slug. */
 function pageOf(input: JsonObject, page: number): string | null {
   const pmin = integer(input.pmin);
   const narrowing = { ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}), page: String(page) };
@@ -62,9 +62,9 @@ function pageOf(input: JsonObject, page: number): string | null {
 }
 
 /**
- * The request of a page, counted from 1. `carried` is what the answer before asked to be sent along;
- * it never replaces what this request says itself. A category's offset counts from 1, a search's from
- * 0 (as the site's own pages send them).
+ * Builds the request for a page, counted from 1. `carried` holds the parameters that the previous response
+ * asked for; they never override the request's own. The offset counts from 1 in categories and from 0 in
+ * searches, as in the site's own requests.
  */
 export function searchRequest(input: JsonObject, page: number, carried: string): PageRequest {
   const offset = (page - 1) * rows;

@@ -8,18 +8,18 @@ import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from '.
 import { dataOf } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
 
-/** Products where the request names no limit (interface, "Limits"). */
+/** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 5000;
-/** No listing of the site goes this deep: what would read on is not one. */
+/** Maximum pages of a listing. No listing of the site is as long, so a longer one is faulty. */
 const deepest = 2000;
 
 const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryProducts', 'searchProduct'];
 
 interface Listing {
   products: JsonObject[];
-  /** Products that the site counts; null where it does not say. */
+  /** Number of products as the site states it; null if it does not. */
   total: number | null;
-  /** What the site wants to be sent with the next page's request. */
+  /** Parameters for the request of the next page. */
   carried: string;
 }
 
@@ -29,7 +29,7 @@ function productsOf(root: JsonObject): Json {
   return Array.isArray(products) ? products : null;
 }
 
-/** A page's products in any of the site's generations. A refusal is a fault, never an empty page. */
+/** Returns the products of a page of any generation. A refusal is a fault, never an empty page. */
 function listing(answer: PageAnswer): Listing {
   const root = dataOf(answer, roots, 'listing', 'page_failed');
   const header = object(root.header);
@@ -38,7 +38,7 @@ function listing(answer: PageAnswer): Listing {
   const code = text(header.responseCode);
   const message = text(header.errorMessage);
   const failed = (code !== null && code !== '0') || message !== null;
-  // Other codes come with products too, for a corrected or a related keyword.
+  // Other codes also accompany products, for a corrected or a related keyword.
   if (products.length === 0 && failed) {
     const words = message === null ? '' : `: ${message.slice(0, 200)}`;
     throw new Fault('page_failed', `the search answered code ${code ?? 'none'} and no products${words}`);
@@ -46,7 +46,7 @@ function listing(answer: PageAnswer): Listing {
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
     throw new Fault('page_unreadable', 'the search answer holds no list of products');
   }
-  // A category's count has been seen to count the page alone.
+  // A category's count can be that of the page alone.
   const counted = integer(root.count);
   return {
     products,
@@ -101,7 +101,7 @@ function entry(product: JsonObject): JsonObject {
   };
 }
 
-/** The site's own minimum price lets cheaper promoted products through. */
+/** The site's minimum price does not apply to promoted products. */
 function atLeast(entries: JsonObject[], pmin: number | null): JsonObject[] {
   if (pmin === null || pmin <= 0) return entries;
   return entries.filter((entry) => (number(entry.price) ?? 0) >= pmin);
@@ -117,10 +117,10 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads searches and categories: `products` with the interface's fields, prices in rupiah, and the
- * site's other fields beside. `input` holds `list_type`, `keyword` (a category's number for a
- * category), `category`, `pmin` and `product_limit`. Ends at the limit, at an empty page, at the
- * site's total, or at a page without a new product.
+ * Reads a search or category into `products`: the interface's fields with prices in rupiah, and the site's
+ * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
+ * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
+ * products.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -4,7 +4,7 @@ import type { PageAnswer } from '../../fetch/page.ts';
 import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { integer, text } from '../fields.ts';
 
-/** The site's envelope with its data known to be there. */
+/** The site's envelope, with data. */
 export interface Envelope {
   code: number | null;
   status: string | null;
@@ -25,9 +25,9 @@ function judgeCode(code: number | null, status: string | null, words: string, th
 }
 
 /**
- * The envelope `{code, status, data}` of an answer about a `thing`. Faults: those of `jsonOf`; for an
- * envelope that says no by its code and status; `page_not_found` for empty data; `page_unreadable`
- * for what is no envelope.
+ * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in messages.
+ * Faults: those of jsonOf(); by code and status for an error; `page_not_found` for empty data;
+ * `page_unreadable` for anything that is not an envelope.
  */
 export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
   const root = jsonOf(answer);

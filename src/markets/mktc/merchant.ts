@@ -10,9 +10,9 @@ import { address, headers } from './site.ts';
 import { merchantType } from './summary.ts';
 
 const perPage = 40;
-/** Products where the request names no limit (interface, "Limits"). */
+/** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 1500;
-/** No shop of the site has this many pages: what would read on is not one. */
+/** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
 const deepest = 5000;
 
 const filters = ['categoryids', 'keyword', 'brand'] as const;
@@ -83,11 +83,11 @@ function entry(product: JsonObject): JsonObject {
 
 interface Listing {
   products: JsonObject[];
-  /** The shop's name; null where the page does not say. */
+  /** Name of the shop; null if the page does not state it. */
   name: string | null;
-  /** The page shows the shop itself, not only products. */
+  /** Whether the page shows the shop itself and not only products. */
   isShop: boolean;
-  /** Last page by the site's count and products by it; null where it does not say. */
+  /** Number of the last page and of products as the site states them; null if it does not. */
   lastPage: number | null;
   total: number | null;
 }
@@ -119,7 +119,7 @@ function listing(answer: PageAnswer, input: JsonObject): Listing {
   };
 }
 
-/** A first page without products and without the shop: empty only if the filters made it so. */
+/** A first page with neither products nor the shop is empty only if the filters excluded everything. */
 async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | null> {
   const filtered = filters.some((name) => text(input[name]) !== null);
   const bare = filtered ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input) : null;
@@ -127,11 +127,13 @@ async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | 
   throw new Fault('page_not_found', `the site knows no shop ${text(input.shopid)}`);
 }
 
-/** What the site answers to a page that it does not have. */
+/** Response to the request of a page that does not exist. */
 const noSuchPage: readonly number[] = [400, 404, 410, 422];
 
-/** A page past the last by the site's count, which names no more than so many pages (20 seen) however
- *  many products there are. Null where the site has no such page. */
+/**
+ * Reads a page beyond the stated last page: the site states at most 20 pages, however many products there
+ * are. Null if the page does not exist.
+ */
 async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Promise<Listing | null> {
   const answer = await fetch(pageRequest(input, page));
   return noSuchPage.includes(answer.status) ? null : listing(answer, input);
@@ -147,10 +149,10 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a shop's products: `products` with the interface's fields, prices in rupiah, and the site's
- * other fields beside; the summary holds `store_name`. `input` holds `shopid` (the merchant code),
- * `categoryids`, `keyword`, `brand` and `limit`. Ends at the limit, at the last page by the site's
- * count, at an empty page, or at a page without a new product.
+ * Reads a shop's products into `products`: the interface's fields with prices in rupiah, and the site's other
+ * fields. The summary has `store_name`. `input` has `shopid` (the merchant code), `categoryids`, `keyword`,
+ * `brand` and `limit`. Ends at the limit, at the stated last page, at an empty page, or at a page without new
+ * products.
  */
 export const merchant: ListReader = {
   sort: 'list',

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../base/json.ts';
 import type { BrowserPage } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 
-/** What stands in an address for people only, before the id that counts. */
+/** Placeholder for the readable part of an address before the id. */
 const slug = '-';
 
 function path(...parts: unknown[]): string {
   return parts.map((part) => `/${encodeURIComponent(String(part).trim())}`).join('');
 }
 
-/** The page where people look at a product, whose scripts ask for its summary and its description. */
+/** Returns the product page whose scripts request the summary and the description. */
 export function productPage(input: JsonObject): BrowserPage {
   const query = new URLSearchParams();
   const sku = text(input.sku)?.trim();
@@ -20,8 +20,7 @@ export function productPage(input: JsonObject): BrowserPage {
   return { path: `${path('p', slug, input.formattedId)}${narrowed}`, take: 'response' };
 }
 
-/** A page of a shop's products, counted from 1, by its first place. The names of its filters are those of
- *  the request. */
+/** Returns a page of a shop's products at an offset. Filters have the same names as in the request. */
 export function merchantPage(input: JsonObject, page: number, start: number): BrowserPage {
   const query = new URLSearchParams({ page: String(page), start: String(start) });
   const keyword = text(input.keyword);

@@ -14,7 +14,7 @@ function pathOf(input: JsonObject, page: string): string {
 
 function summaryRequest(input: JsonObject): PageRequest {
   const query = new URLSearchParams({
-    // Without one the site chooses its default.
+    // Without one, the site chooses its default.
     pickupPointCode: text(input.pickupPointCode) ?? '',
     cnc: 'false',
     defaultItemSku: text(input.sku)?.trim() ?? '',
@@ -27,15 +27,15 @@ function descriptionRequest(input: JsonObject): PageRequest {
   return { path: pathOf(input, 'description'), headers, page: productPage(input) };
 }
 
-/** An id without its prefix and without a pickup point behind it, in capitals. */
+/** Returns an id without its prefix and pickup point, in upper case. */
 function bare(id: unknown): string | null {
   const found = /^(?:[a-z]{2}--)?(.+?)(?:[_-]PP-\w+)?$/i.exec(text(id)?.trim() ?? '')?.[1];
   return found?.toUpperCase() ?? null;
 }
 
 /**
- * A page must be about the product of `formattedId` and, where that or `sku` names one item, about that
- * item: a sibling has another price and stock.
+ * Checks that a page is about the product of `formattedId` and, if that or `sku` names one item, about that
+ * item: its siblings have other prices and stock. Fault `page_mismatch`.
  */
 function checkIdentity(data: JsonObject, input: JsonObject): void {
   const item = bare(data.itemSku);
@@ -77,7 +77,9 @@ function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObjec
   };
 }
 
-/** What the description's own request gives; nothing where it fails: a page without it is a page. */
+/**
+ * Fetches the description. Returns nothing if the request fails, because a page without it is still valid.
+ */
 async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise<JsonObject> {
   try {
     const { data } = envelopeOf(await fetch(descriptionRequest(input)), 'description');
@@ -90,10 +92,10 @@ async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise
 }
 
 /**
- * Reads a product page: `{status, statusCode, message, data: {summary, items}}` from the site's
- * envelope, listed fields mapped, the page's options as `items` (interface, "JSONL line shapes";
- * decisions, "Records"). `read` adds what the page's description has, which is a request of its own.
- * Prices are rupiah. `input` holds `formattedId`, `sku`, `pickupPointCode`.
+ * Reads a product page: `{status, statusCode, message, data: {summary, items}}` of the site's envelope, with
+ * listed fields mapped and the page's options as `items` (interface, "JSONL line shapes"). `read` adds the
+ * description, which is a separate request. Prices are in rupiah. `input` has `formattedId`, `sku` and
+ * `pickupPointCode`.
  */
 export const product: RecordReader = {
   sort: 'record',

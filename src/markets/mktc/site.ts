@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import { text } from '../fields.ts';
 
-/** Where the site's own pages are: relative addresses of answers start here. */
+/** Base of relative addresses in responses. */
 export const site = 'https://www.blibli.com';
 
 /** Headers that the site's own pages send. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { count, integer, list, number, object, objects, positive, rupiah, text, without } from '../fields.ts';
 import { address } from './site.ts';
 
-/** What is about the visitor or about people who wrote a review. */
+/** Members about the visitor or reviewers. */
 const personal: ReadonlySet<string> = new Set([
   'shippingAddress',
   'deliveryAddress',
@@ -18,12 +18,12 @@ const personal: ReadonlySet<string> = new Set([
   'userName',
 ]);
 
-/** The page's data without what is about the visitor and reviewers (decisions, "personal data"). */
+/** Returns the page's data without data about the visitor and reviewers. */
 export function impersonal(data: JsonObject): JsonObject {
   return object(without(data, personal));
 }
 
-/** Name of the narrowest category. */
+/** Returns the name of the narrowest category. */
 function categoryOf(data: JsonObject): string | null {
   const categories = [objects(data.categories), objects(data.masterCategories)].find(
     ({ length }) => length > 0,
@@ -45,7 +45,7 @@ function statusOf(data: JsonObject): string | null {
   return tag ?? text(data.status) ?? text(object(data.merchant).status);
 }
 
-/** "OFFICIAL" for an official shop, else the level that the site names. */
+/** Returns "OFFICIAL" for an official shop, else the level that the site states. */
 export function merchantType(official: Json | undefined, level?: Json): string | null {
   return official === true ? 'OFFICIAL' : text(level);
 }
@@ -55,12 +55,12 @@ function stars(review: JsonObject): number | null {
   return rating !== null && rating <= 5 ? rating : null;
 }
 
-/** An item's SKU from an option's id, such as "is--ABC-60001-00001-00002_PP-3000001". */
+/** Returns the SKU of an option's id, such as "is--ABC-60001-00001-00002_PP-3000001". */
 function skuOf(id: Json | undefined): string | null {
   return /^(?:is|ps|pc)--(.+?)(?:[_-]PP-\w+)?$/.exec(text(id) ?? '')?.[1] ?? null;
 }
 
-/** The variants of a product, as the page lists them, each with its `sku`. */
+/** Returns the variants of a product in the page's order, each with its `sku`. */
 export function itemsOf(data: JsonObject): Json[] {
   return objects(data.options).map((option) => {
     const { id = null, sku, itemSku, ...rest } = option;
@@ -69,9 +69,9 @@ export function itemsOf(data: JsonObject): Json[] {
 }
 
 /**
- * The summary of a product: the interface's listed fields, mapped, and every other field of the page
- * beside them under its own name. A page's `brand` object, whose name the listed field has, is kept as
- * `brandDetail`. Prices are rupiah.
+ * Returns the summary of a product: the interface's listed fields, and every other field of the page under
+ * its own name. The page's `brand` object is kept as `brandDetail`, because a listed field has that name.
+ * Prices are in rupiah.
  */
 export function summaryOf(page: JsonObject): JsonObject {
   const data = impersonal(page);

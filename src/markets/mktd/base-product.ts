@@ -12,7 +12,7 @@ import {
   stockOf,
 } from './reading.ts';
 
-/** Prices of a sku: an object with `real_price`, or the decimals of the newer pages. */
+/** Returns the prices of a SKU: from an object with `real_price`, or from the decimals of newer pages. */
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
   const real = object(price.real_price);
   const original = object(price.original_price);
@@ -77,7 +77,7 @@ function specificationsOf(value: Json | undefined): Property[] {
 
 /**
  * Reads the older generation of `product_info`: a `product_base` with title, images, price texts and
- * specifications beside `skus`, `seller` and `product_detail_review`; or the same fields flat, without a
+ * specifications beside `skus`, `seller` and `product_detail_review`; or the same fields without a
  * `product_base`.
  */
 export function readBaseProduct(info: JsonObject): Reading {

@@ -4,16 +4,16 @@ import { number, object, text } from '../fields.ts';
 import { find, type HtmlPage, words } from '../html.ts';
 import { strangePage } from '../strange-page.ts';
 
-/** Marks of the captcha widget that product pages never hold; the bare word "captcha" is on every page. */
+/** Markers of the captcha widget. Product pages contain the word "captcha" but none of these. */
 const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
 const checkTitles = /security check|verify|captcha|access denied|just a moment/i;
-/** How the site says, in its regions' languages, that a product is withdrawn or sold elsewhere only. */
+/** Messages for a product that is withdrawn or sold elsewhere only, in the languages of the regions. */
 const awayWords =
   /not (?:available|for sale) in (?:this|the|your) (?:country|region)|product (?:is )?(?:not available|no longer available|unavailable)|no longer exists|ไม่พร้อมใช้งาน|produk (?:ini )?tidak tersedia|tidak tersedia di (?:negara|wilayah)|produk tidak ditemukan|không (?:có sẵn|khả dụng|còn bán)|sản phẩm không tồn tại/i;
 
 const regionLocked = 23002102;
 
-/** The fault for a page that holds no product data at all: by the site's own words, else as any page. */
+/** Returns the fault for a page without product data: by the site's message, else as unexpectedPage(). */
 export function withoutData(html: string, page: HtmlPage): Fault {
   const title = words(find(page.root, 'title'));
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
@@ -29,17 +29,17 @@ export function withoutData(html: string, page: HtmlPage): Fault {
   return strangePage(html, 'the product');
 }
 
-/** Region that an address of the site is for; undefined where it names none. */
+/** Returns the region of an address of the site. Undefined if it names none. */
 function regionOf({ hostname, pathname }: URL): string | undefined {
   return (/^\/shop\/([a-z]{2})(?:\/|$)/.exec(pathname) ?? /^shop-([a-z]{2})\./.exec(hostname))?.[1];
 }
 
-/** Tells which addresses of the site are for other regions than one. */
+/** Returns a function that accepts addresses of the site for other regions. */
 export function outside(region: string): (target: URL) => boolean {
   return (target) => ![undefined, region].includes(regionOf(target));
 }
 
-/** The fault for product data that hold no product; `page` is the route's data, `data` the product's. */
+/** Returns the fault for product data without a product. `page` is the route's data, `data` the product's. */
 export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
   const code = number(data.error_code) ?? 0;
   const said = text(data.error_message)?.slice(0, 200);

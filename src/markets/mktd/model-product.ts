@@ -12,7 +12,7 @@ import {
   stockOf,
 } from './reading.ts';
 
-/** Values of properties: their names joined, as a property may have several. */
+/** Returns the names of a property's values, joined. */
 function valuesOf(property: JsonObject): string {
   return objects(property.property_values)
     .map((value) => text(value.property_value_name))
@@ -29,7 +29,7 @@ function specificationsOf(model: JsonObject): Property[] {
     .filter((entry): entry is Property => entry.name !== null && entry.value !== null);
 }
 
-/** Images of sale property values by the value's name. */
+/** Returns the images of sale property values, by the value's name. */
 function valueImages(model: JsonObject): Map<string, string> {
   const images = new Map<string, string>();
   for (const property of objects(model.sale_properties)) {
@@ -42,7 +42,7 @@ function valueImages(model: JsonObject): Map<string, string> {
   return images;
 }
 
-/** Price entries by sku id, whether the page keeps them in an object or in a list. */
+/** Returns the price entries by SKU id, from an object or an array. */
 function pricesById(value: Json | undefined): Map<string, JsonObject> {
   const entries = Array.isArray(value)
     ? objects(value).map((price) => [String(price.sku_id), price] as const)
@@ -76,8 +76,8 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
 }
 
 /**
- * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (which alone has
- * prices), `seller_model` and `review_model`; shop and reviews may stand in `data` instead.
+ * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (the only source of
+ * prices), `seller_model` and `review_model`; shop and reviews can be in `data` instead.
  */
 export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonObject): Reading {
   const model = object(info.product_model);

@@ -9,7 +9,7 @@ import type { Property, Reading } from './reading.ts';
 import { productRequest } from './regions.ts';
 import { type ProductData, productData } from './router-data.ts';
 
-/** Names of members that are about buyers and visitors, at any depth of the page's data. */
+/** Members about buyers and visitors at any depth of the page's data. */
 const personal: ReadonlySet<string> = new Set([
   'review_items',
   'review_user',
@@ -24,18 +24,20 @@ const personal: ReadonlySet<string> = new Set([
   'default_address_id',
 ]);
 
-/** Names of a record that the page's own data do not get, and what only says that it has none. */
+/** Names that the page's own data must not override, and members that only mark missing data. */
 const taken: ReadonlySet<string> = new Set(['product', 'skus', 'error_code', 'error_message']);
 
-/** What the regions' pages call a brand among the specifications. */
+/** Names of the brand in specifications, by language. */
 const brandNames: ReadonlySet<string> = new Set(
   ['Brand', 'Brand Name', 'Merek', 'Jenama', 'Thương hiệu', 'ยี่ห้อ', 'แบรนด์', 'Tatak', '品牌'].map((name) =>
     name.toLowerCase(),
   ),
 );
 
-/** An id of 19 digits is above what a JSON number can hold: one that came as a number matches when it
- *  is the nearest to the id asked for. */
+/**
+ * Returns whether an id matches the requested one. An id of 19 digits exceeds the precision of a JSON number,
+ * so a number matches if it is the nearest to the requested id.
+ */
 function sameId(found: Json | undefined, asked: string): boolean {
   return typeof found === 'number' ? found === Number(asked) : text(found) === asked;
 }
@@ -71,7 +73,7 @@ function stockOf({ skus }: Reading): number | null {
   return stocks.length === 0 ? null : stocks.reduce((sum, stock) => sum + stock, 0);
 }
 
-/** The page's own address for the product, without what follows the visitor through the site. */
+/** Returns the page's own address of the product without tracking parameters. */
 function addressOf(addresses: readonly string[], id: string): string | null {
   return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
 }
@@ -122,7 +124,7 @@ function checked(reading: Reading, { info, addresses }: ProductData, asked: stri
   throw new Fault('page_mismatch', `the page is about product ${other}, not ${asked}`);
 }
 
-/** The page's own product data, under the names that the listed fields leave free. */
+/** Returns the page's own product data, without the names of listed fields. */
 function besides({ data, others }: ProductData): JsonObject {
   const shop = others.get('shop_info');
   const all = object(without(shop ? { shop_info: shop, ...data } : data, personal));
@@ -145,10 +147,10 @@ function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObj
 }
 
 /**
- * Reads a product page of either generation into one shape (interface, "JSONL line shapes", D): the listed
- * fields in `product` and `skus`, with money in currency units, and beside them the page's own product data
- * under their own names, without buyers and visitors. `input`: product_id, country. Faults: those of
- * `productData`; `page_not_found` for a product taken down; `page_mismatch` for another product's page.
+ * Reads a product page of either generation (interface, "JSONL line shapes", D): the listed fields in
+ * `product` and `skus` with money in currency units, and the page's own product data without buyers and
+ * visitors. `input` has `product_id` and `country`. Faults: those of productData(); `page_not_found` for a
+ * withdrawn product; `page_mismatch` for another product's page.
  */
 export const product: RecordReader = {
   sort: 'record',

@@ -3,16 +3,16 @@ import { integer, list, object, positive, text } from '../fields.ts';
 import { priceAmount } from '../money.ts';
 import { parseJson } from '../script-json.ts';
 
-/** A name with its value, as pages list them. */
+/** A name with its value. */
 export interface Property {
   name: string;
   value: string;
 }
 
-/** One way to buy the product. Money in currency units; null where the page does not say. */
+/** A variant of the product. Money is in currency units; values that the page lacks are null. */
 export interface Sku {
   id: string | null;
-  /** The values chosen, in the page's order: "Black, S". */
+  /** Selected values in the page's order: "Black, S". */
   name: string | null;
   price: number | null;
   original_price: number | null;
@@ -23,14 +23,14 @@ export interface Sku {
   properties: Property[];
 }
 
-/** What either generation of pages says of a product, in one form. Null where it does not say. */
+/** Product data of either generation. Values that the page lacks are null. */
 export interface Reading {
   id: Json | undefined;
   title: string | null;
   description: string | null;
   images: string[];
   specifications: Property[];
-  /** Lowest sale price that the page itself states for the product. */
+  /** Lowest sale price that the page states. */
   price: number | null;
   originalPrice: number | null;
   currency: string | null;
@@ -39,35 +39,38 @@ export interface Reading {
   reviews: number | null;
   seller: JsonObject | null;
   status: Json;
-  /** Brand by an entry of its own, not by a specification. */
+  /** Brand from its own entry, not from a specification. */
   brand: string | null;
   skus: Sku[];
 }
 
-/** The first address of an image entry: an object with `url_list`, or an address itself. */
+/** Returns the first address of an image entry: an object with `url_list`, or an address. */
 export function imageUrl(value: Json | undefined): string | null {
   return text(value) ?? text(list(object(value).url_list)[0]) ?? text(object(value).url);
 }
 
-/** Addresses of a list of image entries, in order. */
+/** Returns the addresses of a list of image entries, in order. */
 export function imageUrls(value: Json | undefined): string[] {
   return list(value)
     .map(imageUrl)
     .filter((url) => url !== null);
 }
 
-/** An amount from a display text; null for none, for 0 and for amounts masked with "?" or "*". */
+/** Returns the amount in a display text. Null for none, 0, and amounts masked with "?" or "*". */
 export function shownAmount(value: Json | undefined): number | null {
   return typeof value !== 'string' || /[?*]/.test(value) ? null : positive(priceAmount(value));
 }
 
-/** Units in stock: a whole number that is not negative. */
+/** Returns the units in stock if they are a non-negative integer, else null. */
 export function stockOf(value: Json | undefined): number | null {
   const units = integer(value);
   return units !== null && units >= 0 ? units : null;
 }
 
-/** A seller with its id and name first and the page's own fields beside; null where the page names none. */
+/**
+ * Returns a seller with its id and name first, followed by the page's own fields. Null if the page names
+ * none.
+ */
 export function sellerOf(id: string | null, name: string | null, ...parts: JsonObject[]): JsonObject | null {
   return id === null && name === null ? null : { ...Object.assign({}, ...parts), id, name };
 }
@@ -82,8 +85,10 @@ function blockTexts(value: Json | undefined, texts: string[]): void {
   for (const name of nested) blockTexts(value[name], texts);
 }
 
-/** A description's words: of a list of text and image blocks, also one written as JSON text, the texts,
- *  a line each; of any other text, the text. */
+/**
+ * Returns the text of a description: one line per text of an array of text and image blocks, which can also
+ * be encoded as JSON text; any other text unchanged.
+ */
 export function descriptionText(value: Json | undefined): string | null {
   const blocks = typeof value === 'string' ? (parseJson(value) ?? value) : value;
   const texts: string[] = [];

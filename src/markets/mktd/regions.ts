@@ -1,6 +1,6 @@
 import type { PageRequest } from '../../fetch/page.ts';
 
-/** Languages that a browser of a region names, by region code. */
+/** Values of the `accept-language` header by region. */
 const languages: Readonly<Record<string, string>> = {
   id: 'id-ID',
   my: 'en-MY',
@@ -14,8 +14,8 @@ const languages: Readonly<Record<string, string>> = {
 export const regions: readonly string[] = Object.keys(languages);
 
 /**
- * The request for a product's page. The shop of region id has moved to a site that knows the short path
- * only; elsewhere the path names the region. No credentials, nothing computed to pass for a browser.
+ * Builds the request for a product page. The shop of region id moved to a site with short paths; elsewhere
+ * the path names the region. It has no credentials or computed anti-bot values.
  */
 export function productRequest(productId: string, region: string): PageRequest {
   const id = encodeURIComponent(productId);

@@ -7,15 +7,15 @@ import { attribute, bodyText, byId, find, findAll, type HtmlPage, parseHtml, scr
 import { jsonAfter, parseJson } from '../script-json.ts';
 import { outside, withoutData, withoutProduct } from './faults.ts';
 
-/** Where a page's data about its product lie. */
+/** Location of a product's data in a page. */
 export interface ProductData {
   /** `component_data` of the product component: product_info, categories, shop_info, sale_region, … */
   data: JsonObject;
-  /** Its `product_info`. */
+  /** `product_info` of the product component. */
   info: JsonObject;
   /** `component_data` of the page's other components, by `component_type`. */
   others: ReadonlyMap<string, JsonObject>;
-  /** Addresses that the page gives for itself, the canonical one first. */
+  /** Addresses of the page itself, the canonical one first. */
   addresses: readonly string[];
 }
 
@@ -43,8 +43,10 @@ function embedded(page: HtmlPage): Json | undefined {
   return undefined;
 }
 
-/** The data of the one route that the page is for: in an HTML page the others are null; the answer of
- *  the loader is the route's data itself. */
+/**
+ * Returns the data of the page's route. In HTML the data of other routes are null; a response of the loader
+ * is the route's data itself.
+ */
 function routeData(root: JsonObject): JsonObject | undefined {
   const inner = isObject(root.data) && 'page_config' in root.data ? root.data : root;
   if (isObject(inner.page_config)) return inner;
@@ -69,10 +71,10 @@ function typeOf(component: JsonObject): string {
 }
 
 /**
- * Finds the product's data in an answer: router data embedded in an HTML page, or the bare JSON that the
- * page's loader answers. Faults: by status; `page_blocked` for a security check, `page_not_found` for a
- * product that is withdrawn or not offered in the region, `page_region` for a page that is another region's,
- * those of `strangePage` for other pages without data, `page_unreadable` for data of another shape.
+ * Finds the product's data in a response: router data embedded in HTML, or the JSON of the page's loader.
+ * Faults: by status; `page_blocked` for a security check; `page_not_found` for a product that is withdrawn or
+ * not offered in the region; `page_region` for another region's page; those of unexpectedPage() for other
+ * pages without data; `page_unreadable` for data in an unknown form.
  */
 export function productData(answer: PageAnswer, region: string): ProductData {
   const isOutside = outside(region);

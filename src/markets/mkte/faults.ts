@@ -7,7 +7,7 @@ import { regions } from './regions.ts';
 
 const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
 const checkMarks = /api-services-support@|awswaf\.com|aws-waf-token|id="challenge-container"/i;
-/** How the "Continue shopping" page words its one button, in the stores' languages. */
+/** Labels of the button of the "Continue shopping" page, by language. */
 const continueWords =
   /continue shopping|weiter shoppen|mit dem einkauf(?:en)? fortzufahren|continuer (?:les|vos|mes) achats|continua(?:re)? (?:a fare |con gli |gli )?acquisti|seguir comprando|continuar comprando|ショッピングを続ける|買い物を続ける/i;
 const goneTitles =
@@ -15,12 +15,15 @@ const goneTitles =
 const sorryTitles =
   /something went wrong|service unavailable|tut uns leid|une erreur (?:s'est produite|est survenue)|si è verificato un (?:errore|problema)|se ha producido un error|ご迷惑をおかけして/i;
 
-/** Longest page that can be a check or an apology: such pages stay below 20 kB. */
+/** Maximum length of a robot check or an apology page in characters; they stay below 20 kB. */
 const shortPage = 60_000;
 
 const hosts: readonly string[] = Object.values(regions).map(({ host }) => host);
 
-/** Whether an address is a store's own: a redirect that leaves its origin for one leads to another region. */
+/**
+ * Returns whether an address belongs to one of the stores. A redirect from an origin to one leads to another
+ * region.
+ */
 function isStore({ hostname }: URL): boolean {
   return hosts.includes(hostname) || hosts.includes(`www.${hostname}`);
 }
@@ -40,12 +43,11 @@ function isGone(page: HtmlPage, title: string): boolean {
 }
 
 /**
- * The page of an answer as HTML, once it is known to be no refusal. `content` tells whether the page holds
- * what was asked for: words of refusals count only where it does not. Faults: `page_blocked` for a robot
- * check or a "Continue shopping" page, with any status; by status, `page_region` for a redirect to another
- * store; for pages with status 200 `page_login` for a sign-in, `page_throttled` for the site's apology,
- * `page_not_found` for its dog page, `page_unreadable` for a page that ends before its end, else that of
- * `strangePage`.
+ * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
+ * refusals count only if it does not. Faults: `page_blocked` for a robot check or a "Continue shopping" page
+ * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_login`
+ * for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
+ * for a truncated page, else those of unexpectedPage().
  */
 export function judgedPage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
   const html = bodyText(answer);

@@ -8,8 +8,10 @@ function asinIn(url: string | null): string | null {
   return /\/(?:dp|gp\/product)\/([A-Z0-9]{10})(?=[/?#]|$)/.exec(url ?? '')?.[1] ?? null;
 }
 
-/** ASINs that the page gives for itself: of the form that puts it in the basket, else of its scripts and
- *  reviews. Empty where it gives none. */
+/**
+ * Returns the ASINs that the page states for itself: that of the "Add to cart" form, else those of scripts
+ * and reviews. Empty if there are none.
+ */
 function ownAsins(page: HtmlPage): Set<string> {
   const inputs = [
     ...allById(page, 'ASIN'),
@@ -36,9 +38,9 @@ function ownAsins(page: HtmlPage): Set<string> {
 }
 
 /**
- * Checks that a page is about the product asked for. Its form, scripts and reviews say so; the canonical link
- * counts only where they are silent, as it may name the parent or a sibling. Fault: `page_mismatch`. A page that
- * names no product at all passes: nothing in it speaks against it.
+ * Checks that a page is about the requested product. Fault `page_mismatch`. The canonical link counts only if
+ * form, scripts and reviews name no ASIN, because it can name the parent or a sibling. A page that names no
+ * product passes.
  */
 export function checkAsin(page: HtmlPage, asked: string, variants: ReadonlySet<string>): void {
   const own = ownAsins(page);

@@ -5,12 +5,12 @@ import { scriptValue } from './variants.ts';
 
 const mainIds = ['landingImage', 'imgBlkFront', 'ebooksImgBlkFront', 'main-image'];
 
-/** An image's address without the size code between its dots, which leads to the original. */
+/** Returns an image's address without its size code, which is the address of the original. */
 function original(url: string): string {
   return url.replace(/([^/.]+)\.[^/]*(\.\w{3,4})$/, '$1$2');
 }
 
-/** What stays the same of an image in every size: its name up to the first dot. */
+/** Returns the part of an image's name that is the same for every size: up to the first dot. */
 function name(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1).split('.')[0]!;
 }
@@ -24,7 +24,7 @@ function fromScripts(page: HtmlPage): (string | null)[] {
   ];
 }
 
-/** The largest of the sizes in an image's `data-a-dynamic-image`. */
+/** Returns the largest image in a `data-a-dynamic-image` attribute. */
 function largest(sizes: string | null): string | null {
   let best: { url: string; width: number } | undefined;
   for (const [url, size] of Object.entries(object(parseJson(sizes ?? '')))) {
@@ -47,7 +47,10 @@ function fromElements(page: HtmlPage): (string | null)[] {
   return [first, ...small];
 }
 
-/** Addresses of the product's images in their largest size, the main one first; no videos, each image once. */
+/**
+ * Returns the addresses of the product's images in their largest size, the main image first, without videos
+ * and duplicates.
+ */
 export function imagesOf(page: HtmlPage): string[] {
   const fromScript = fromScripts(page).filter((url) => url !== null);
   const urls = fromScript.length > 0 ? fromScript : fromElements(page);

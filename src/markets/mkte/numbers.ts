@@ -1,4 +1,4 @@
-/** Texts of counts in thousands and above: "84.7K", "8.4万", "12 mil", "3 Mio." */
+/** Multipliers of abbreviated counts: "84.7K", "8.4万", "12 mil", "3 Mio." */
 const scales: readonly (readonly [RegExp, number])[] = [
   [/^(?:k|mil|mila|tsd)$/i, 1e3],
   [/^(?:m|mio|mill)$/i, 1e6],
@@ -6,9 +6,9 @@ const scales: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * The rating in a text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with a decimal point
- * and as many digits as the text has: languages that say the scale first have 5 as the first of two
- * numbers. Null where there is none from 0 to 5.
+ * Returns the rating in text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with a decimal
+ * point and the digits of the text. Languages that state the scale first have 5 as the first of two numbers.
+ * Null for no rating from 0 to 5.
  */
 export function ratingText(text: string | null): string | null {
   const [first, second] = (text ?? '').match(/\d+(?:[.,]\d+)?/g) ?? [];
@@ -16,14 +16,16 @@ export function ratingText(text: string | null): string | null {
   return rating !== undefined && Number(rating) <= 5 ? rating : null;
 }
 
-/** The rating in a text as a number. */
+/** Returns the rating in a text as a number. */
 export function ratingIn(text: string | null): number | null {
   const rating = ratingText(text);
   return rating === null ? null : Number(rating);
 }
 
-/** The digits of the first whole number in a text, without what parts thousands: "1.596" of "1.596
- *  valoraciones". Null where there is none, or where the text is short for a longer one ("84.7K"). */
+/**
+ * Returns the digits of the first integer in a text without thousands separators: "1596" for "1.596
+ * valoraciones". Null if there is none or the text abbreviates the number ("84.7K").
+ */
 export function exactCount(text: string | null): string | null {
   const match = /(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?!\d)\s?([.,]?\d*\s?[A-Za-z万]*)/.exec(text ?? '');
   if (!match || /^[.,]\d/.test(match[2]!) || scaleOf(match[2]!) !== 1) return null;
@@ -34,8 +36,10 @@ function scaleOf(unit: string): number {
   return scales.find(([pattern]) => pattern.test(unit.trim()))?.[1] ?? 1;
 }
 
-/** A count from a text, also one that is short for a longer number: then the least it stands for, as far
- *  as the text goes ("(84.7K)" is 84700). Null where there is none. */
+/**
+ * Returns a count from a text. An abbreviated count is its lower bound: "(84.7K)" is 84700. Null if there is
+ * none.
+ */
 export function roughCount(text: string | null): number | null {
   const exact = exactCount(text);
   if (exact !== null) return Number(exact);

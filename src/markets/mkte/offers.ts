@@ -1,10 +1,9 @@
 import { type Element, outwards } from '../html.ts';
 
-/** Sorts of offers that a page can make side by side. */
+/** Types of offers on a page. */
 export type OfferKind = 'new' | 'used' | 'subscription' | 'member';
 
-/** Kinds in the order in which they stand for the product: never the one for members only (decisions,
- *  "E product"). */
+/** Offer types in order of preference. Offers for members only are never used. */
 export const offerKinds: readonly OfferKind[] = ['new', 'used', 'subscription'];
 
 const patterns: readonly (readonly [OfferKind, RegExp])[] = [
@@ -13,13 +12,15 @@ const patterns: readonly (readonly [OfferKind, RegExp])[] = [
   ['used', /used|renewed|refurb|collectible/i],
 ];
 
-/** The kind of offer that a name of a row or of a buying option stands for. */
+/** Returns the offer type that the name of a row or of a buying option denotes. */
 export function kindNamed(name: string): OfferKind {
   return patterns.find(([, pattern]) => pattern.test(name))?.[0] ?? 'new';
 }
 
-/** Which offer a part of the page belongs to: by the row of the buy box that it stands in, which its own
- *  and its surroundings' names give away. Outside any row it is the page's one offer: new. */
+/**
+ * Returns the offer of an element: that of its row in the buy box, by the names of the row and its ancestors.
+ * Outside of any row it is `new`.
+ */
 export function offerKind(element: Element): OfferKind {
   for (const { attribs } of outwards(element)) {
     const id = attribs.id ?? '';
@@ -30,7 +31,7 @@ export function offerKind(element: Element): OfferKind {
   return 'new';
 }
 
-/** The elements of an offer, or, where it has none of its own, all that are not for members only. */
+/** Returns the elements of an offer or, if it has none, all elements that are not for members only. */
 export function ofOffer(elements: readonly Element[], kind: OfferKind): Element[] {
   const own = elements.filter((element) => offerKind(element) === kind);
   return own.length > 0 ? own : elements.filter((element) => offerKind(element) !== 'member');

@@ -15,22 +15,22 @@ import { priceAmount, priceCurrency } from '../money.ts';
 import { parseJson } from '../script-json.ts';
 import { kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
 
-/** What an offer costs, in currency units. */
+/** Price of an offer, in currency units. */
 export interface Price {
   amount: number | null;
   currency: string | null;
   original_price: number | null;
 }
 
-/** A price text with the offer that it belongs to. */
+/** A price text and its offer. */
 interface Priced {
   kind: OfferKind;
   text: string;
-  /** What surrounds the price; absent for prices read from data. */
+  /** Container of the price; absent for prices from script data. */
   block?: Element;
 }
 
-/** Blocks that hold an offer's price, the newest layouts first. */
+/** Selectors of the blocks with an offer's price, newest layouts first. */
 const blockIds = [
   'corePriceDisplay_desktop_feature_div',
   'corePriceDisplay_mobile_feature_div',
@@ -40,7 +40,7 @@ const blockIds = [
   'apex_desktop',
   'apex_offerDisplay_desktop',
 ];
-/** Within a block, what a buyer pays, the surest mark first. */
+/** Selectors of the price to pay within a block, most reliable first. */
 const toPay = [
   '.priceToPay',
   '.apexPriceToPay',
@@ -49,7 +49,7 @@ const toPay = [
   '.a-price:not(.a-text-price)',
 ];
 
-/** Elements of older layouts that are a price. A deal stands beside the price that it strikes. */
+/** Selectors of prices in older layouts. A deal price stands beside the price that it replaces. */
 const priceIds = [
   'priceblock_dealprice',
   'priceblock_saleprice',
@@ -60,7 +60,7 @@ const priceIds = [
   'actualPriceValue',
   'usedPrice',
 ];
-/** Blocks of books with a price somewhere in them. */
+/** Selectors of the blocks of books that contain a price. */
 const bookBlocks: readonly (readonly [string, string])[] = [
   ['buyNewSection', '.offer-price'],
   ['buybox', '.kindle-price .a-color-price'],
@@ -76,8 +76,10 @@ const strikes = [
   '.a-text-strike',
 ];
 
-/** The text of a price element: its text for screen readers, or, where new pages leave that empty, its
- *  visible parts. Null without digits. */
+/**
+ * Returns the text of a price element: its text for screen readers or, if new pages leave that empty, its
+ * visible parts. Null without digits.
+ */
 export function priceText(element: Element | undefined): string | null {
   if (!element) return null;
   const spoken = words(find(element, '.a-offscreen'));
@@ -124,7 +126,7 @@ function olderPrices(page: HtmlPage): Priced[] {
   });
 }
 
-/** Prices that the page keeps as data for its scripts. */
+/** Returns the prices in the page's script data. */
 function dataPrices(page: HtmlPage): Priced[] {
   const options = findAll(page.root, '.twister-plus-buying-options-price-data').flatMap((element) =>
     Object.values(object(parseJson(words(element) ?? ''))).flatMap((group) => objects(group)),
@@ -147,7 +149,7 @@ function dataPrices(page: HtmlPage): Priced[] {
   return [...fromOptions, ...inputs, ...measured];
 }
 
-/** The price beside the chosen format of a book: the lowest of all offers where there is no better one. */
+/** Returns the price beside the selected format of a book; without a better one, the lowest of all offers. */
 function formatPrices(page: HtmlPage): Priced[] {
   const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
   const shown = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
@@ -173,10 +175,10 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
 }
 
 /**
- * What a visitor without membership pays for one, once: the new offer, else the used one, else the first
- * delivery of a subscription, with the offer that it was taken from. `original_price` is the struck price
- * of the same offer where it is higher. A range gives its lower end. All null for a page without a price,
- * which is normal (unavailable, not delivered to the visitor, or offers elsewhere only).
+ * Returns the one-time price for a buyer without membership and its offer: the new offer, else the used one,
+ * else the first delivery of a subscription. `original_price` is the struck price of the same offer if it is
+ * higher. A range gives its lower end. All values are null for a page without a price, which is normal:
+ * unavailable, not delivered to the visitor, or other sellers' offers only.
  */
 export function priceOf(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
   const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];

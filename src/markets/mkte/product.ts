@@ -23,7 +23,7 @@ import {
 } from './texts.ts';
 import { parentAsin, variantsOf } from './variants.ts';
 
-/** The request for a product's page; the query keeps the site from showing a sibling instead. */
+/** Builds the request for a product page. The query keeps the site from showing a sibling instead. */
 export function productRequest(asin: string, region: string): PageRequest {
   return {
     path: `/dp/${encodeURIComponent(asin)}?th=1&psc=1`,
@@ -33,7 +33,7 @@ export function productRequest(asin: string, region: string): PageRequest {
   };
 }
 
-/** The product's address in its store; of a region that is not known, the page's canonical link. */
+/** Returns the product's address in its store; for an unknown region, the page's canonical link. */
 function addressOf(page: HtmlPage, asin: string, region: string): string | null {
   const host = regions[region]?.host;
   return host === undefined
@@ -73,10 +73,10 @@ function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObj
 }
 
 /**
- * Reads a product page (interface, "JSONL line shapes", E): the listed fields, and beside them the offer's
- * `condition` where it is a used one, the `parent_asin`, the path of categories and a book's contributors. `input`: asin, country.
- * Faults: those of `judgedPage`; `page_mismatch` for another product's page. A product without a price is
- * a record with nulls.
+ * Reads a product page (interface, "JSONL line shapes", E): the listed fields, the `condition` of a used
+ * offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and `country`.
+ * Faults: those of parsePage(); `page_mismatch` for another product's page. The price of a product without
+ * one is null.
  */
 export const product: RecordReader = {
   sort: 'record',

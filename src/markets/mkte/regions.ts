@@ -1,15 +1,15 @@
-/** What differs from region to region. */
+/** Properties of a region. */
 export interface Region {
   host: string;
-  /** ISO code of the store's own currency. */
+  /** ISO code of the store's currency. */
   currency: string;
-  /** Language that a browser of the region names. */
+  /** Value of the `accept-language` header. */
   language: string;
-  /** Cookie in which the store keeps a visitor's language. */
+  /** Cookie with the visitor's language. */
   languageCookie: string;
 }
 
-/** The regions of the market by code (interface, "What the service does"). */
+/** Regions of the market by code (interface, "What the service does"). */
 export const regions: Readonly<Record<string, Region>> = {
   sg: {
     host: 'www.amazon.sg',
@@ -73,12 +73,12 @@ export const regions: Readonly<Record<string, Region>> = {
   },
 };
 
-/** The store's own currency; null for a region that is not known. */
+/** Returns the store's currency. Null for an unknown region. */
 export function homeCurrency(region: string): string | null {
   return regions[region]?.currency ?? null;
 }
 
-/** What a visitor who has chosen the store's own language and money comes with, in the cookies of its switches. */
+/** Returns the cookies of a visitor who selected the store's own language and currency. */
 export function visitorPreferences(region: string): Record<string, string> {
   const chosen = regions[region];
   if (chosen === undefined) return {};
@@ -86,7 +86,7 @@ export function visitorPreferences(region: string): Record<string, string> {
   return { 'i18n-prefs': currency, [languageCookie]: language.replace('-', '_') };
 }
 
-/** Headers of every request to a region: no cookies, nothing computed to pass for a browser. */
+/** Returns the headers of every request to a region, without cookies or computed anti-bot values. */
 export function requestHeaders(region: string): Record<string, string> {
   return { accept: 'text/html', 'accept-language': regions[region]?.language ?? 'en' };
 }

@@ -15,12 +15,12 @@ import { exactCount, ratingText } from './numbers.ts';
 import { priceText } from './price.ts';
 
 const asinPattern = /^[A-Z0-9]{10}$/;
-/** What stands before a sponsored result's title where it is read out, by language. */
+/** Prefixes of a sponsored result's accessible title, by language. */
 const adPrefix =
   /^(?:sponsored ad|gesponserte anzeige|anzeige|annonce sponsorisée|publicité sponsorisée|annuncio sponsorizzato|anuncio patrocinado|スポンサー広告)\s*[-–—:：]\s*/i;
 const primeLabel = /^(?:amazon[ .]?)?(?:prime|プライム)(?:[ -]eligible)?$/i;
 
-/** The results of a page, in page order, carousels beside them left out; newest markup first. */
+/** Returns the results of a page in its order, without carousels. Selectors: newest markup first. */
 export function resultElements(page: HtmlPage): Element[] {
   for (const selector of [
     '[data-component-type="s-search-result"][data-asin]',
@@ -39,13 +39,13 @@ function holds(element: Element, selector: string): boolean {
   return find(element, selector) !== undefined;
 }
 
-/** A result's link to the product: a plain path, or a redirect that has the path in its query. */
+/** Returns the product link of a result: a plain path, or a redirect with the path in its query. */
 function linkOf(result: Element): string | null {
   const links = findAll(result, 'a[href]').map((link) => attribute(link, 'href') ?? '');
   return links.find((href) => /\/(?:dp|gp\/product)\/|[?&]url=/.test(href)) ?? null;
 }
 
-/** The path of a link: without origin; of a redirect, the path that it leads to. */
+/** Returns the path of a link without its origin; for a redirect, the path of its target. */
 function pathOf(href: string): string | null {
   const base = 'http://store.invalid';
   if (!URL.canParse(href, base)) return null;
@@ -60,8 +60,10 @@ function pathOf(href: string): string | null {
   return url.pathname + url.search;
 }
 
-/** Where brand and badges have headings of their own, the title's is the one that is read out, else the
- *  last that links to the product. */
+/**
+ * Returns the heading with the title: the accessible one if brand and badges have headings too, else the last
+ * one that links to the product.
+ */
 function titleHeading(result: Element): Element | undefined {
   const headings = findAll(result, 'h2');
   const linked = headings.filter(
@@ -74,7 +76,7 @@ function titleHeading(result: Element): Element | undefined {
   );
 }
 
-/** The title as shown, or as read out where what is shown is cut short. */
+/** Returns the visible title, or the accessible one if the visible title is truncated. */
 function titleOf(result: Element, heading: Element | undefined): string | null {
   const label =
     attribute(heading, 'aria-label') ?? attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
@@ -89,18 +91,20 @@ function brandOf(result: Element, heading: Element | undefined): string | null {
   return words(other) ?? words(find(result, 'h5 .a-size-base, h5.s-line-clamp-1'));
 }
 
-/** The stars of a result: the first icon whose text is a rating. */
+/** Returns the stars of a result: the first icon with a rating as its text. */
 function starsOf(result: Element): Element | undefined {
   return findAll(result, '.a-icon-alt').find((icon) => ratingText(words(icon)) !== null);
 }
 
-/** A label that is read out for a count: it begins with the one number that it holds. */
+/** Accessible label of a count: it starts with its only number. */
 function isCountLabel(label: string): boolean {
   return /^\(?\d/.test(label) && label.match(/\d+(?:[.,'’\s]\d+)*/g)?.length === 1;
 }
 
-/** The number of ratings beside the stars: of the label, which is exact, else of the text, which may be
- *  short for it ("84.7K"). */
+/**
+ * Returns the number of ratings: from the label, which is exact, else from the text, which can be abbreviated
+ * ("84.7K").
+ */
 function countOf(result: Element, stars: Element): string | null {
   const row = [...outwards(stars)].find((outer) => hasClass(outer, 'a-row'));
   const block = find(result, '[data-cy="reviews-block"]') ?? row;
@@ -117,7 +121,9 @@ function countOf(result: Element, stars: Element): string | null {
   return null;
 }
 
-/** Tells the price of the result itself from unit and struck prices and from those of other sellers. */
+/**
+ * Selectors that separate the price of the result from unit prices, struck prices and other sellers' prices.
+ */
 function isOwnPrice(price: Element): boolean {
   if (hasClass(price, 'a-text-price')) return false;
   return ![...outwards(price)].some(({ attribs }) => attribs['data-cy'] === 'secondary-offer-recipe');
@@ -140,9 +146,9 @@ function isPrime(result: Element): boolean {
 }
 
 /**
- * One result as the interface lists it ("Search and merchant bulk result files", E): price, rating and count as
- * text ("$25.18", "4.5", "84753"), null where the page has none; `url` a path on the store, for a sponsored
- * result the one that its redirect leads to. A `brand` with a heading of its own is kept beside.
+ * Returns a result with the interface's fields ("Search and merchant bulk result files", E): price, rating
+ * and count as text ("$25.18", "4.5", "84753"), null if the page has none; `url` is a path on the store, for
+ * a sponsored result that of its redirect's target. A `brand` with its own heading is kept.
  */
 export function entryOf(result: Element, home: string | null): JsonObject {
   const asin = result.attribs['data-asin']!;

@@ -9,10 +9,10 @@ import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { entryOf, resultElements } from './results.ts';
 import { scriptsWith } from './variants.ts';
 
-/** Pages of one search at most, whatever it claims: stores number up to 400. */
+/** Maximum pages of a search; stores have up to 400. */
 const mostPages = 400;
 
-/** The request for a page of a search, or of a category by its node number. */
+/** Builds the request for a page of a search, or of a category by its node number. */
 export function searchRequest(input: JsonObject, region: string, page: number): PageRequest {
   const query = new URLSearchParams();
   if (input.list_type === 'category') query.set('rh', `n:${text(input.category) ?? String(input.keyword)}`);
@@ -26,7 +26,7 @@ export function searchRequest(input: JsonObject, region: string, page: number): 
   };
 }
 
-/** A page with results, or one that has their place but none in it. */
+/** Page with results, or with an empty container of results. */
 function isResultPage(page: HtmlPage): boolean {
   if (resultElements(page).length > 0) return true;
   return (
@@ -36,7 +36,7 @@ function isResultPage(page: HtmlPage): boolean {
   );
 }
 
-/** The number of results that the site claims; an estimate, null where it claims none. */
+/** Number of results that the site states, an estimate; null if it states none. */
 function claimedTotal(page: HtmlPage): number | null {
   for (const source of scriptsWith(page, 'totalResultCount')) {
     const found = integer(/"totalResultCount"\s{0,5}:\s{0,5}(\d{1,15})/.exec(source)?.[1]);
@@ -45,14 +45,14 @@ function claimedTotal(page: HtmlPage): number | null {
   return null;
 }
 
-/** Whether a page follows: the "next" element is a link, not disabled and not absent. */
+/** Whether another page follows: the "next" element is an enabled link. */
 function hasNext(page: HtmlPage): boolean {
   const next = find(page.root, '.s-pagination-next, #pagnNextLink, li.a-last');
   if (!next || /disabled/.test(next.attribs.class ?? '')) return false;
   return attribute(next.name === 'a' ? next : find(next, 'a[href]'), 'href') !== null;
 }
 
-/** The number of the page that was shown, where it says so: beyond the end some stores repeat a page. */
+/** Number of the displayed page, if it is stated: beyond the end, some stores repeat a page. */
 function shownPage(page: HtmlPage): number | null {
   const selected = findAll(page.root, '.s-pagination-selected, .pagnCur, li.a-selected').map((element) =>
     integer(words(element)),
@@ -64,7 +64,7 @@ function entriesOf(page: HtmlPage, region: string): JsonObject[] {
   return resultElements(page).map((result) => entryOf(result, homeCurrency(region)));
 }
 
-/** A product that is both advertised and found is two entries; each of the two comes once in a listing. */
+/** A product that is both sponsored and a regular result is two entries, each at most once in a listing. */
 function nameOf({ asin, is_sponsored }: JsonObject): string {
   return `${is_sponsored === true ? 'ad' : 'result'} ${String(asin)}`;
 }
@@ -88,7 +88,7 @@ async function* read(
     total ??= claimedTotal(page);
     scraped += 1;
     const entries = fresh(entriesOf(page, region), seen, nameOf);
-    // Advertisements change from page to page even where the results repeat.
+    // Advertisements differ between pages even if the results repeat.
     const isLast = entries.every(({ is_sponsored }) => is_sponsored === true) || !hasNext(page);
     if (entries.length > 0) yield { list: 'products', entries };
     if (isLast) break;
@@ -97,10 +97,11 @@ async function* read(
 }
 
 /**
- * Reads the results of a search or a category, page after page, until the "next" link is gone, `pages` is reached
- * (0: all), a page brings nothing new or is not the page asked for. `input`: list_type, keyword, category,
- * pages. Sponsored results are included and marked. An empty search is an empty list; a refusal never is.
- * Summary: total_products and scraped_pages of this reading, and the site's own `total_result_count`.
+ * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0: all), at a
+ * page without new results, or at a page other than the requested one. `input` has `list_type`, `keyword`,
+ * `category` and `pages`. Sponsored results are included and marked. A search without results is an empty
+ * list; a refusal is a fault. The summary has `total_products` and `scraped_pages` of this reading, and the
+ * site's `total_result_count`.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { allById, attribute, type Element, find, findAll, type HtmlPage, words } from '../html.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 
-/** The row of the older buy box that names the seller, by language. */
+/** Labels of the seller's row in the older buy box, by language. */
 const soldBy = /sold by|verk[aä]uf|vend[ui]|venduto|販売元/i;
 
 function idInLink(element: Element | undefined): string | null {
@@ -11,7 +11,7 @@ function idInLink(element: Element | undefined): string | null {
   );
 }
 
-/** "Sold by Amazon", as the stores' languages write it: the store itself, as the text names it. */
+/** Texts for "Sold by Amazon", by language. The store is then the seller. */
 const byItself = [
   /(?:sold (?:and \w+ )?by|verkauf(?: und versand)? durch|vendido (?:y \w+ )?por|venduto (?:e \w+ )?da|vendu par)\s(amazon(?:\.[a-z]+)*)/i,
   /(amazon(?:\.[a-z]+)*)\s?が販売/i,
@@ -30,8 +30,8 @@ function firstWords(elements: readonly (Element | undefined)[]): string | null {
 }
 
 /**
- * Who sells the offer: the seller's link, else the buy box's row, else its prose; the id from the link, else
- * from the form that puts the offer in the basket. Null for what the page does not say.
+ * Returns the seller of the offer: its name from the link, else from the buy box's row, else from its text;
+ * its id from the link, else from the "Add to cart" form. Missing values are null.
  */
 export function sellerOf(page: HtmlPage, kind: OfferKind): JsonObject {
   const of = (id: string) => ofOffer(allById(page, id), kind);

@@ -17,7 +17,7 @@ const tableIds = [
   'prodDetails',
   'tech',
 ];
-/** Lists whose bullets are a bold name and a value. */
+/** Lists whose items are a bold name and a value. */
 const listIds = [
   'detailBullets_feature_div',
   'detail-bullets',
@@ -66,8 +66,8 @@ function fromAttribute(card: Element): Specification[] {
 }
 
 /**
- * Every name and value that the page lists about the product: overview, details and specification tables,
- * detail bullets, facts of clothing, attributes of books. In page order by sort, each name once.
+ * Returns every name and value that the page lists about the product: overview, details and specification
+ * tables, detail bullets, clothing facts and book attributes, grouped in this order, without duplicate names.
  */
 export function specificationsOf(page: HtmlPage): Specification[] {
   const within = (ids: readonly string[]) => ids.flatMap((id) => allById(page, id));

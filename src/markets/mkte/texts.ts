@@ -30,12 +30,12 @@ function firstWords(elements: readonly (Element | undefined)[]): string | null {
   return null;
 }
 
-/** The product's title. */
+/** Returns the product's title. */
 export function titleOf(page: HtmlPage): string | null {
   return firstWords(titleIds.flatMap((id) => allById(page, id)));
 }
 
-/** Bylines that name a brand, by language; what they hold is the brand. */
+/** Bylines that name a brand, by language. The group is the brand. */
 const bylines: readonly RegExp[] = [
   /^visit the (.+) store$/i,
   /^besuche(?:n sie)? den (.+?)[- ]store$/i,
@@ -47,13 +47,13 @@ const bylines: readonly RegExp[] = [
   /^(?:brand|marke|marca|marque|ブランド|品牌|merk|märke|marka)\s?[:：]\s?(.+)$/i,
 ];
 
-/** What tables call a brand, by language. */
+/** Names of the brand in tables, by language. */
 const brandNames =
   /^(?:brand(?: name)?|marke|markenname|marca|marque|nom de (?:la )?marque|nombre de (?:la )?marca|nome del marchio|marchio|ブランド(?:名)?|品牌)$/i;
 
 /**
- * The brand: of the byline where its wording says so, else of a table, else a byline that is nothing but a
- * link. A book's byline names its authors, which are no brand: null.
+ * Returns the brand: from the byline if its wording names one, else from a table, else from a byline that is
+ * only a link. Null for a book, whose byline names its authors.
  */
 export function brandOf(
   page: HtmlPage,
@@ -71,7 +71,7 @@ export function brandOf(
   return link ?? words(byId(page, 'brand'));
 }
 
-/** Authors and other contributors of a book, with their part in it. */
+/** Returns the authors and other contributors of a book with their roles. */
 export function contributorsOf(page: HtmlPage): JsonObject[] {
   return findAll(byId(page, 'bylineInfo'), '.author').flatMap((author) => {
     const name = firstWords([find(author, 'a.contributorNameID'), find(author, 'a')]);
@@ -80,14 +80,14 @@ export function contributorsOf(page: HtmlPage): JsonObject[] {
   });
 }
 
-/** The path of categories that leads to the product. */
+/** Returns the category path of the product. */
 export function breadcrumbsOf(page: HtmlPage): string[] {
   const links = findAll(byId(page, 'wayfinding-breadcrumbs_feature_div'), 'li a');
   const path = links.filter(({ attribs }) => attribs.id !== 'breadcrumb-back-link');
   return path.map((link) => words(link)).filter((name) => name !== null);
 }
 
-/** What the page says of the offer's availability, in its own words; null where it says nothing. */
+/** Returns the page's text about the offer's availability. Null if there is none. */
 export function availabilityOf(page: HtmlPage, kind: OfferKind): string | null {
   const blocks = [
     ...ofOffer(allById(page, 'availability'), kind),
@@ -101,7 +101,7 @@ export function availabilityOf(page: HtmlPage, kind: OfferKind): string | null {
   return null;
 }
 
-/** The rating out of 5; null for an unrated product. */
+/** Returns the rating out of 5. Null for an unrated product. */
 export function ratingOf(page: HtmlPage): number | null {
   for (const popover of allById(page, 'acrPopover')) {
     const rating = ratingIn(attribute(popover, 'title') ?? words(find(popover, '.a-icon-alt')));
@@ -111,7 +111,7 @@ export function ratingOf(page: HtmlPage): number | null {
   return ratingIn(words(block) ?? words(find(page.root, '[data-hook="rating-out-of-text"]')));
 }
 
-/** The number of ratings; null where the page gives none. */
+/** Returns the number of ratings. Null if the page states none. */
 export function reviewCountOf(page: HtmlPage): number | null {
   const shown = allById(page, 'acrCustomerReviewText');
   const total = find(page.root, '[data-hook="total-review-count"]');
@@ -133,7 +133,7 @@ function isNote(bullet: Element): boolean {
   );
 }
 
-/** The bullets about the product, without the note on whether it fits the visitor's car. */
+/** Returns the bullets about the product, without the note on vehicle compatibility. */
 export function featuresOf(page: HtmlPage): string[] {
   for (const id of [
     'feature-bullets',
@@ -158,7 +158,7 @@ function tabbedDescriptions(page: HtmlPage): Element[] {
   return [...page.ids].flatMap(([id, blocks]) => (/TabbedDescriptionOverviewContent/.test(id) ? blocks : []));
 }
 
-/** The description: the product's, else the book's, else the text of the manufacturer's pictures. */
+/** Returns the description: the product's, else the book's, else the text of the manufacturer's images. */
 export function descriptionOf(page: HtmlPage): string | null {
   const book = byId(page, 'bookDescription_feature_div');
   const maker = byId(page, 'aplus_feature_div') ?? byId(page, 'aplus3p_feature_div') ?? byId(page, 'aplus');

@@ -3,7 +3,7 @@ import { list, object, objects, text } from '../fields.ts';
 import { attribute, type Element, find, findAll, type HtmlPage, scriptText, words } from '../html.ts';
 import { jsonAfter } from '../script-json.ts';
 
-/** A variant as the page lists it. */
+/** A variant in the page's list. */
 interface Variant {
   asin: string;
   title: string | null;
@@ -11,14 +11,14 @@ interface Variant {
 
 const asinPattern = /^[A-Z0-9]{10}$/;
 
-/** Sources of the page's scripts that hold a marker. */
+/** Returns the page's scripts that contain a marker. */
 export function scriptsWith(page: HtmlPage, marker: string): string[] {
   return findAll(page.root, 'script')
     .map(scriptText)
     .filter((source) => source.includes(marker));
 }
 
-/** The first JSON value that stands after a marker in the page's scripts. */
+/** Returns the first JSON value after a marker in the page's scripts. */
 export function scriptValue(page: HtmlPage, marker: string): Json | undefined {
   for (const source of scriptsWith(page, marker)) {
     const value = jsonAfter(source, marker);
@@ -31,7 +31,10 @@ function joined(values: readonly (string | null)[]): string | null {
   return text(values.filter((value) => value !== null).join(', '));
 }
 
-/** ASIN → its values; where that is missing, "0_1" → ASIN with the values by dimension. */
+/**
+ * Returns the variants' values by ASIN; if that map is missing, from "0_1" → ASIN and the values by
+ * dimension.
+ */
 function fromMaps(page: HtmlPage): Variant[] {
   const shown = Object.entries(object(scriptValue(page, 'dimensionValuesDisplayData')));
   if (shown.length > 0)
@@ -77,7 +80,7 @@ function fromSwatches(page: HtmlPage): Variant[] {
   }));
 }
 
-/** ASIN of the product that the variants belong to; null where the page names none besides itself. */
+/** Returns the ASIN of the variants' parent product. Null if the page names none but its own. */
 export function parentAsin(page: HtmlPage, asin: string): string | null {
   for (const source of scriptsWith(page, 'parentAsin')) {
     const parent = /["']parentAsin["']\s{0,5}:\s{0,5}["']([A-Z0-9]{10})["']/.exec(source)?.[1];
@@ -87,9 +90,9 @@ export function parentAsin(page: HtmlPage, asin: string): string | null {
 }
 
 /**
- * The page's variants, itself among them, in the page's order: from the maps that its scripts hold, else from
- * the swatches. `title` is the values joined. The maps have no prices, and those in swatches are members' and
- * used ones as often as not: `price` is null.
+ * Returns the page's variants including itself, in the page's order: from the scripts' maps, else from the
+ * swatches. `title` is the joined values. `price` is null, because the maps have no prices, and those in
+ * swatches are often for members or used items.
  */
 export function variantsOf(page: HtmlPage): JsonObject[] {
   for (const source of [fromMaps, fromSortedValues, fromSwatches]) {

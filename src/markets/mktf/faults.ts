@@ -4,8 +4,10 @@ import type { PageAnswer } from '../../fetch/page.ts';
 import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { objects } from '../fields.ts';
 
-/** Whether a store shows its catalogue to nobody without its password: it says so, or leads to the page
- *  where visitors give it. */
+/**
+ * Returns whether a store requires a password for its catalogue: by its message, or by a redirect to the
+ * password page.
+ */
 function isClosed({ status, headers, url }: PageAnswer): boolean {
   if (status === 401) return true;
   const toPassword = (address: string | undefined) =>
@@ -16,9 +18,9 @@ function isClosed({ status, headers, url }: PageAnswer): boolean {
 }
 
 /**
- * The products of an answer, as the store wrote them. Faults: those of `jsonOf`; `page_private` for a
- * store closed behind a password; `page_not_found` where the store says so; `page_unreadable` for what
- * is no catalogue. A 404 may also stand for a store of another platform.
+ * Returns the products of a response unchanged. Faults: those of jsonOf(); `page_private` for a store that
+ * requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but a catalogue.
+ * A 404 can also be the response of another shop platform.
  */
 export function catalogueOf(answer: PageAnswer): JsonObject[] {
   if (isClosed(answer))

@@ -5,7 +5,7 @@ import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { storePage } from './urls.ts';
 
-/** Marketplace F: any store that shows its catalogue as JSON. */
+/** Marketplace F: any store that publishes its catalogue as JSON. */
 export const mktf: Market = {
   name: 'mktf',
   regions: [],
@@ -13,10 +13,10 @@ export const mktf: Market = {
   listedFields,
   ids,
   samples,
-  // A store is one small shop, named by a caller.
+  // A store is a small shop, named by a caller.
   policy: { concurrency: 2, requestsPerSecond: 2, robots: true },
   prices: { search: 1 },
-  // Stores are named by callers. A page of 250 products is about 1 MB, a catalogue of 25,000 about 100 MB.
+  // A page of 250 products is about 1 MB, a catalogue of 25,000 about 100 MB.
   limits: { pageBytes: 6 * 1024 ** 2, unitBytes: 128 * 1024 ** 2 },
   parseUrl: (page, url) => {
     if (page !== 'search') throw new Error(`no ${page} page is read of a store`);

@@ -9,16 +9,16 @@ import type { ListReader } from '../market.ts';
 import { catalogueOf } from './faults.ts';
 import { type StorePage, storePage } from './urls.ts';
 
-/** Products asked for per page, the platform's most. */
+/** Products per page, the platform's maximum. */
 const perPage = 250;
-/** Products per page where a store leaves out the number asked for. */
+/** Products per page of stores that ignore the requested number. */
 const defaultPerPage = 30;
-/** The platform serves no products past this one. */
+/** Maximum offset that the platform serves, in products. */
 const deepestProduct = 25_000;
-/** No store has this many pages: what would read on is not one. */
+/** Maximum pages of a store. No store has as many, so a longer catalogue is faulty. */
 const deepest = 5000;
 
-/** What every request says. Stores send visitors on from one of their hosts to another. */
+/** Properties of every request. Stores redirect between their hosts. */
 const asking = { headers: { accept: 'application/json' }, redirects: 'anywhere' } as const;
 
 function pathOf({ prefix, collection }: StorePage): string {
@@ -43,7 +43,7 @@ function nameOf(product: JsonObject): string | null {
   return text(product.id) ?? text(product.handle);
 }
 
-/** Whether title, vendor, type and tags of a product hold every word. */
+/** Returns whether a product's title, vendor, type and tags together contain every word. */
 function holds(product: JsonObject, words: readonly string[]): boolean {
   const { title, vendor, product_type, tags } = product;
   const held = [title, vendor, product_type, tags, ...list(tags)]
@@ -56,7 +56,7 @@ function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
   return words ? products.filter((product) => holds(product, words)) : products;
 }
 
-/** A store may send its visitors to its shop for another country, where prices are others. */
+/** A store can redirect visitors to its shop for another country, which has other prices. */
 function checkCountry(answer: PageAnswer, place: StorePage): void {
   const answered = URL.parse(answer.url);
   if (!answered) return;
@@ -69,7 +69,7 @@ function checkCountry(answer: PageAnswer, place: StorePage): void {
   );
 }
 
-/** A store may answer for another collection than was asked for, by a redirect of its own. */
+/** A store can redirect to another collection than the requested one. */
 function checkPlace(answer: PageAnswer, place: StorePage): void {
   const path = URL.parse(answer.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
@@ -82,7 +82,7 @@ function checkPlace(answer: PageAnswer, place: StorePage): void {
 async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
   const answer = await fetch(request(place, page));
   const beyond = (page - 1) * perPage >= deepestProduct;
-  // The platform refuses what lies deeper than it serves: its catalogue ends there for visitors.
+  // The platform refuses offsets beyond its maximum; the catalogue ends there.
   if (beyond && [400, 404, 422].includes(answer.status)) return [];
   checkCountry(answer, place);
   const products = catalogueOf(answer);
@@ -90,7 +90,10 @@ async function productsOn(page: number, place: StorePage, fetch: FetchPage): Pro
   return products;
 }
 
-/** Some stores answer a collection with an empty list though it holds products: no empty list, then. */
+/**
+ * Some stores return an empty list for a collection that has products. It counts as a fault, not as an empty
+ * list.
+ */
 async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   const path = pathOf(place).replace(/\/products\.json$/, '.json');
   const answer = await fetch({ path, origin: place.origin, ...asking });
@@ -99,7 +102,7 @@ async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   try {
     held = integer(object(object(jsonOf(answer)).collection).products_count);
   } catch (thrown) {
-    // Not every store answers this; it only ever adds to what is known.
+    // Not every store supports this request; its result is optional.
     if (thrown instanceof Fault) return;
     throw thrown;
   }
@@ -111,7 +114,10 @@ async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   }
 }
 
-/** Reads on after a page of so many products? A page of the default number may be a full one. */
+/**
+ * Returns whether another page may follow one with this number of products. A page of the default size can be
+ * full.
+ */
 function isFull(products: readonly JsonObject[]): boolean {
   return products.length >= perPage || products.length === defaultPerPage;
 }
@@ -120,18 +126,18 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
   return fresh(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
 }
 
-/** What one page of a catalogue brings. */
+/** Result of one page of a catalogue. */
 interface CataloguePage {
-  /** Products on it, and those of them that are new. */
+  /** Products on the page, and new ones among them. */
   count: number;
   added: number;
-  /** What the listing keeps of the new ones. */
+  /** New products that the listing keeps. */
   entries: JsonObject[];
-  /** Another page may follow. */
+  /** Whether another page can follow. */
   full: boolean;
 }
 
-/** Reads one page. Everything else of it is free once this returns, before the next one is fetched. */
+/** Reads one page. The rest of its memory is released when this returns, before the next page is fetched. */
 async function readPage(
   page: number,
   place: StorePage,
@@ -145,12 +151,11 @@ async function readPage(
 }
 
 /**
- * Reads catalogues of stores: `products`, each as the store wrote it (decisions, "F"). `input` holds
- * the `url` of a store, a collection or a search page; a search reads the whole store and keeps the
- * products whose title, vendor, type or tags hold every word. The summary holds `store`,
- * `collection` (null for the whole store), `total_products` (those kept) and `pages_fetched`. Ends at
- * an empty page, at one that is not full, or at one without a new product. Prices are text in the
- * store's own currency, which no answer names.
+ * Reads a store's catalogue into `products`, unchanged. `input` has the `url` of a store, a collection or a
+ * search page. A search reads the whole store and keeps products whose title, vendor, type or tags contain
+ * every word. The summary has `store`, `collection` (null for the whole store), `total_products` kept and
+ * `pages_fetched`. Ends at an empty page, at a short page, or at a page without new products. Prices are text
+ * in the store's currency, which responses do not name.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -165,7 +170,7 @@ export const search: ListReader = {
       pages += 1;
       if (page === 1 && count === 0 && place.collection !== null) {
         if (place.collection === 'all') {
-          // The collection of everything is empty where a store has made one of its own: ask the store.
+          // The collection "all" is empty if a store defines its own; the whole store is read instead.
           place = { ...place, collection: null };
           page = 0;
           continue;

@@ -1,20 +1,20 @@
-/** What an address asks for: which store, which of its pages, and what is kept of them. */
+/** Parsed address: the store, the page, and the filter. */
 export interface StorePage {
   /** Scheme, host and port. */
   origin: string;
-  /** The store as results name it: its host, with the port where there is one. */
+  /** Name of the store in results: its host, with the port if there is one. */
   store: string;
-  /** Path of a language or country in front of the store's paths ("/fr", "/en-us"), or "". */
+  /** Path prefix of a language or country ("/fr", "/en-us"), or "". */
   prefix: string;
   /** Handle of the collection; null for the whole store. */
   collection: string | null;
-  /** Words that products are searched for; null where nothing is searched. */
+  /** Words of the search; null without a search. */
   words: string[] | null;
   type: 'collection' | 'store' | 'search';
 }
 
 const locale = /^[a-z]{2,3}(?:-[a-z0-9]{2,4})?$/i;
-/** Names of a store's own paths that look like a language. */
+/** Path segments that look like a language but are not one. */
 const notLocales: readonly string[] = ['cdn', 'api', 'faq', 'app', 'new', 'all'];
 
 const accepted =
@@ -28,7 +28,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The words of a search, in lower case, without the marks that search boxes understand. */
+/** Returns the words of a search in lower case, without the operators of search boxes. */
 export function wordsOf(query: string): string[] {
   return query
     .normalize('NFKC')
@@ -56,9 +56,9 @@ function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { sea
 }
 
 /**
- * Reads a submitted address (decisions, "F"). A language's prefix is kept; `page`, `sort_by` and other
- * parts of a collection's query say nothing of which products it holds and are left out. Throws a plain
- * Error that says what is wrong.
+ * Parses a submitted address. A language prefix is kept; `page`, `sort_by` and other query parameters of a
+ * collection are ignored, because they do not affect its products. Throws an Error that describes the
+ * problem.
  */
 export function storePage(address: string): StorePage {
   const url = URL.parse(address.trim());
