@@ -1,13 +1,13 @@
 import type { FetchPage, PageRequest } from '../src/fetch/page.ts';
 import type { Origin } from './origin.ts';
 
-/** A fake marketplace asked without a network, and what it was asked. */
+/** A fetch function that calls a fake marketplace without a network, and the requests it received. */
 export interface DirectOrigin {
   fetch: FetchPage;
   requests: PageRequest[];
 }
 
-/** Asks a fake marketplace's region directly: for tests of readers. The time is always `at`. */
+/** Calls a region of a fake marketplace directly, for tests of readers. Responses are dated `at`. */
 export function direct(origin: Origin, region: string, at = 0): DirectOrigin {
   const requests: PageRequest[] = [];
   const fetch: FetchPage = async (request) => {

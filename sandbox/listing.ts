@@ -1,6 +1,6 @@
 import { hash } from './random.ts';
 
-/** How many products a listing of this name has, by its last three digits (README.md). */
+/** Returns the number of products in a listing, by the last three digits of its name (README.md). */
 export function sizeOf(name: string, rows: number): number {
   switch (name.slice(-3)) {
     case '700':
@@ -17,24 +17,24 @@ export function sizeOf(name: string, rows: number): number {
   }
 }
 
-/** Products that have come in at the front since the first page of a listing that shifts was asked for. */
+/** Products that were inserted at the front since the first page of a shifting listing was requested. */
 export function shiftOf(name: string, start: number, rows: number): number {
   return name.endsWith('705') ? Math.floor(start / rows) * 7 : 0;
 }
 
-/** How many products a listing counts when it is asked for the page at `start`. */
+/** Returns the stated number of products when the page at `start` is requested. */
 export function totalAt(name: string, start: number, rows: number): number {
   return sizeOf(name, rows) + shiftOf(name, start, rows);
 }
 
-/** The numbers of the products on a page that starts at `start`, counted from 0. */
+/** Returns the indexes of the products on the page at `start`. */
 export function windowOf(name: string, start: number, rows: number): number[] {
   const first = name.endsWith('704') ? 0 : start - shiftOf(name, start, rows);
   const end = Math.min(first + rows, sizeOf(name, rows));
   return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
 }
 
-/** The products that a listing of this name holds in the end, each once. */
+/** Returns the products of a listing after reading it, without duplicates. */
 export function allOf(name: string, rows: number): number {
   return name.slice(-3) === '704' ? Math.min(rows, sizeOf(name, rows)) : sizeOf(name, rows);
 }

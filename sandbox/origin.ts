@@ -1,15 +1,15 @@
-/** A request as a fake marketplace sees it. */
+/** A request to a fake marketplace. */
 export interface OriginRequest {
   method: string;
   url: URL;
-  /** Lower-case names. */
+  /** Headers by lower-case name. */
   headers: Record<string, string>;
   body: string;
-  /** Region that the address stands for; '' for a market of one origin. */
+  /** Region of the address; '' for a market with one origin. */
   region: string;
 }
 
-/** What it answers. A string body goes out as UTF-8. */
+/** Response of a fake marketplace. A string body is sent as UTF-8. */
 export interface OriginReply {
   status: number;
   headers: Record<string, string>;
@@ -17,22 +17,25 @@ export interface OriginReply {
 }
 
 /**
- * A fake marketplace: values of our own in the shape of the real site's answers, the same for the
- * same request. How it misbehaves on the wire (drops, stalls, truncations, throttling) is added
- * around it, by sandbox/server.ts.
+ * A fake marketplace: invented values in the form of the real site's responses. The same request gets the
+ * same response. sandbox/server.ts injects faults on the wire (drops, stalls, truncations, throttling).
  */
 export interface Origin {
-  /** Path word: "mkta". */
+  /** Name in paths: "mkta". */
   readonly market: string;
-  /** Regions that get an address of their own; [''] for a market of one origin. */
+  /** Regions with an address each; [''] for a market with one origin. */
   readonly regions: readonly string[];
   answer(request: OriginRequest): OriginReply;
-  /** What a request is about: an item id, a keyword, a shop. Its last three digits choose the
-   *  misbehaviour (README.md). Absent or undefined: the request is always served well. */
+  /**
+   * Returns the subject of a request: an item id, a keyword or a shop. Its last three digits select the fault
+   * to inject (README.md). Absent or undefined: no faults.
+   */
   subject?(request: OriginRequest): string | undefined;
-  /** The page that a refused robot gets; absent: a plain 403. */
+  /** Returns the page for a refused robot. Absent: a plain 403. */
   blocked?(request: OriginRequest): OriginReply;
-  /** What a request gets that no script of a page made, where the address serves browsers only; undefined
-   *  for what it serves to anyone. Absent: it serves anyone. */
+  /**
+   * Returns the response to a request that was not sent by a page's script, if the address serves browsers
+   * only; undefined for paths that are served to any client. Absent: every path is.
+   */
   plain?(request: OriginRequest): OriginReply | undefined;
 }

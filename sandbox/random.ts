@@ -1,17 +1,17 @@
-/** Draws that are the same for the same seed. */
+/** Pseudo-random values that depend on a seed only. */
 export interface Random {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** An integer from `least` to `most`, both included. */
-  integer(least: number, most: number): number;
+  /** Returns an integer from `min` to `max`, both inclusive. */
+  integer(min: number, max: number): number;
   pick<T>(values: readonly T[]): T;
-  /** True once in `of` draws. */
+  /** Returns true with a probability of 1 in `of`. */
   once(of: number): boolean;
-  /** Lower-case letters and digits. */
+  /** Returns lower-case letters and digits. */
   text(length: number): string;
 }
 
-/** A 32-bit number made of a text (FNV-1a). */
+/** Returns the 32-bit FNV-1a hash of a text. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -22,7 +22,7 @@ export function hash(text: string): number {
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Draws from a seed text. */
+/** Creates a generator from a seed text. */
 export function random(seed: string): Random {
   let state = hash(seed);
   const next = () => {
@@ -31,7 +31,7 @@ export function random(seed: string): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
-  const integer = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  const integer = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     integer,

@@ -1,21 +1,21 @@
 import type { OriginReply, OriginRequest } from './origin.ts';
 import { hash } from './random.ts';
 
-/** Header that a page's scripts compute for every request; the sites' own are called otherwise. */
+/** Header that a page's scripts compute for every request. The sites' own headers have other names. */
 const header = 'x-page-seal';
 
 function visitorOf(request: OriginRequest): string | undefined {
   return /(?:^|; )visitor=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
 }
 
-/** Whether a request was made by the scripts of a page, for the visitor that the page was given to. */
+/** Returns whether a request was sent by the scripts of a page for the visitor who received the page. */
 export function isSealed(request: OriginRequest): boolean {
   const visitor = visitorOf(request);
   const { pathname, search } = request.url;
   return visitor !== undefined && request.headers[header] === hash(visitor + pathname + search).toString(16);
 }
 
-/** `ask(path, init)` for the scripts of a page: a request with the seal of the page's visitor. */
+/** Source of `ask(path, init)` for a page's scripts, which sends a request with the visitor's seal. */
 const script = `
 const visitor = /visitor=(\\w+)/.exec(document.cookie)?.[1] ?? '';
 const seal = (text) => {
@@ -29,7 +29,7 @@ const ask = (path, init = {}) => {
 };
 `;
 
-/** A page whose scripts may `ask`, for a visitor who is known by a cookie from the first page on. */
+/** Returns a page whose scripts can call `ask`. A cookie identifies the visitor from the first page on. */
 export function sealedPage(request: OriginRequest, title: string, body: string, code: string): OriginReply {
   const known = visitorOf(request) !== undefined;
   const visitor = hash(`${request.url.href} visitor`).toString(16);

@@ -39,7 +39,7 @@ async function ask(
 
 const good = { status: 200, text: body };
 
-test('each region has an address of its own; a market of one origin may be private', () => {
+test('gives each region an address and allows private stores', () => {
   expect(running.config).toEqual({
     mktb: { id: running.address('mktb', 'id'), sg: running.address('mktb', 'sg') },
     mktf: { '': running.address('mktf', ''), allow_private: true },
@@ -47,7 +47,7 @@ test('each region has an address of its own; a market of one origin may be priva
   expect(new Set([running.address('mktb', 'id'), running.address('mktb', 'sg')]).size).toBe(2);
 });
 
-test('answers come from the region that was asked, and requests are counted', async () => {
+test('responds for the requested region and counts requests', async () => {
   const answer = await ask('1', 'sg');
   expect(answer).toMatchObject(good);
   expect((answer as { headers: Headers }).headers.get('x-region')).toBe('sg');
@@ -56,7 +56,7 @@ test('answers come from the region that was asked, and requests are counted', as
   expect(running.peaks()['mktb/sg']).toBe(1);
 });
 
-describe('misbehaviour', () => {
+describe('wire faults', () => {
   test.each([
     ['901', 'TypeError'],
     ['903', 'TypeError'],
@@ -66,27 +66,30 @@ describe('misbehaviour', () => {
     ['911', { status: 403, text: 'Forbidden' }],
     ['913', 'TimeoutError'],
     ['915', { status: 200, text: expect.stringMatching(/<!-- $/) }],
-  ])('%s happens once to a subject, and its neighbour always', async (digits, what) => {
-    const matches = typeof what === 'string' ? expect.stringMatching(what) : expect.objectContaining(what);
-    expect(await ask(`5${digits}`)).toEqual(matches);
-    expect(await ask(`5${digits}`)).toMatchObject(good);
-    expect(await ask(`6${digits}`)).toEqual(matches);
-    const neighbour = `5${Number(digits) + 1}`;
-    expect(await ask(neighbour)).toEqual(matches);
-    expect(await ask(neighbour)).toEqual(matches);
-  });
+  ])(
+    '%s affects the first request about a subject, and every request about its neighbour',
+    async (digits, what) => {
+      const matches = typeof what === 'string' ? expect.stringMatching(what) : expect.objectContaining(what);
+      expect(await ask(`5${digits}`)).toEqual(matches);
+      expect(await ask(`5${digits}`)).toMatchObject(good);
+      expect(await ask(`6${digits}`)).toEqual(matches);
+      const neighbour = `5${Number(digits) + 1}`;
+      expect(await ask(neighbour)).toEqual(matches);
+      expect(await ask(neighbour)).toEqual(matches);
+    },
+  );
 
-  test('a throttled answer says how long to wait; a slow one comes', async () => {
+  test('sends Retry-After when throttled, and delays slow responses', async () => {
     expect(((await ask('7907')) as { headers: Headers }).headers.get('retry-after')).toBe('7');
     expect(await ask('900')).toMatchObject(good);
   });
 
-  test('the subject may stand in a body', async () => {
+  test('finds the subject in a request body', async () => {
     const answer = await fetch(`${running.address('mktb', 'id')}/post`, { method: 'POST', body: 'x909' });
     expect(answer.status).toBe(503);
   });
 
-  test('none of it where it is switched off', async () => {
+  test('are disabled with misbehaviour: none', async () => {
     const calm = await startOrigins({ origins: [origin], misbehaviour: 'none' });
     try {
       expect((await fetch(`${calm.address('mktb', 'id')}/page?id=902`)).status).toBe(200);

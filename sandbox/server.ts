@@ -1,40 +1,42 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Misbehaviour, ruleFor } from './misbehaviour.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { ruleFor, type WireFault } from './wire-faults.ts';
 
-/** How the fake marketplaces are started. */
+/** Options for startOrigins(). */
 export interface OriginsOptions {
   origins: readonly Origin[];
-  /** `none`: every request is served well. `some`: by the subject's last digits (README.md). */
+  /** `none`: no faults. `some`: faults by the subject's last digits (README.md). */
   misbehaviour?: 'none' | 'some';
-  /** Milliseconds before every answer. */
+  /** Delay of every response in milliseconds. */
   latencyMs?: number;
-  /** Milliseconds before a slow answer. */
+  /** Delay of a slow response in milliseconds. */
   slowMs?: number;
-  /** Seconds that a throttled answer asks to wait. */
+  /** `Retry-After` of a throttled response in seconds. */
   retryAfter?: number;
-  /** Requests that no page's scripts made are refused, in the markets that have such pages. */
+  /**
+   * Whether requests that were not sent by a page's script are refused, in the markets that have such pages.
+   */
   browserOnly?: boolean;
 }
 
-/** Fake marketplaces that run. */
+/** Running fake marketplaces. */
 export interface RunningOrigins {
-  /** What a GLEANER_ORIGINS file holds. */
+  /** Content of a GLEANER_ORIGINS file. */
   config: Record<string, Record<string, string | boolean>>;
-  /** Address of a market's region. */
+  /** Returns the address of a market's region. */
   address(market: string, region: string): string;
-  /** Requests so far by `market/region path`, such as "mkta/sg /api/v4/pdp/get_pc". */
+  /** Returns the number of requests by `market/region path`, such as "mkta/sg /api/v4/pdp/get_pc". */
   counters(): Record<string, number>;
-  /** Requests that were open at once at most, by `market/region`. */
+  /** Returns the maximum number of concurrent requests by `market/region`. */
   peaks(): Record<string, number>;
-  /** Ends every connection and server. */
+  /** Closes every connection and server. */
   stop(): Promise<void>;
 }
 
 interface Settings {
-  misbehaves: boolean;
+  injectsFaults: boolean;
   latencyMs: number;
   slowMs: number;
   retryAfter: number;
@@ -45,7 +47,7 @@ interface Settings {
 interface Place {
   origin: Origin;
   region: string;
-  /** Requests by subject, for the rules that end. */
+  /** Number of requests by subject, for faults that end. */
   asked: Map<string, number>;
   counts: Map<string, number>;
   open: number;
@@ -60,7 +62,7 @@ const wrongType: OriginReply = {
 
 const forbidden: OriginReply = { status: 403, headers: { 'content-type': 'text/plain' }, body: 'Forbidden' };
 
-/** Larger than any page that is worth reading. */
+/** Size in bytes above the limit for pages. */
 const hugeBytes = 64 * 1024 * 1024;
 
 function plain(status: number, body: string, headers: Record<string, string>): OriginReply {
@@ -72,14 +74,14 @@ function send(response: ServerResponse, { status, headers, body }: OriginReply):
   response.end(body);
 }
 
-/** Begins a good answer of the full length and ends the connection halfway. */
+/** Sends half of a response with the full Content-Length and closes the connection. */
 function truncate(response: ServerResponse, { status, headers, body }: OriginReply): void {
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, 'content-length': bytes.length });
   response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroy());
 }
 
-/** Sends zeros until the reader hangs up. */
+/** Sends spaces until the client closes the connection. */
 function flood(response: ServerResponse): void {
   const chunk = Buffer.alloc(256 * 1024, 0x20);
   let left = hugeBytes;
@@ -99,8 +101,8 @@ function malformed(reply: OriginReply): OriginReply {
   return { ...reply, body: `${text.slice(0, text.length >> 1)}\u0000<!-- ` };
 }
 
-async function misbehave(
-  does: Misbehaviour,
+async function injectFault(
+  does: WireFault,
   request: OriginRequest,
   response: ServerResponse,
   origin: Origin,
@@ -152,12 +154,12 @@ async function serve(place: Place, settings: Settings, incoming: IncomingMessage
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
   const refusal = settings.browserOnly ? place.origin.plain?.(request) : undefined;
   if (refusal) return send(response, refusal);
-  const subject = settings.misbehaves ? place.origin.subject?.(request) : undefined;
+  const subject = settings.injectsFaults ? place.origin.subject?.(request) : undefined;
   const rule = ruleFor(subject);
   if (rule) {
     const asked = (place.asked.get(subject!) ?? 0) + 1;
     place.asked.set(subject!, asked);
-    if (asked <= rule.times) return misbehave(rule.does, request, response, place.origin, settings);
+    if (asked <= rule.times) return injectFault(rule.does, request, response, place.origin, settings);
   }
   send(response, place.origin.answer(request));
 }
@@ -187,11 +189,13 @@ async function close(server: Server): Promise<void> {
   await new Promise((done) => server.close(done));
 }
 
-/** Starts every origin, each region at its own address on a free port of 127.0.0.1. Answers and
- *  misbehaviour depend on the request and on how often its subject was asked for, on nothing else. */
+/**
+ * Starts every origin, each region on a free port of 127.0.0.1. Responses and faults depend only on the
+ * request and on the number of earlier requests about its subject.
+ */
 export async function startOrigins(options: OriginsOptions): Promise<RunningOrigins> {
   const settings: Settings = {
-    misbehaves: (options.misbehaviour ?? 'some') === 'some',
+    injectsFaults: (options.misbehaviour ?? 'some') === 'some',
     latencyMs: options.latencyMs ?? 0,
     slowMs: options.slowMs ?? 300,
     retryAfter: options.retryAfter ?? 1,

@@ -1,8 +1,7 @@
 import { type FakeItem, scaled } from './item.ts';
 import { regions } from './regions.ts';
 
-/** How the site has written the products of its lists over the years: 1 flat, 2 `item_basic`,
- *  3 item cards. */
+/** Generation of a listing's products: 1 flat, 2 `item_basic`, 3 item cards. */
 export type Generation = 1 | 2 | 3;
 
 function prices(item: FakeItem) {
@@ -87,8 +86,10 @@ function itemCard(item: FakeItem) {
   };
 }
 
-/** A list of products as the members of an answer, in the shape of a generation. Searches of
- *  generation 3 keep cards in `items[].item_data`, shops in `centralize_item_card`. */
+/**
+ * Returns the members of a response that contain a list of products, in the form of a generation. Generation
+ * 3 has cards in `items[].item_data` for searches and in `centralize_item_card` for shops.
+ */
 export function listMembers(items: readonly FakeItem[], generation: Generation, shop: boolean): object {
   if (generation === 1) return { items: items.map(basic) };
   if (generation === 2) {

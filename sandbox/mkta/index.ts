@@ -15,8 +15,10 @@ function json(body: string): OriginReply {
 
 const interfacePath = '/api/';
 
-/** Item or shop named in the query, keyword or category: whatever the request is about. Pages that
- *  people open are about nothing: what they ask for is. */
+/**
+ * Returns the item, shop, keyword or category of a request. Requests for HTML pages have no subject; the
+ * requests of their scripts do.
+ */
 function subject({ url }: OriginRequest): string | undefined {
   if (!url.pathname.startsWith(interfacePath)) return undefined;
   const query = url.searchParams;
@@ -30,7 +32,7 @@ function subject({ url }: OriginRequest): string | undefined {
   );
 }
 
-/** Product pages that lie, by the id's last digits (README.md). */
+/** Product pages with wrong data, by the id's last digits (README.md). */
 function special(region: string, itemId: number, shopId: number): string | undefined {
   const page = () => productPage(region, itemId, shopId);
   switch (itemId % 1000) {
@@ -68,7 +70,7 @@ const answers: Readonly<Record<string, (request: OriginRequest) => OriginReply>>
   '/api/v4/shop/rcmd_items': ({ url, region }) => json(shopActive(region, url.searchParams)),
 };
 
-/** Marketplace A: items of our own in all eight regions. */
+/** Marketplace A: invented items in all eight regions. */
 export const mkta: Origin = {
   market: 'mkta',
   regions: Object.keys(regions),

@@ -1,7 +1,7 @@
 import { random } from '../random.ts';
 import { regions } from './regions.ts';
 
-/** A variant of a made-up item. Prices in currency units. */
+/** A variant of an invented item. Prices are in currency units. */
 export interface FakeModel {
   id: number;
   name: string;
@@ -12,7 +12,7 @@ export interface FakeModel {
   tierIndex: number[];
 }
 
-/** A made-up item: all that its product page and its place in a listing are written from. */
+/** An invented item: the data of its product page and its entry in listings. */
 export interface FakeItem {
   id: number;
   shopId: number;
@@ -31,7 +31,7 @@ export interface FakeItem {
   sold: number;
   historicalSold: number;
   liked: number;
-  /** Total, then one to five stars. */
+  /** Counts of ratings: the total, then one to five stars. */
   ratings: number[];
   stars: number;
   crossBorder: boolean;
@@ -41,7 +41,7 @@ export interface FakeItem {
   labels: number[];
 }
 
-/** Items whose id ends in these digits have a fixed form (README.md). */
+/** Forms of items by the last digits of their id (README.md). */
 export const forms = {
   single: '700',
   soldOut: '701',
@@ -59,12 +59,12 @@ const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris', 'Kelapa Works', null, nu
 const firstCreated = Date.UTC(2021, 0, 1) / 1000;
 const lastCreated = Date.UTC(2025, 5, 1) / 1000;
 
-/** Rounded to two decimals, as money is. */
+/** Rounds an amount to two decimals. */
 function money(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
-/** The item with this id; its values follow from region and id alone. */
+/** Returns the item with an id. Its values depend on the region and the id only. */
 export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const draw = random(`${region}/${id}`);
   const form = String(id).slice(-3);
@@ -142,7 +142,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   };
 }
 
-/** A price as the site writes it. */
+/** Returns a price as the site's scaled integer. */
 export function scaled(price: number): number {
   return Math.round(price * 100_000);
 }

@@ -4,7 +4,7 @@ import { refusals } from './refusals.ts';
 
 const title = 'Shop of lamps';
 
-/** The product page's own request, and what it shows then. */
+/** Script of a product page: sends the page's own request and renders the response. */
 const askForItem = (itemId: string, shopId: string) => `
 const query = new URLSearchParams({ item_id: '${itemId}', shop_id: '${shopId}', detail_level: '0' });
 const answer = await ask('/api/v4/pdp/get_pc?' + query).then((response) => response.json());
@@ -23,7 +23,7 @@ const query = new URLSearchParams({
 await ask('/api/v4/search/search_items?' + query);
 `;
 
-/** A shop's page asks for both of its lists, 30 places at a time. */
+/** Script of a shop's page: requests both of its lists, 30 entries at a time. */
 const askForShop = (shopId: string) => `
 const offset = String(30 * Number(new URLSearchParams(location.search).get('page') ?? 0));
 const list = { limit: '30', offset };
@@ -39,10 +39,10 @@ function redirect(location: string): OriginReply {
   return { status: 302, headers: { location }, body: '' };
 }
 
-/** Larger than any page that is worth rendering. */
+/** Size in bytes above the limit for rendered pages. */
 const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 
-/** Product pages as they should not be, by the item id's last three digits (README.md). */
+/** Faulty product pages, by the item id's last three digits (README.md). */
 function odd(request: OriginRequest, itemId: string, shopId: string): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const page = (code: string, body = 'Loading…') => sealedPage(request, title, body, code);
@@ -98,7 +98,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
   }
 }
 
-/** The login page, and the page where a puzzle waits. */
+/** The login page and the captcha page. */
 const login = html(
   200,
   '<title>Login</title><form><input name="key"><input type="password" name="word"></form>',
@@ -108,7 +108,7 @@ const puzzle = html(
   '<title>Verify</title><form action="/verify/captcha"><p>Slide to fit the puzzle.</p></form>',
 );
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other paths. */
+/** Returns the HTML page of a path. Its scripts request the data. Undefined for other paths. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { pathname } = request.url;
   const [, shopId, itemId] =

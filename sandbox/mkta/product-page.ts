@@ -1,7 +1,7 @@
 import { type FakeItem, fakeItem, forms, scaled } from './item.ts';
 import { regions } from './regions.ts';
 
-/** Parts of a product page that do not depend on the item, as JSON text by region: written once. */
+/** Parts of a product page that do not depend on the item, as JSON text by region. They are built once. */
 const fixedParts = new Map(
   Object.entries(regions).map(([region, { places, currency }]) => {
     const unused = { single_value: -1, range_min: -1, range_max: -1, price_mask: null };
@@ -181,7 +181,7 @@ function shopPart(item: FakeItem) {
   };
 }
 
-/** What an older generation sent: the item itself as `data`, with its older names. */
+/** Returns the response of an older generation: the item as `data`, with its older names. */
 function flat(item: FakeItem): string {
   const { item_id, shop_id, title, ...rest } = itemPart(item, false, forms.flat);
   const review = reviewPart(item, false, forms.flat);
@@ -189,7 +189,7 @@ function flat(item: FakeItem): string {
   return JSON.stringify({ error: null, error_msg: null, data });
 }
 
-/** The get_pc answer about an item, about 8 KB. */
+/** Returns the get_pc response for an item, about 8 KB. */
 export function productPage(region: string, id: number, shopId: number): string {
   const item = fakeItem(region, id, shopId);
   const form = String(id).slice(-3);

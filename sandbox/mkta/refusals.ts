@@ -18,13 +18,13 @@ const named = {
 };
 const numbered = { 0: 2, 1: 'a0b1c2d3-0000', 2: true, 3: robot, 5: false, error: robot };
 
-/** "No such item here." */
+/** Response for an item that does not exist. */
 export const notFound = json(200, { bff_meta: null, error: 266900002, error_msg: null, data: null });
 
-/** Refused as a robot, keys by name. */
+/** Response to a robot; its keys are names. */
 export const blockedByName = json(200, named);
 
-/** Answers to subjects that end in these digits, whatever was asked (README.md). */
+/** Responses to subjects with these last digits, for any request (README.md). */
 export const refusals: Readonly<Record<string, OriginReply>> = {
   800: notFound,
   807: blockedByName,

@@ -1,13 +1,13 @@
-/** What the made-up goods of a region look like. */
+/** Properties of a region's invented items. */
 export interface Region {
   currency: string;
-  /** Least and most price in currency units, and the step between prices. */
+  /** Minimum and maximum price in currency units, and the step between prices. */
   prices: readonly [least: number, most: number, step: number];
   places: readonly string[];
   things: readonly string[];
   kinds: readonly string[];
   colours: readonly string[];
-  /** How a listing writes a number of sold pieces. */
+  /** Formats a number of pieces sold for a listing. */
   sold(count: number): string;
 }
 
@@ -18,7 +18,7 @@ function short(count: number, word: string, comma: boolean): string {
   return `${comma ? text.replace('.', ',') : text}${word}+`;
 }
 
-/** The regions of the fake marketplace A. */
+/** Regions of the fake marketplace A. */
 export const regions: Readonly<Record<string, Region>> = {
   id: {
     currency: 'IDR',

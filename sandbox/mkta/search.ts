@@ -2,7 +2,7 @@ import { random } from '../random.ts';
 import { type Generation, listMembers } from './cards.ts';
 import { fakeItem } from './item.ts';
 
-/** What a keyword or category comes to. Its last three digits may fix it (README.md). */
+/** Results of a keyword or category. Its last three digits select special forms (README.md). */
 interface Results {
   generation: Generation;
   size: number;
@@ -32,15 +32,18 @@ function results(region: string, subject: string): Results {
   }
 }
 
-/** First place of a page: lists move while they are read, so two products come again on each page. */
+/**
+ * Returns the offset of a page's first product. Listings shift while they are read, so each page repeats two
+ * products.
+ */
 function start(offset: number, limit: number): number {
   return offset - 2 * Math.floor(offset / limit);
 }
 
 /**
- * The answer to a search or category. Without the parameters that the site's own pages send it holds
- * no items. Digits 004: the list ends with a full page, without a word; 005: every page is the
- * first one again; 007: every price is impossible.
+ * Returns the response to a search or category. It has no items if the request lacks parameters that the
+ * site's own pages send. Digits 004: the listing ends with a full, unmarked page; 005: every page repeats the
+ * first; 007: every price is impossible.
  */
 export function searchAnswer(region: string, query: URLSearchParams): string {
   const category = query.get('match_id');

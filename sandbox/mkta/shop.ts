@@ -2,7 +2,7 @@ import { random } from '../random.ts';
 import { type Generation, listMembers } from './cards.ts';
 import { type FakeItem, fakeItem } from './item.ts';
 
-/** A shop's items. Its last three digits may fix it (README.md). */
+/** Items of a shop. Its last three digits select special forms (README.md). */
 interface Shop {
   generation: Generation;
   active: FakeItem[];
@@ -43,7 +43,7 @@ function shop(region: string, shopId: number): Shop {
   };
 }
 
-/** A page of a list that moves while it is read: one item comes again on each page. */
+/** Returns a page of a list that shifts while it is read: each page repeats one item. */
 function page(items: readonly FakeItem[], query: URLSearchParams): { items: FakeItem[]; last: boolean } {
   const limit = Math.min(Number(query.get('limit') ?? 30), 100);
   const offset = Number(query.get('offset') ?? 0);
@@ -51,7 +51,10 @@ function page(items: readonly FakeItem[], query: URLSearchParams): { items: Fake
   return { items: items.slice(first, first + limit), last: first + limit >= items.length };
 }
 
-/** Answer of the shop's search: `filter_sold_out` 1 sold out, 2 not, 3 both. */
+/**
+ * Returns the response of the shop's search. `filter_sold_out` is 1 for sold-out items, 2 for the others, 3
+ * for both.
+ */
 export function shopSearch(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shopid')));
   const wanted =
@@ -66,7 +69,7 @@ export function shopSearch(region: string, query: URLSearchParams): string {
   });
 }
 
-/** Answer of the shop's active items. The shop page's tabs mix in a sold-out item at the end. */
+/** Returns the shop's active items. As on the site's tabs, the last one is a sold-out item. */
 export function shopActive(region: string, query: URLSearchParams): string {
   const { generation, active, soldOut } = shop(region, Number(query.get('shop_id')));
   const wanted =
@@ -77,7 +80,7 @@ export function shopActive(region: string, query: URLSearchParams): string {
   return JSON.stringify({ error: 0, error_msg: '', data });
 }
 
-/** The list as the older recommendations kept it. */
+/** Returns the list in the form of older recommendations. */
 function sections(items: readonly FakeItem[]): object {
   const { items: item } = listMembers(items, 1, true) as { items: object[] };
   return { sections: [{ key: 'shop', data: { item } }] };

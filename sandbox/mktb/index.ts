@@ -1,10 +1,10 @@
+import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { isSealed } from '../seal.ts';
-import { troubleOf, troubles } from '../troubles.ts';
-import { shopOf } from './goods.ts';
 import { categoryAnswer, searchAnswer, shopAnswer } from './listings.ts';
 import { page } from './pages.ts';
 import { productPage } from './product-page.ts';
+import { shopOf } from './products.ts';
 
 type Variables = Record<string, unknown>;
 
@@ -83,7 +83,7 @@ const operations: Readonly<Record<string, (variables: Variables) => Variables>> 
   }),
 };
 
-/** Product key, keyword, category or shop: what the request is about. */
+/** Returns the product key, keyword, category or shop of a request. */
 function subject(request: OriginRequest): string | undefined {
   const { variables = {} } = operationOf(request);
   const params = paramsOf(variables);
@@ -92,7 +92,7 @@ function subject(request: OriginRequest): string | undefined {
   return name === undefined || name === null ? undefined : String(name);
 }
 
-/** A listing that is refused from its second page on. */
+/** Returns whether a listing is refused from its second page on. */
 function refusedLater(request: OriginRequest): boolean {
   const { variables = {} } = operationOf(request);
   const page = Number(variables.page ?? paramsOf(variables).get('page') ?? 1);
@@ -113,15 +113,15 @@ function reply(request: OriginRequest): OriginReply {
   };
 }
 
-/** Marketplace B: goods and shops of our own, asked for in GraphQL. */
+/** Marketplace B: invented products and shops, served over GraphQL. */
 export const mktb: Origin = {
   market: 'mktb',
   regions: ['id'],
   subject,
-  blocked: () => troubles[807]!,
+  blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/graphql/') && !isSealed(request) ? troubles[807] : undefined,
+    request.url.pathname.startsWith('/graphql/') && !isSealed(request) ? errorResponses[807] : undefined,
   answer: (request) =>
     page(request) ??
-    (refusedLater(request) ? troubles[807]! : (troubleOf(subject(request)) ?? reply(request))),
+    (refusedLater(request) ? errorResponses[807]! : (errorResponseOf(subject(request)) ?? reply(request))),
 };

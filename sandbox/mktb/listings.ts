@@ -1,10 +1,10 @@
 import { shiftOf, sizeOf, totalAt, windowOf } from '../listing.ts';
 import { hash } from '../random.ts';
-import { type Goods, goodsOf, rupiah, shopOf, soldLabels } from './goods.ts';
+import { type Goods, productOf, rupiah, shopOf, soldLabels } from './products.ts';
 
-/** A product of a listing. */
+/** Returns a product of a listing. */
 export function listed(name: string, at: number): Goods {
-  return goodsOf(`${name} ${at}`);
+  return productOf(`${name} ${at}`);
 }
 
 function current(goods: Goods, form: string) {
@@ -58,7 +58,7 @@ function older(goods: Goods) {
   };
 }
 
-/** A search's answer: the current generation, or the older one for names that end in 706. */
+/** Returns the response to a search: the current generation, or the older one for names that end in 706. */
 export function searchAnswer(name: string, start: number, rows: number): Record<string, unknown> {
   const form = name.slice(-3);
   const goods = windowOf(name, start, rows).map((at) => listed(name, at));
@@ -90,7 +90,7 @@ export function searchAnswer(name: string, start: number, rows: number): Record<
   return { searchProductV5: { header, data: { totalDataText: `${header.totalData}`, products } } };
 }
 
-/** A category's answer. `start` counts from 1. */
+/** Returns the response to a category. `start` counts from 1. */
 export function categoryAnswer(name: string, start: number, rows: number): Record<string, unknown> {
   const data = windowOf(name, start - 1, rows).map((at) => {
     const goods = listed(name, at);
@@ -116,25 +116,25 @@ export function categoryAnswer(name: string, start: number, rows: number): Recor
   return { CategoryProducts: { count: data.length, data } };
 }
 
-/** A product of a shop. */
+/** Returns a product of a shop. */
 export function shopGoods(shopId: string, etalase: string, at: number): Goods {
-  return goodsOf(`shop ${shopId} ${etalase} ${at}`, shopOf(shopId));
+  return productOf(`shop ${shopId} ${etalase} ${at}`, shopOf(shopId));
 }
 
-/** How many products a shop has, in all or in one etalase. */
+/** Returns the number of products of a shop or of one of its sections. */
 export function shopSize(shopId: string, etalase: string, perPage: number): number {
   const all = sizeOf(shopId, perPage);
   return etalase === 'etalase' ? all : Math.ceil(all / 4);
 }
 
-/** The products of a shop whose names hold a keyword. */
+/** Returns the products of a shop whose names contain a keyword. */
 export function shopMatches(shopId: string, etalase: string, keyword: string, perPage: number): Goods[] {
   const size = shopSize(shopId, etalase, perPage);
   const all = Array.from({ length: size }, (_, at) => shopGoods(shopId, etalase, at));
   return all.filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
 }
 
-/** A page of a shop's products; `page` counts from 1. */
+/** Returns a page of a shop's products. `page` counts from 1. */
 export function shopAnswer(
   shopId: string,
   etalase: string,

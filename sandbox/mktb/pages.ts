@@ -1,8 +1,8 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
 import { sealedPage } from '../seal.ts';
-import { shopOf } from './goods.ts';
+import { shopOf } from './products.ts';
 
-/** Asks for one operation as the site's pages do: without a look at the query, since the fakes take any. */
+/** Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it. */
 function askFor(operationName: string, variables: object): string {
   return `
 await ask('/graphql/${operationName}', {
@@ -18,7 +18,7 @@ function search(query: URLSearchParams): string {
   return askFor('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
 }
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other requests. */
+/** Returns the HTML page of a request. Its scripts request the data. Undefined for other requests. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { method, url } = request;
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);

@@ -1,4 +1,4 @@
-import { type Goods, goodsOf, rupiah, shopOf } from './goods.ts';
+import { type Goods, productOf, rupiah, shopOf } from './products.ts';
 
 const noCampaign = {
   campaignID: '0',
@@ -96,11 +96,11 @@ function componentsOf(goods: Goods, variants: boolean) {
   ];
 }
 
-/** The page layout of a product, as `data.pdpGetLayout`. */
+/** Returns the page layout of a product for `data.pdpGetLayout`. */
 export function productPage(shopDomain: string, productKey: string): Record<string, unknown> {
   const digits = productKey.slice(-3);
   const goods = {
-    ...goodsOf(`${shopDomain} ${productKey}`, shopOf(shopDomain)),
+    ...productOf(`${shopDomain} ${productKey}`, shopOf(shopDomain)),
     key: productKey.toLowerCase(),
   };
   if (digits === '701') goods.stock = 0;

@@ -1,6 +1,6 @@
+import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { isSealed } from '../seal.ts';
-import { troubleOf, troubles } from '../troubles.ts';
 import { listingPage } from './listing-page.ts';
 import { page } from './pages.ts';
 import { summary } from './product-page.ts';
@@ -17,7 +17,7 @@ function ok(data: unknown): OriginReply {
   return json(200, { code: 200, status: 'OK', data });
 }
 
-/** The id's own part, and without the last group where it is an item's. */
+/** Returns the product SKU in an id: without its prefix and, for an item's id, without its last group. */
 function productOf(formattedId: string): { productSku: string; itemSku: string } {
   const [, prefix, id] = /^([a-z]{2})--(.+)$/.exec(formattedId) ?? [];
   if (prefix !== 'is') return { productSku: id ?? formattedId, itemSku: '' };
@@ -45,7 +45,7 @@ function productReply(formattedId: string, query: URLSearchParams): OriginReply 
     case '803':
       return page(`${productSku}9`, '');
     case '804':
-      // The default item, whichever was asked for.
+      // The default item is served for every requested item.
       return page(productSku, '');
     case '817':
       return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
@@ -55,7 +55,7 @@ function productReply(formattedId: string, query: URLSearchParams): OriginReply 
 }
 
 function descriptionReply(formattedId: string): OriginReply {
-  if (formattedId.endsWith('702')) return troubles[807]!;
+  if (formattedId.endsWith('702')) return errorResponses[807]!;
   const specifications = [{ name: 'Bahan', value: 'Bambu' }];
   return ok({ description: `<p>Tentang ${formattedId}</p>`, specifications });
 }
@@ -67,8 +67,8 @@ function merchantReply(code: string, query: URLSearchParams): OriginReply {
   if (digits === '800') return json(200, { code: 404, status: 'NOT_FOUND', data: null });
   if (digits === '801') return ok({ products: [], paging: { page: 1, total_page: 0, total_item: 0 } });
   if (digits === '817') return json(200, { code: 500, status: 'INTERNAL_SERVER_ERROR', data: null });
-  if (digits === '820' && page > 1) return troubles[807]!;
-  // Pages past the count: this one refuses them, the million of 703 goes on.
+  if (digits === '820' && page > 1) return errorResponses[807]!;
+  // Pages beyond the last one: the sandbox refuses them, except for listings that end in 703.
   if (digits === '710' && page > 20) return json(400, { code: 400, status: 'BAD_REQUEST', data: null });
   return ok(listingPage(code, query, page, rows));
 }
@@ -79,14 +79,14 @@ function idOf({ url }: OriginRequest): string | undefined {
   return found ? decodeURIComponent(found[1]!) : undefined;
 }
 
-/** Marketplace C: products and merchants of our own. The subject is the formatted id or merchant code. */
+/** Marketplace C: invented products and merchants. The subject is the formatted id or merchant code. */
 export const mktc: Origin = {
   market: 'mktc',
   regions: ['id'],
   subject: idOf,
-  blocked: () => troubles[807]!,
+  blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/backend/') && !isSealed(request) ? troubles[807] : undefined,
+    request.url.pathname.startsWith('/backend/') && !isSealed(request) ? errorResponses[807] : undefined,
   answer: (request) => {
     const { pathname, searchParams } = request.url;
     const shown = page(request);
@@ -94,7 +94,7 @@ export const mktc: Origin = {
     const id = idOf(request);
     if (id === undefined)
       return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
-    const trouble = troubleOf(id);
+    const trouble = errorResponseOf(id);
     if (trouble) return trouble;
     if (merchantPath.test(pathname)) return merchantReply(id, searchParams);
     return descriptionPath.test(pathname) ? descriptionReply(id) : productReply(id, searchParams);

@@ -1,8 +1,8 @@
 import { sizeOf, totalAt, windowOf } from '../listing.ts';
-import { type Goods, listed, merchantOf, rough, rupiah } from './goods.ts';
+import { type Goods, listed, merchantOf, rough, rupiah } from './products.ts';
 
-/** Pages that the site counts at most. */
-const mostPages = 20;
+/** Maximum number of pages that the site states. */
+const maxPages = 20;
 
 function card(goods: Goods, form: string) {
   if (form === '707') return { id: goods.productSku, name: goods.name };
@@ -38,7 +38,7 @@ function card(goods: Goods, form: string) {
   };
 }
 
-/** The filter that a listing's query asks for; undefined without. */
+/** Returns the filter of a listing's query; undefined without one. */
 export function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | undefined {
   const words = query.get('searchTerm')?.toLowerCase();
   const brand = query.get('brand');
@@ -46,13 +46,13 @@ export function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | 
   return ({ name, brand: own }) => name.toLowerCase().includes(words ?? '') && own === (brand ?? own);
 }
 
-/** All products of a merchant that a filter leaves. */
+/** Returns the products of a merchant that pass a filter. */
 export function filtered(code: string, rows: number, filter: (goods: Goods) => boolean): Goods[] {
   const size = sizeOf(code, rows);
   return Array.from({ length: size }, (_, at) => listed(code, at)).filter(filter);
 }
 
-/** The listing's `data` of a merchant's page, counted from 1. */
+/** Returns the `data` of a merchant's listing page, counted from 1. */
 export function listingPage(code: string, query: URLSearchParams, page: number, rows: number) {
   const form = code.slice(-3);
   const start = (page - 1) * rows;
@@ -67,11 +67,11 @@ export function listingPage(code: string, query: URLSearchParams, page: number, 
     products: products.map((goods) => card(goods, form)),
     paging: {
       page,
-      total_page: Math.min(mostPages, Math.ceil(total / rows)),
+      total_page: Math.min(maxPages, Math.ceil(total / rows)),
       item_per_page: rows,
       total_item: form === '704' ? 1000 : total,
     },
-    // Only the first page of a shop, and not of every one, shows the shop itself.
+    // Only the first page of some shops shows the shop itself.
     ...((page === 1 && form !== '709') || empty ? { merchant: merchantOf(code) } : {}),
     code: 'OK',
   };

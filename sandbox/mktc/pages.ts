@@ -1,7 +1,7 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
 import { sealedPage } from '../seal.ts';
 
-/** A product page asks for the summary, and then for the description. */
+/** Script of a product page: requests the summary, then the description. */
 const askForProduct = (id: string, query: URLSearchParams) => `
 const product = '/backend/product-detail/products/${encodeURIComponent(id)}/';
 await ask(product + '_summary?' + new URLSearchParams({
@@ -17,7 +17,7 @@ asked.set('itemPerPage', '40');
 await ask('/backend/search/merchant/${encodeURIComponent(code)}?' + asked);
 `;
 
-/** The pages that people open: their scripts ask for what the page shows. Undefined for other paths. */
+/** Returns the HTML page of a path. Its scripts request the data. Undefined for other paths. */
 export function page(request: OriginRequest): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const [, sort, id] = /^\/(p|merchant)\/[^/]+\/([^/]+)$/.exec(pathname) ?? [];

@@ -1,4 +1,4 @@
-import { type Goods, goodsOf } from './goods.ts';
+import { type Goods, productOf } from './products.ts';
 
 function categories(prefix: string) {
   return ['Rumah', 'Dapur', 'Wadah'].map((name, at) => ({
@@ -20,9 +20,9 @@ function optionsOf(goods: Goods, selected: string) {
   }));
 }
 
-/** The summary's `data` of a product; `digits` choose its form (README.md). */
+/** Returns the summary's `data` of a product. `digits` select its form (README.md). */
 export function summary(productSku: string, itemSku: string, pickupPointCode: string, digits: string) {
-  const goods = goodsOf(productSku);
+  const goods = productOf(productSku);
   const item = goods.items.includes(itemSku) ? itemSku : goods.items[0]!;
   const url = `https://www.blibli.com/p/barang/ps--${productSku}?pickupPointCode=PP-3000001&ds=${item}`;
   if (digits === '703') return { itemSku: item, productSku, name: goods.name, price: null, options: null };

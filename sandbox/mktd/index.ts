@@ -1,8 +1,8 @@
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { hash } from '../random.ts';
 import { isSealed, sealedPage } from '../seal.ts';
-import { fakeProduct, places } from './goods.ts';
 import { baseInfo, html, modelInfo, route } from './pages.ts';
+import { fakeProduct, places } from './products.ts';
 
 const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
 const keys = {
@@ -22,7 +22,10 @@ function idOf({ url }: OriginRequest): string | undefined {
   return /^\/(?:view\/product|shop\/[a-z]{2}\/pdp(?:\/[^/]+)?)\/(\d{10,20})$/.exec(url.pathname)?.[1];
 }
 
-/** Product data that lack or lie, by the id's last digits (README.md); undefined for what is not altered. */
+/**
+ * Product data with missing or wrong parts, by the id's last digits (README.md). Undefined if it is
+ * unchanged.
+ */
 function altered(region: string, id: string): OriginReply | undefined {
   const product = fakeProduct(region, id);
   const wrap = (data: Parameters<typeof html>[1]) => page(html(product.title, data, keys.region));
@@ -103,7 +106,7 @@ const refusals: Readonly<Record<string, OriginReply>> = {
   816: page('<html><body>Not Found</body></html>', 404),
 };
 
-/** The page as a browser gets it first: its script asks for what it shows, with the page's seal. */
+/** Returns the page that a browser receives first: its script requests the data with the page's seal. */
 const shell = `
 const answer = await ask(location.pathname + location.search);
 const { title, body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -111,7 +114,7 @@ document.title = title;
 document.body.innerHTML = body.innerHTML;
 `;
 
-/** Marketplace D: products of our own in all six regions, half of them in each generation of pages. */
+/** Marketplace D: invented products in all six regions, half of them in each generation of pages. */
 export const mktd: Origin = {
   market: 'mktd',
   regions: Object.keys(places),

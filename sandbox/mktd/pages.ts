@@ -1,4 +1,4 @@
-import { type FakeProduct, fakeProduct, image, places, reviewer, shown } from './goods.ts';
+import { type FakeProduct, fakeProduct, image, places, reviewer, shown } from './products.ts';
 
 type Data = Record<string, unknown>;
 
@@ -29,7 +29,7 @@ function range(product: FakeProduct) {
   return { least: sorted[0]!, most: sorted.at(-1)! };
 }
 
-/** `product_info` of the older generation; `flat`: without a `product_base`. */
+/** Returns the older generation's `product_info`; with `flat`, without a `product_base`. */
 export function baseInfo(product: FakeProduct, flat = false): Data {
   const { currency, symbol, brand } = places[product.region]!;
   const { least, most } = range(product);
@@ -99,7 +99,7 @@ export function baseInfo(product: FakeProduct, flat = false): Data {
   };
 }
 
-/** `product_info` of the newer generation. */
+/** Returns the newer generation's `product_info`. */
 export function modelInfo(product: FakeProduct): Data {
   const { currency, symbol, brand } = places[product.region]!;
   const { least, most } = range(product);
@@ -161,7 +161,7 @@ export function modelInfo(product: FakeProduct): Data {
   };
 }
 
-/** Data of the product's route around a `product_info`. */
+/** Wraps a `product_info` in the data of the product's route. */
 export function route(region: string, id: string, info: Data | undefined, more: Data = {}): Data {
   const feed = {
     component_type: 'feed_list',
@@ -199,7 +199,7 @@ export function route(region: string, id: string, info: Data | undefined, more: 
   };
 }
 
-/** The HTML page with a route's data embedded as the site does it. */
+/** Returns the HTML page with a route's data embedded as on the site. */
 export function html(title: string, data: Data | null, key: string): string {
   const router = JSON.stringify({
     loaderData: { layout: null, 'other/page': null, [key]: data },

@@ -1,6 +1,6 @@
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { fakeProduct } from './goods.ts';
 import { productPage } from './product-page.ts';
+import { fakeProduct } from './products.ts';
 import { searchPage } from './search-page.ts';
 import { stores } from './stores.ts';
 
@@ -15,7 +15,7 @@ const robotCheck = `<!DOCTYPE html><html lang="en-us"><head><title dir="ltr">Ama
 const dogPage =
   '<!DOCTYPE html><html><head><title>Page Not Found</title></head><body><a href="/dogsofamazon"><img alt="Dogs of Amazon" src="/dog.jpg"></a><p>Sorry! We couldn\'t find that page.</p></body></html>';
 
-/** Answers to subjects that end in these digits, whatever was asked (README.md). */
+/** Responses to subjects with these last digits, for any request (README.md). */
 const refusals: Readonly<Record<string, OriginReply>> = {
   800: page(dogPage, 404),
   801: page(dogPage),
@@ -61,7 +61,7 @@ function searchAnswer(region: string, query: string, number: number): OriginRepl
   return page(query.endsWith('813') ? whole.slice(0, 3000) : whole);
 }
 
-/** Marketplace E: products and searches of our own in all ten regions, in several layouts. */
+/** Marketplace E: invented products and searches in all ten regions, in several layouts. */
 export const mkte: Origin = {
   market: 'mkte',
   regions: Object.keys(stores),

@@ -1,7 +1,7 @@
-import { type FakeProduct, variantAsin } from './goods.ts';
+import { type FakeProduct, variantAsin } from './products.ts';
 import { decimal, digits, escaped, money, type Store, stores, whole } from './stores.ts';
 
-/** Parts of a page that a layout puts in their places. */
+/** Parts of a page that its layout arranges. */
 interface Parts {
   product: FakeProduct;
   store: Store;
@@ -54,7 +54,7 @@ function stars({ rating, ratings }: FakeProduct, store: Store): string {
 <span id="acrCustomerReviewText" aria-label="${store.ratings(whole(store, ratings))}">(${whole(store, ratings)})</span></div>`;
 }
 
-/** A price whose text for screen readers is empty, as new pages have it. */
+/** Returns a price whose accessible text is empty, as on new pages. */
 function splitPrice(store: Store, amount: number, classes: string): string {
   const { whole: units, fraction } = digits(store, amount);
   const sign = store.sign.replace('#', '').trim();
@@ -133,7 +133,7 @@ function modern({ product, store }: Parts, shown = splitPrice(store, product.pri
 <div id="productDescription"><p>A <b>plain</b> description.</p><script>var hidden = 1;</script></div>`;
 }
 
-/** Several offers, one row each; what belongs to a row stands in it. */
+/** Returns several offers with one row each. */
 function accordion({ product, store }: Parts, rows: readonly string[]): string {
   const offers = rows.map((row) => {
     const used = row.startsWith('used');
@@ -185,7 +185,7 @@ function clothing({ product, store }: Parts): string {
 <img id="landingImage" src="https://m.example-cdn.test/images/I/71front._AC_SX466_.jpg"><div id="altImages"><ul><li class="item imageThumbnail"><img src="https://m.example-cdn.test/images/I/71front._AC_US40_.jpg"></li><li class="item imageThumbnail"><img src="https://m.example-cdn.test/images/I/72back._AC_US40_.jpg"></li></ul></div>`;
 }
 
-/** How pages were built about 2020. */
+/** Returns the layout of about 2020. */
 function older({ product, store }: Parts): string {
   const { before } = product;
   return `${title(product)}<div id="bylineInfo_feature_div"><a id="bylineInfo" href="/b">${escaped(product.brand)}</a></div>${stars(product, store)}
@@ -195,7 +195,7 @@ function older({ product, store }: Parts): string {
 <table id="productDetails_techSpec_section_1">${product.specifications.map(([name, value]) => `<tr><th class="prodDetSectionEntry"> ${name} </th><td> \u200e${value} </td></tr>`).join('')}</table>${bullets(product)}${form(product)}${imageData(product)}`;
 }
 
-/** The product's page in the layout that its ASIN chooses. */
+/** Returns the product's page in the layout that its ASIN selects. */
 export function productPage(product: FakeProduct): string {
   const store = stores[product.region]!;
   const layout = layouts[product.asin.slice(-3)] ?? modern;

@@ -1,8 +1,8 @@
 import { hash } from '../random.ts';
-import { fakeProduct } from './goods.ts';
+import { fakeProduct } from './products.ts';
 import { decimal, escaped, money, type Store, stores, whole } from './stores.ts';
 
-/** One result of a search. */
+/** A result of a search. */
 export interface FakeResult {
   asin: string;
   ad: boolean;
@@ -15,7 +15,7 @@ function asinAt(query: string, place: number): string {
   return `B0${text.slice(-7).padStart(7, '0')}${place % 10}`;
 }
 
-/** Number of pages that a search has, by the last digits of what is searched for (README.md). */
+/** Returns the number of pages of a search, by the last digits of its keyword (README.md). */
 export function pagesOf(query: string): number {
   const form = query.slice(-3);
   const fixed: Record<string, number> = {
@@ -29,7 +29,9 @@ export function pagesOf(query: string): number {
   return fixed[form] ?? 2 + (hash(query) % 4);
 }
 
-/** The results of a page: two advertised ones first, of which the first is found on the page too. */
+/**
+ * Returns the results of a page. The first two are sponsored, and the first of them is also a regular result.
+ */
 export function resultsOf(query: string, page: number): FakeResult[] {
   const place = query.endsWith('703') ? 0 : (page - 1) * perPage;
   const found = Array.from({ length: perPage }, (_, at) => ({ asin: asinAt(query, place + at), ad: false }));
@@ -70,7 +72,7 @@ function card(store: Store, region: string, query: string, { asin, ad }: FakeRes
 <div data-cy="title-recipe">${label}${brand}${heading}</div>${reviews}${price}${prime}${other}</div>`;
 }
 
-/** How results were built about 2017. */
+/** Returns a result in the form of about 2017. */
 function olderCard(store: Store, region: string, { asin }: FakeResult): string {
   const product = fakeProduct(region, asin);
   return `<li id="result_0" data-asin="${asin}" class="s-result-item celwidget"><img class="s-access-image" src="https://m.example-cdn.test/images/I/${product.images[0]}.jpg"><a class="a-link-normal s-access-detail-page" title="x" href="https://${store.host}/A-Slug/dp/${asin}/ref=sr_1_1"><h2 class="s-access-title">${escaped(product.title)}</h2></a>
@@ -88,7 +90,7 @@ function pagination(store: Store, query: string, page: number, last: number): st
   return `<span class="s-pagination-strip"><span class="s-pagination-item s-pagination-selected">${page}</span>${next}</span>`;
 }
 
-/** A page of a search or category; beyond the end, an empty one. */
+/** Returns a page of a search or category; beyond the end, an empty one. */
 export function searchPage(region: string, query: string, asked: number): string {
   const store = stores[region]!;
   const last = pagesOf(query);
@@ -100,5 +102,5 @@ export function searchPage(region: string, query: string, asked: number): string
   const always = query.endsWith('703') || query.endsWith('707') ? Number.POSITIVE_INFINITY : last;
   return `<!doctype html><html lang="${store.language}"><head><title>Store : ${escaped(query)}</title><script>var s = {"totalResultCount":${last === Number.POSITIVE_INFINITY ? 1_000_000 : last * perPage},"x":1};</script></head>
 <body><div id="search"><span data-component-type="s-search-results"><div class="s-main-slot">${cards.join('\n')}</div></span>${pagination(store, query, page, always)}</div>
-<div class="a-carousel"><div data-asin="B0CAROUSEL" class="a-carousel-card"><h2>Elsewhere</h2></div></div></body></html>`;
+<div class="a-carousel"><div data-asin="B0CAROUSEL" class="a-carousel-card"><h2>RegionCheck</h2></div></div></body></html>`;
 }

@@ -1,4 +1,4 @@
-/** How a region's store writes: money, ratings and the few words that readers meet. */
+/** Formats of a region's store: money, ratings and labels. */
 export interface Store {
   host: string;
   language: string;
@@ -7,7 +7,7 @@ export interface Store {
   decimals: number;
   point: string;
   thousands: string;
-  /** Where the sign stands: "$#" or "# €". */
+  /** Position of the currency symbol: "$#" or "# €". */
   sign: string;
   rating(rating: string): string;
   ratings(count: string): string;
@@ -41,7 +41,7 @@ const english = {
 
 const euro = { point: ',', decimals: 2, currency: 'EUR', sign: '#\u00a0€' };
 
-/** The stores by region code. */
+/** Stores by region code. */
 export const stores: Readonly<Record<string, Store>> = {
   us: { ...english, host: 'www.amazon.com', language: 'en-us', currency: 'USD', sign: '$#' },
   uk: { ...english, host: 'www.amazon.co.uk', language: 'en-gb', currency: 'GBP', sign: '£#' },
@@ -138,29 +138,29 @@ export const stores: Readonly<Record<string, Store>> = {
   },
 };
 
-/** Digits of an amount as the store writes them, whole part and fraction apart. */
+/** Returns the whole and the fractional digits of an amount as the store writes them. */
 export function digits(store: Store, amount: number): { whole: string; fraction: string } {
   const [whole, fraction = ''] = amount.toFixed(store.decimals).split('.') as [string, string?];
   return { whole: whole.replace(/\B(?=(\d{3})+$)/g, store.thousands), fraction };
 }
 
-/** A price as the store shows it. */
+/** Formats a price as the store does. */
 export function money(store: Store, amount: number): string {
   const { whole, fraction } = digits(store, amount);
   return store.sign.replace('#', () => (fraction === '' ? whole : `${whole}${store.point}${fraction}`));
 }
 
-/** A whole number as the store writes it. */
+/** Formats an integer as the store does. */
 export function whole(store: Store, count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, store.thousands);
 }
 
-/** A rating as the store writes it. */
+/** Formats a rating as the store does. */
 export function decimal(store: Store, rating: number): string {
   return rating.toFixed(1).replace('.', store.point);
 }
 
-/** Text as it stands in HTML. */
+/** Escapes text for HTML. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -1,13 +1,13 @@
+import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import { sizeOf, windowOf } from '../listing.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { troubleOf, troubles } from '../troubles.ts';
-import { goodsOf } from './goods.ts';
+import { productOf } from './products.ts';
 
-/** Products of the whole store. */
+/** Number of products of the whole store. */
 export const storeSize = 620;
-const mostPerPage = 250;
-/** Products that are served at most. */
-const deepest = 25_000;
+const maxPerPage = 250;
+/** Maximum offset that is served, in products. */
+const maxOffset = 25_000;
 
 const cataloguePath = /^(?:\/([a-z]{2}(?:-[a-z]{2})?))?(?:\/collections\/([^/]+))?\/products\.json$/;
 const collectionPath = /^(?:\/[a-z]{2}(?:-[a-z]{2})?)?\/collections\/([^/]+)\.json$/;
@@ -20,14 +20,14 @@ function json(status: number, value: unknown): OriginReply {
   };
 }
 
-/** How many products a collection holds; null is the whole store. */
+/** Returns the number of products of a collection; null is the whole store. */
 export function sizeOfCollection(handle: string | null): number {
-  return handle === null || handle === 'all' ? storeSize : sizeOf(handle, mostPerPage);
+  return handle === null || handle === 'all' ? storeSize : sizeOf(handle, maxPerPage);
 }
 
-/** A product of a collection, or of the whole store, in the words of a language. */
+/** Returns a product of a collection, or of the whole store, in a language. */
 export function listed(handle: string | null, at: number, locale = ''): Record<string, unknown> {
-  return goodsOf(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
+  return productOf(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
 }
 
 function special(handle: string, page: number): OriginReply | undefined {
@@ -51,18 +51,18 @@ function special(handle: string, page: number): OriginReply | undefined {
     case '817':
       return json(200, { products: 'none' });
     case '820':
-      return page > 1 ? troubles[807] : undefined;
+      return page > 1 ? errorResponses[807] : undefined;
     default:
       return undefined;
   }
 }
 
 function catalogue(handle: string | null, locale: string, query: URLSearchParams): OriginReply {
-  const asked = Math.min(Number(query.get('limit') ?? 30), mostPerPage);
+  const asked = Math.min(Number(query.get('limit') ?? 30), maxPerPage);
   const page = Number(query.get('page') ?? 1);
-  if (page * asked > deepest + asked - 1) return json(400, { errors: 'page is too deep' });
+  if (page * asked > maxOffset + asked - 1) return json(400, { errors: 'page is too deep' });
   const name = handle ?? 'all';
-  // 709: a store that serves its default number whatever was asked for. 711: an unusable route.
+  // 709: a store that ignores the requested page size. 711: a route that always fails.
   const rows = name.endsWith('709') ? 30 : asked;
   const start = (page - 1) * rows;
   const numbers =
@@ -81,16 +81,16 @@ function handleOf({ url }: OriginRequest): string | undefined {
   return handle === undefined ? undefined : decodeURIComponent(handle);
 }
 
-/** A store of our own: its address is the store. The subject is the collection's handle. */
+/** Marketplace F: an invented store at every address. The subject is the collection's handle. */
 export const mktf: Origin = {
   market: 'mktf',
   regions: [''],
   subject: handleOf,
-  blocked: () => troubles[807]!,
+  blocked: () => errorResponses[807]!,
   answer: (request) => {
     const { pathname, searchParams } = request.url;
     const handle = handleOf(request) ?? null;
-    const trouble = troubleOf(handle ?? undefined);
+    const trouble = errorResponseOf(handle ?? undefined);
     if (trouble) return trouble;
     const found = cataloguePath.exec(pathname);
     if (found) {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { below, fieldsOf, lackOf, missesOf } from './record-shape.ts';
 
-describe('what a record misses of its shape', () => {
+describe('missesOf()', () => {
   const shape =
     'a: string; b.c: integer?; list: array; list[].n: number; by.*.x: boolean; any: any; o: object?; o.p: string';
 
-  test('is nothing where every field is there in its type', () => {
+  test('returns nothing for a record with every field in its type', () => {
     const record = {
       a: '',
       b: { c: null },
@@ -17,7 +17,7 @@ describe('what a record misses of its shape', () => {
     expect(missesOf(record, shape)).toEqual([]);
   });
 
-  test('is told by field, for what is absent, of another type, or below nothing', () => {
+  test('names fields that are absent, of another type, or below a missing parent', () => {
     expect(missesOf({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape)).toEqual([
       'a is 1, not string',
       'b.c is undefined, not integer?',
@@ -29,13 +29,13 @@ describe('what a record misses of its shape', () => {
     ]);
   });
 
-  test('is nothing below a null that the shape allows', () => {
+  test('skips fields below a nullable null', () => {
     const record = { a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null };
     expect(missesOf(record, shape)).toEqual([]);
     expect(missesOf({ ...record, b: null }, shape)).toEqual(['b.c is undefined, not integer?']);
   });
 
-  test('is told of what stands below a part that is missing, or null where it may not be', () => {
+  test('names fields below a parent that is missing, or null where null is not allowed', () => {
     expect(missesOf({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
     expect(missesOf({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
     expect(missesOf({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
@@ -44,13 +44,13 @@ describe('what a record misses of its shape', () => {
     expect(missesOf({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
   });
 
-  test('may be asked for below another place', () => {
+  test('below() prefixes every path', () => {
     expect(below('response', 'a: any; b[].c: integer?')).toBe('response.a: any; response.b[].c: integer?');
     expect(below('items[]', 'a: string')).toBe('items[].a: string');
   });
 });
 
-describe('how much of a field a record lacks', () => {
+describe('lackOf()', () => {
   const lack = (record: unknown, path: string, type = 'string') =>
     lackOf(record, fieldsOf(`${path}: ${type}?`)[0]!);
 
@@ -77,9 +77,11 @@ describe('how much of a field a record lacks', () => {
     [1.5, 'integer', 1],
     [false, 'any', 0],
     [null, 'any', 1],
-  ])('%j as %s: %j', (value, type, share) => expect(lack({ a: value }, 'a', type)).toBe(share));
+  ])('returns the lack of %j in %s: %j', (value, type, share) =>
+    expect(lack({ a: value }, 'a', type)).toBe(share),
+  );
 
-  test('is told by the first elements of a list', () => {
+  test('checks the first elements of a list only', () => {
     const list = Array.from({ length: 500 }, (_, at) => ({ a: at < 10 ? 'x' : null }));
     expect(lack({ list }, 'list[].a')).toBe(0);
   });

@@ -102,7 +102,7 @@ describe('fetch', () => {
   });
 
   test.each([
-    ['20800', 'FAULT page_not_found (not tried again): the site knows no such page in this region'],
+    ['20800', 'FAULT page_not_found (not tried again): the site has no such page in this region'],
     ['20807', 'FAULT page_blocked (tried again later): '],
     ['20902', 'FAULT network (tried again soon): '],
   ])('tells the fault of item %s, and saves what came', async (id, words) => {

@@ -46,7 +46,7 @@ const refundUnqueued = async (amount: number) => {
 const balance = async () => (await store.getUser(job.userId))!.balance;
 
 describe('chargeJob()', () => {
-  test('takes the cost from the owner, once', async () => {
+  test('charges the owner once', async () => {
     await chargeJob(store, job, now);
     await chargeJob(store, job, now);
     expect(await entries()).toEqual([charge()]);
@@ -62,12 +62,12 @@ describe('chargeJob()', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('makes no entry for a job without a cost', async () => {
+  test('posts no entry for a job without a cost', async () => {
     await chargeJob(store, { ...job, cost: 0 }, now);
     expect(await entries()).toEqual([]);
   });
 
-  test('fails once the job ended without a charge', async () => {
+  test('fails after the job ended without a charge', async () => {
     expect(await isChargeVoid(store, job.id)).toBe(false);
     await refundJob(store, job, 0, now);
     expect(await isChargeVoid(store, job.id)).toBe(true);
@@ -83,7 +83,7 @@ describe('refundJob()', () => {
     ['less is owed', 5, 3, 0, 85],
     ['nothing was refunded in the submit', 0, 15, 15, 95],
     ['nothing is owed', 0, 0, 0, 80],
-  ])('brings the refund to what is owed when %s', async (_when, unqueued, owed, refunded, left) => {
+  ])('raises the refund to the amount owed when %s', async (_when, unqueued, owed, refunded, left) => {
     await chargeJob(store, job, now);
     await refundUnqueued(unqueued);
     expect(await refundJob(store, job, owed, now)).toBe(owed);
@@ -96,12 +96,12 @@ describe('refundJob()', () => {
     expect(await balance()).toBe(left);
   });
 
-  test('refunds nothing of a job that was not charged', async () => {
+  test('refunds nothing for a job that was not charged', async () => {
     expect(await refundJob(store, job, 20, now)).toBe(0);
     expect(await entries()).toEqual([]);
   });
 
-  test('refunds nothing of a job without a cost, and voids no key', async () => {
+  test('refunds nothing for a job without a cost and voids no key', async () => {
     const free = { ...job, cost: 0 };
     expect(await refundJob(store, free, 20, now)).toBe(0);
     expect(await isChargeVoid(store, job.id)).toBe(false);
@@ -110,7 +110,7 @@ describe('refundJob()', () => {
 });
 
 describe('refundDiscarded()', () => {
-  test('refunds the whole charge, once', async () => {
+  test('refunds the whole charge once', async () => {
     await chargeJob(store, job, now);
     expect(await refundDiscarded(store, job, now)).toBe(20);
     expect(await refundDiscarded(store, job, now)).toBe(20);
@@ -126,7 +126,7 @@ describe('refundDiscarded()', () => {
 });
 
 describe('jobRefunds()', () => {
-  test('has no entries for a job that was not charged', async () => {
+  test('returns no entries for a job that was not charged', async () => {
     const refunds = await jobRefunds(store, job);
     expect(refunds.charged).toBe(false);
     expect([refunds.entryOf('not_queued'), refunds.entryOf('page_blocked')]).toEqual([null, null]);
@@ -145,7 +145,7 @@ describe('jobRefunds()', () => {
     expect(later.entryOf('page_blocked')).toBe(entryKeys.refund(job.id));
   });
 
-  test('names the refund of the end for units that were not queued', async () => {
+  test('names the final refund for units that were not queued', async () => {
     await chargeJob(store, job, now);
     await refundJob(store, job, 15, now);
     expect((await jobRefunds(store, job)).entryOf('not_queued')).toBe(entryKeys.refund(job.id));

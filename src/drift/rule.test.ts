@@ -31,14 +31,14 @@ describe('an alarm begins', () => {
     ['it goes from half of the pages', 0, 0.5, 210],
     ['a field absent on a tenth goes', 0.1, 1, 120],
     ['one absent on a third goes', 0.33, 1, 150],
-  ])('when %s', (_name, usual, now, pages) => {
-    const found = alarmAfter(grownBy(noHistory, 1_000, usual), now);
+  ])('when %s', (_name, baseline, now, pages) => {
+    const found = alarmAfter(grownBy(noHistory, 1_000, baseline), now);
     expect(found).not.toBeNull();
     expect(found!).toBeLessThanOrEqual(pages);
     expect(found!).toBeGreaterThanOrEqual(50);
   });
 
-  test('on a young history too, 50 pages after the first 50', () => {
+  test('with a short history, 50 pages after the first 50', () => {
     expect(alarmAfter(grownBy(noHistory, 50, 0), 1)).toBe(50);
   });
 
@@ -49,20 +49,20 @@ describe('an alarm begins', () => {
     ['it is absent from a third of the pages', 0, 0.33],
     ['nothing changes', 0.5, 0.5],
     ['it comes back', 1, 0],
-  ])('never when %s', (_name, usual, now) => {
-    expect(alarmAfter(grownBy(noHistory, 1_000, usual), now)).toBeNull();
+  ])('never when %s', (_name, baseline, now) => {
+    expect(alarmAfter(grownBy(noHistory, 1_000, baseline), now)).toBeNull();
   });
 
-  test('never on the first pages, whatever they are like', () => {
+  test('never on the first pages', () => {
     expect(alarmAfter(noHistory, 1)).toBeNull();
   });
 
-  test('not from a few bad pages among good ones', () => {
+  test('not after a few bad pages among good ones', () => {
     const good = grownBy(noHistory, 1_000, 0);
     expect(grownBy(grownBy(good, 60, 1), 500, 0).alarm).toBeNull();
   });
 
-  test('with the time, the usual share, the share of about the last 200 pages and an example', () => {
+  test('with its start, the share of the baseline and of the last 200 pages, and an example', () => {
     const alarmed = grownBy(grownBy(noHistory, 500, 0.1), 300, 1, 77);
     expect(alarmed.alarm).toEqual({ since: 77, usual: 0.1 });
     expect(alarmed.example).toEqual(example);
@@ -76,38 +76,38 @@ describe('an alarm begins', () => {
 describe('an alarm', () => {
   const alarmed = grownBy(grownBy(noHistory, 1_000, 0), 500, 1, 77);
 
-  test('stays while the field stays away, however long, and keeps what was usual', () => {
+  test('lasts while the field is missing, and keeps its baseline', () => {
     const later = grownBy(alarmed, 10_000, 1, 99);
     expect(later.alarm).toEqual({ since: 77, usual: 0 });
-    expect(sharesOf(later).usual).toBe(0);
+    expect(sharesOf(later).baseline).toBe(0);
   });
 
-  test('stays while the field is half back', () => {
+  test('lasts while half of the pages lack the field', () => {
     expect(grownBy(alarmed, 1_000, 0.3).alarm).not.toBeNull();
   });
 
-  test('ends once the field is back, and can begin again', () => {
+  test('ends when the field is back, and can begin again', () => {
     const back = grownBy(alarmed, 300, 0.05);
     expect(back.alarm).toBeNull();
     expect(grownBy(back, 500, 1, 88).alarm?.since).toBe(88);
   });
 
-  test('ends when operators accept it, and what it told is usual then', () => {
+  test('ends when an operator accepts it; its share becomes the baseline', () => {
     const known = accepted(alarmed);
     expect(known.alarm).toBeNull();
-    expect(sharesOf(known).usual).toBe(1);
+    expect(sharesOf(known).baseline).toBe(1);
     expect(alarmAfter(known, 1)).toBeNull();
   });
 });
 
-test('there is nothing to accept without an alarm', () => {
+test('acceptance changes nothing without an alarm', () => {
   const quiet = grownBy(noHistory, 500, 0.2);
   expect(accepted(quiet)).toBe(quiet);
 });
 
-test('what is usual changes slowly with the pages', () => {
+test('the baseline follows slow changes', () => {
   const moved = grownBy(grownBy(noHistory, 5_000, 0), 5_000, 0.3);
-  expect(sharesOf(moved).usual).toBeGreaterThan(0.25);
+  expect(sharesOf(moved).baseline).toBeGreaterThan(0.25);
 });
 
 test('a history stays small', () => {

@@ -17,7 +17,10 @@ export interface FieldHistory {
   earlier: Tally;
   /** Last unit whose page lacked the field. */
   example: Example | null;
-  /** Start of the alarm in milliseconds since the epoch; null without an alarm. */
+  /**
+   * Alarm, null without one: its start in milliseconds since the epoch, and the share of the baseline when it began.
+   * Stored histories have these names.
+   */
   alarm: { since: number; usual: number } | null;
 }
 
@@ -31,15 +34,15 @@ export interface Shares {
    * Share of the baseline's pages that lacked the field; null until the baseline has enough pages. It is
    * frozen during an alarm.
    */
-  usual: number | null;
+  baseline: number | null;
 }
 
 /** Number of newest pages that are compared with the baseline. */
 export const windowPages = 200;
 /** Pages per tally, and the minimum for any conclusion. */
-export const fewestPages = 50;
+export const minPages = 50;
 /** Maximum weight of the baseline in pages, so that it follows slow changes. */
-const mostEarlier = 2_000;
+const maxBaselinePages = 2_000;
 /**
  * Share of missing fields at which an alarm begins, rise above the baseline that it needs, and rise at which
  * it ends.
@@ -58,13 +61,13 @@ const shareOf = ([pages, absent]: Tally): number => absent / pages;
 /** Returns the numbers that an alarm is decided by. */
 export function sharesOf({ recent, earlier, alarm }: FieldHistory): Shares {
   const newest = sum(recent);
-  const learned = earlier[0] >= fewestPages ? shareOf(earlier) : null;
-  return { pages: newest[0], absent: newest[0] === 0 ? 0 : shareOf(newest), usual: alarm?.usual ?? learned };
+  const known = earlier[0] >= minPages ? shareOf(earlier) : null;
+  return { pages: newest[0], absent: newest[0] === 0 ? 0 : shareOf(newest), baseline: alarm?.usual ?? known };
 }
 
-function learned(earlier: Tally, leaving: Tally): Tally {
+function addToBaseline(earlier: Tally, leaving: Tally): Tally {
   const [pages, absent] = plus(earlier, leaving);
-  return pages > mostEarlier ? [pages / 2, absent / 2] : [pages, absent];
+  return pages > maxBaselinePages ? [pages / 2, absent / 2] : [pages, absent];
 }
 
 /**
@@ -81,22 +84,23 @@ export function learn(
 ): FieldHistory {
   const recent = [...history.recent];
   const last = recent.at(-1);
-  if (last !== undefined && last[0] < fewestPages) recent[recent.length - 1] = plus(last, seen);
+  if (last !== undefined && last[0] < minPages) recent[recent.length - 1] = plus(last, seen);
   else recent.push(seen);
   let { earlier, alarm } = history;
   let pages = sum(recent)[0];
-  for (let first = recent[0]; first !== undefined && first[0] >= fewestPages; first = recent[0]) {
-    const isBeginning = earlier[0] < fewestPages;
+  for (let first = recent[0]; first !== undefined && first[0] >= minPages; first = recent[0]) {
+    const isBeginning = earlier[0] < minPages;
     if (!isBeginning && pages - first[0] < windowPages) break;
-    if (alarm === null) earlier = learned(earlier, first);
+    if (alarm === null) earlier = addToBaseline(earlier, first);
     pages -= first[0];
     recent.shift();
   }
   const grown = { recent, earlier, alarm, example: example ?? history.example };
-  const { absent, usual } = sharesOf(grown);
-  if (usual === null || pages < fewestPages) return grown;
-  if (alarm === null && absent >= alarmShare && absent >= usual + alarmRise) alarm = { since: now, usual };
-  else if (alarm !== null && absent <= usual + endRise) alarm = null;
+  const { absent, baseline } = sharesOf(grown);
+  if (baseline === null || pages < minPages) return grown;
+  if (alarm === null && absent >= alarmShare && absent >= baseline + alarmRise)
+    alarm = { since: now, usual: baseline };
+  else if (alarm !== null && absent <= baseline + endRise) alarm = null;
   return { ...grown, alarm };
 }
 
@@ -106,6 +110,6 @@ export function learn(
  */
 export function accepted(history: FieldHistory): FieldHistory {
   const newest = sum(history.recent);
-  if (history.alarm === null || newest[0] < fewestPages) return history;
+  if (history.alarm === null || newest[0] < minPages) return history;
   return { ...history, recent: [], earlier: newest, alarm: null };
 }

@@ -14,7 +14,7 @@ export interface DriftWatch {
    */
   look(market: string, page: string, records: readonly unknown[], unit: Example): void;
   /** Counts a page that could not be read: empty, or in an unknown form. */
-  lookInVain(market: string, page: string, unit: Example): void;
+  watchUnreadable(market: string, page: string, unit: Example): void;
   /**
    * Stores the pages counted since the last flush, merged with those of other processes, and logs alarms that
    * begin or end. Fault `unavailable`: the pages are kept for the next flush.
@@ -101,7 +101,7 @@ export function createDriftWatch({ store, clock, log, shapes }: DriftOptions): D
         if (lack !== null) count(place, field.path, lack > 0.5, unit);
       }
     },
-    lookInVain(market, page, unit) {
+    watchUnreadable(market, page, unit) {
       const place = places.get(`${market}/${page}`);
       if (place?.isAllowed()) count(place, wholePage, true, unit);
     },
@@ -159,16 +159,8 @@ function tell(
   for (const [field, history] of Object.entries(after)) {
     const was = before[field]?.alarm ?? null;
     if ((was === null) === (history.alarm === null)) continue;
-    const { pages, absent, usual } = sharesOf(history);
-    const details = { market, page, field, absent, usual, pages, example: history.example };
-    const words = wordsOf(market, page, field, history);
-    if (history.alarm) log.warn(details, `${words}: the page has changed, or what is read of it`);
-    else log.warn(details, `${words}: the alarm is over`);
+    const { pages, absent, baseline } = sharesOf(history);
+    const details = { market, page, field, absent, baseline, pages, example: history.example };
+    log.warn(details, history.alarm ? 'drift alarm started' : 'drift alarm ended');
   }
-}
-
-/** Describes an alarm: "field price.amount of mkte product absent in 43 % of the last 200 pages". */
-export function wordsOf(market: string, page: string, field: string, history: FieldHistory): string {
-  const { pages, absent } = sharesOf(history);
-  return `field ${field} of ${market} ${page} absent in ${Math.round(absent * 100)} % of the last ${pages} pages`;
 }

@@ -33,7 +33,7 @@ export function lookAt({ drift, offers }: JobContext, job: Job, batch: Batch, in
       }
     },
     fault: ({ code }) => {
-      if (code === 'page_unreadable' || code === 'page_empty') drift.lookInVain(market, page, unit);
+      if (code === 'page_unreadable' || code === 'page_empty') drift.watchUnreadable(market, page, unit);
     },
   };
 }

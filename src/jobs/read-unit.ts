@@ -144,8 +144,8 @@ async function readOnce(
     );
   }
   // A page that hides what it can show is no answer for later jobs: another try may show it.
-  const isWhole = reader.isWhole?.(record) ?? true;
-  if (recent && isWhole && payload.length <= largestCrawl) {
+  const isComplete = reader.isComplete?.(record) ?? true;
+  if (recent && isComplete && payload.length <= largestCrawl) {
     await store.keepCrawl(recent, clock.now(), payload);
   }
   return { outcome, payload };

@@ -91,10 +91,10 @@ async function readPart(
   records: Map<number, Uint8Array>,
 ): Promise<void> {
   const places = indexes.map((index) => [Number(index), ...part.records[Number(index)]!] as const);
-  const isWhole = part.encoding === 'gzip';
-  const from = isWhole ? 0 : Math.min(...places.map(([, offset]) => offset));
+  const isComplete = part.encoding === 'gzip';
+  const from = isComplete ? 0 : Math.min(...places.map(([, offset]) => offset));
   const to = Math.max(...places.map(([, offset, length]) => offset + length));
-  const stored = isWhole
+  const stored = isComplete
     ? await decompress(await buffer(await blobs.read(part.path)))
     : await readRange(blobs, part.path, from, to);
   for (const [index, offset, length] of places) {

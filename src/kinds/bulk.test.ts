@@ -16,15 +16,15 @@ function snapshot(job: Partial<Job>, units: ReturnType<typeof counts>): JobSnaps
   };
 }
 
-test('a bulk job is processing as long as a unit is outstanding', () => {
+test('a bulk job is processing while a unit is outstanding', () => {
   expect(bulkStatus(counts(3, 1, 1))).toBe('processing');
   expect(bulkStatus(counts(3, 3, 0))).toBe('completed');
   expect(bulkStatus(counts(3, 2, 1))).toBe('partial_complete');
   expect(bulkStatus(counts(3, 0, 3))).toBe('failed');
 });
 
-describe('progress', () => {
-  test('while units are outstanding has neither link nor message', async () => {
+describe('bulkProgress()', () => {
+  test('returns neither link nor message while units are outstanding', async () => {
     expect(await bulkProgress(snapshot({ state: 'processing' }, counts(4, 1, 2)))).toEqual({
       status: 'processing',
       total: 4,
@@ -35,7 +35,7 @@ describe('progress', () => {
     });
   });
 
-  test('says that the file is being compiled once nothing is outstanding', async () => {
+  test('says that the file is being compiled when no unit is outstanding', async () => {
     const shown = await bulkProgress(snapshot({ state: 'settling' }, counts(2, 1, 1)));
     expect(shown).toMatchObject({
       status: 'partial_complete',
@@ -45,19 +45,19 @@ describe('progress', () => {
     expect(shown).not.toHaveProperty('downloadUrl');
   });
 
-  test('of an ended job has the link and no message', async () => {
+  test('returns the link and no message for an ended job', async () => {
     const shown = await bulkProgress(snapshot({ state: 'completed', finishedAt: 1, file }, counts(2, 2, 0)));
     expect(shown).toMatchObject({ status: 'completed', downloadUrl: 'link to a/b' });
     expect(shown).not.toHaveProperty('message');
   });
 
-  test('of a job without units is 0, and there is no file to compile', async () => {
+  test('returns progress 0 and no message for a job without units', async () => {
     const shown = await bulkProgress(snapshot({ state: 'processing' }, counts(0, 0, 0)));
     expect(shown).toMatchObject({ total: 0, pending: 0, progress: 0 });
     expect(shown).not.toHaveProperty('message');
   });
 
-  test('of a failed job without a file has neither', async () => {
+  test('returns neither for a failed job without a file', async () => {
     const shown = await bulkProgress(snapshot({ state: 'failed', finishedAt: 1 }, counts(2, 0, 2)));
     expect(shown).toMatchObject({ status: 'failed', pending: 0, progress: 1 });
     expect(shown).not.toHaveProperty('downloadUrl');
@@ -65,7 +65,7 @@ describe('progress', () => {
   });
 });
 
-test('the answer to a submit tells of credits only that were given back', () => {
+test('bulkSubmitted() mentions refunds only if there are any', () => {
   const job = aJob({ totalUnits: 2, cost: 10 });
   const answer = { jobId: job.id, status: 'processing', total: 2, cost: 10 };
   expect(bulkSubmitted(snapshot(job, counts(2, 0, 0)))).toEqual(answer);

@@ -22,8 +22,8 @@ function problemsOf(plan: () => unknown): unknown[] {
   return [];
 }
 
-describe('units', () => {
-  test('hold the request under its own names, with the defaults of the contract', () => {
+describe('planItems()', () => {
+  test('uses the request’s field names and the contract’s defaults', () => {
     const request = create(SearchesOfB, {
       items: [
         { keyword: 'kopi' },
@@ -50,7 +50,7 @@ describe('units', () => {
     ]);
   });
 
-  test('are identified by names that a marketplace spells in its own way', () => {
+  test('identifies units by names that differ per marketplace', () => {
     const request = create(PagesOfC, { items: [{ formattedId: 'p', sku: 's', id: '9' }] });
     const { groups, params } = planItems(request, PagesOfC, market(['id']), inOrder);
     const [unit] = groups[0]!.units;
@@ -63,7 +63,7 @@ describe('units', () => {
     });
   });
 
-  test('of a country come together, countries in the order they first come, doubles kept', () => {
+  test('groups units by country in order of first occurrence and keeps duplicates', () => {
     const items = ['th', 'my', 'th', 'th'].map((country, at) => ({ productId: String(at % 3), country }));
     const request = create(PagesOfD, { items });
     const { groups } = planItems(request, PagesOfD, market(['th', 'my']), byRegion);
@@ -73,7 +73,7 @@ describe('units', () => {
     ]);
   });
 
-  test('keep their order where it counts: only neighbours come together', () => {
+  test('groups only adjacent units where the order matters', () => {
     const unit = (key: string) => ({ key, input: {} });
     const units = ['a', 'a', 'b', 'a'].map((region, at) => ({ unit: unit(String(at)), region }));
     expect(inOrder(units).map(({ region, units: its }) => [region, its.map(({ key }) => key)])).toEqual([
@@ -90,17 +90,17 @@ describe('the region of a unit', () => {
     return planItems(request, SearchesOfB, market(regions), inOrder).groups.map(({ region }) => region);
   };
 
-  test('is the only one of its market', () => {
+  test('is the only region of its market', () => {
     expect(regionsOf(['id'])).toEqual(['id']);
   });
 
-  test('is empty in a market of several or of none where the item names no country', () => {
+  test('is empty if the item names no country and the market has several regions or none', () => {
     expect(regionsOf(['id', 'sg'])).toEqual(['']);
     expect(regionsOf([])).toEqual(['']);
   });
 });
 
-test('planItems() asks the market for a URL as one of a listing, and accepts what it knows', () => {
+test('planItems() parses a URL as a listing of the market', () => {
   const asked: unknown[] = [];
   const known = market(['id'], (page, url) => {
     asked.push([page, url]);
@@ -111,8 +111,8 @@ test('planItems() asks the market for a URL as one of a listing, and accepts wha
   expect(asked).toEqual([['search', 'https://store.test/a']]);
 });
 
-describe('refused', () => {
-  test('a category without its category, on the marketplaces that ask for one', () => {
+describe('planItems() rejects', () => {
+  test('a category without its category, for marketplaces that require one', () => {
     const items = [{ keyword: 'kopi' }, { keyword: '9', listType: 'category' }];
     const ofB = create(SearchesOfB, { items });
     expect(problemsOf(() => planItems(ofB, SearchesOfB, market(['id']), inOrder))).toEqual([
@@ -120,7 +120,7 @@ describe('refused', () => {
     ]);
   });
 
-  test('what the market says is wrong, once a field', () => {
+  test('an input that the market refuses, once per field', () => {
     const items = [{ keyword: '9' }, { keyword: 'nine' }, { keyword: ' ' }];
     const strict: Market = {
       ...market(['id']),
@@ -137,7 +137,7 @@ describe('refused', () => {
   test('with a message for each problem', () => {
     const items = [{ keyword: ' ', listType: 'category' }];
     const plan = () => planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
-    const messages = ['String should have more than spaces', 'Field required when list_type is category'];
+    const messages = ['String should not be blank', 'Field required when list_type is category'];
     expect(plan).toThrow(
       expect.objectContaining({
         code: 'invalid',
@@ -146,14 +146,14 @@ describe('refused', () => {
     );
   });
 
-  test('texts of nothing but spaces, where one is required', () => {
+  test('blank text in a required field', () => {
     const request = create(PagesOfC, { items: [{ formattedId: ' \t', sku: 's', pickupPointCode: ' ' }] });
     expect(problemsOf(() => planItems(request, PagesOfC, market(['id']), inOrder))).toEqual([
       [['body', 'items', 0, 'formattedId'], 'string_too_short'],
     ]);
   });
 
-  test('every URL that is not the market’s, up to 100', () => {
+  test('every URL that the market cannot parse, up to 100', () => {
     const parseUrl = () => {
       throw new Error('no store');
     };
@@ -164,7 +164,7 @@ describe('refused', () => {
   });
 });
 
-test('a numbered keyword is its words and its place', () => {
+test('identify() numbers a keyword by its place', () => {
   const items = [{ listType: 'search', keyword: '  desk   lamp ', country: 'us' }];
   const { groups, params } = planItems(create(SearchesOfE, { items }), SearchesOfE, market(['us']), inOrder);
   const [unit] = groups[0]!.units;

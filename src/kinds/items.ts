@@ -23,7 +23,7 @@ interface Items {
   items: (Message & Record<string, unknown>)[];
 }
 
-const mostProblems = 100;
+const maxProblems = 100;
 
 /**
  * Plans one unit per item. The unit's input has the request's field names, and the contract's defaults for
@@ -40,7 +40,7 @@ export function planItems(request: Message, description: DescMessage, market: Ma
     for (const { name, msg, type } of problemsOf(input, fields, market)) {
       problems.push({ loc: ['body', 'items', index, name], msg, type });
     }
-    if (problems.length >= mostProblems) break;
+    if (problems.length >= maxProblems) break;
     units.push({ unit: { key: String(Object.values(input)[0]), input }, region: regionOf(input, market) });
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some items are not valid.', { problems });
@@ -96,7 +96,7 @@ function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Ma
     const value = input[name];
     if (rulesOf(field).required && typeof value === 'string' && value.trim() === '') {
       blank.add(name);
-      yield { name, msg: 'String should have more than spaces', type: 'string_too_short' };
+      yield { name, msg: 'String should not be blank', type: 'string_too_short' };
     }
   }
   const asksCategory = input.list_type === 'category' && fields.some(({ name }) => name === 'category');

@@ -38,7 +38,7 @@ async function write(
 
 const identified = { params: { identity: [] } };
 
-test('a search of A holds the URL as submitted and how many items its pages held', async () => {
+test('a search of A has the submitted URL and the number of its items', async () => {
   const result = { message: SearchItemsResultSchema, inArray: false };
   const unit = { key: 'https://x/search?keyword=a', input: { keyword: 'a' } };
   const { file, count } = await write(result, 'items', [[1, 2], [], [3]], unit);
@@ -52,14 +52,14 @@ test('a search of A holds the URL as submitted and how many items its pages held
   expect(count).toBe(3);
 });
 
-test('a search of B is an array of the one object', async () => {
+test('a search of B is an array with one object', async () => {
   const result = { message: ResultOfB, inArray: true };
   const unit = { key: 'k', input: { list_type: 'search', keyword: 'kopi', product_limit: 5 } };
   const { file, batchId } = await write(result, 'products', [[]], unit, { job: identified });
   expect(file).toEqual([{ batch_id: batchId, keyword: 'kopi', list_type: 'search', products: [] }]);
 });
 
-test('what the end of a listing tells is in the file, null where it does not', async () => {
+test('the file has the listing’s summary, and null for missing values', async () => {
   const result = { message: MerchantResultSchema, inArray: true };
   const unit = { key: '6', input: { shopid: '6' } };
   const told = await write(result, 'products', [[1]], unit, {
@@ -71,7 +71,7 @@ test('what the end of a listing tells is in the file, null where it does not', a
   expect(untold.file[0]).toMatchObject({ store_name: null });
 });
 
-test('a search of E says how many pages were read, and the day and hour of the submit in UTC', async () => {
+test('a search of E has the number of pages, and the day and hour of the submit in UTC', async () => {
   const result = { message: ResultOfE, inArray: false };
   const unit = { key: 'k', input: { list_type: 'search', keyword: 'desk lamp', country: 'uk', pages: 0 } };
   const { file, batchId } = await write(result, 'products', [[1], [2], []], unit, { job: identified });
@@ -88,13 +88,13 @@ test('a search of E says how many pages were read, and the day and hour of the s
   });
 });
 
-test('files are named after the place of their unit, and the attempt that wrote them', () => {
+test('files are named after their unit’s place and the attempt', () => {
   const job = aJob({ market: 'mktx', kind: 'search_bulk' });
   const batch = aBatch(job, 2, [], { attempt: 3 });
   expect(listingFile.name(job, batch)).toBe(`mktx_search_bulk_3_${batch.id}_3.json`);
 });
 
-test('a list that the file does not hold is a mistake of the reader', async () => {
+test('throws for a list that the file does not declare', async () => {
   const result = { message: ResultOfB, inArray: true };
   const unit = { key: 'k', input: { keyword: 'kopi' } };
   await expect(write(result, 'items', [[1]], unit, { job: identified })).rejects.toThrow(/'items'/);

@@ -18,7 +18,7 @@ const market = aMarket({
 const plan = (...urls: string[]) =>
   kind.plan(create(SubmitSearchItemsRequestSchema, { urls }), SubmitSearchItemsRequestSchema, market);
 
-test('every URL is a unit of its own, the same twice too; the job is called by the first', async () => {
+test('plans one unit per URL including duplicates; the first URL names the job', async () => {
   const unit = (path: string) => ({ region: 'sg', units: [{ key: `x:${path}`, input: { path } }] });
   expect(await plan('x:cat', 'x:a', 'x:a')).toEqual({
     groups: [unit('cat'), unit('a'), unit('a')],
@@ -27,7 +27,7 @@ test('every URL is a unit of its own, the same twice too; the job is called by t
   });
 });
 
-test('every URL that is not the market’s is named', async () => {
+test('rejects every URL that the market cannot parse', async () => {
   const fault = await (async () => plan('x:a', 'b', 'x:c', 'd'))().catch((error: Fault) => error);
   expect((fault as Fault).code).toBe('invalid');
   expect((fault as Fault).problems).toEqual(
@@ -54,7 +54,7 @@ function show(fields: Partial<Job>, outcomes: (Outcome | undefined)[]) {
   return { job, shown };
 }
 
-test('retrieve gives each URL its state, a path to its result or a reason', () => {
+test('retrieve shows each URL’s status, and its result path or error', () => {
   const { job, shown } = show({ state: 'processing' }, [aSuccess(), aFailure, undefined]);
   expect(shown).toEqual({
     jobId: job.id,
@@ -81,7 +81,7 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   expect(show(fields, outcomes).shown).toMatchObject({ status });
 });
 
-test('a submit says what it costs, and tells of credits only that were given back', () => {
+test('the response to a submit has the cost, and refunds only if there are any', () => {
   const job = aJob({ state: 'awaiting_approval', cost: 12, totalUnits: 2, params: { taskType: 'search' } });
   const tools = { link: async () => '', itemToken: () => '' };
   const answer = { jobId: job.id, taskType: 'search', cost: 12, totalUrls: 2 };

@@ -18,11 +18,11 @@ test.each([
   [3, 0, 'completed'],
   [2, 1, 'partial_complete'],
   [0, 3, 'failed'],
-])('%i done and %i failed are %s', (success, failed, status) => {
+])('aggregate() of %i succeeded and %i failed is %s', (success, failed, status) => {
   expect(aggregate(success, failed)).toBe(status);
 });
 
-describe('the state of an approval-flow job', () => {
+describe('approvalStatus()', () => {
   test.each<[JobState, [number, number, number], string]>([
     ['submitted', [2, 0, 0], 'awaiting_approval'],
     ['awaiting_approval', [2, 0, 0], 'awaiting_approval'],
@@ -45,14 +45,14 @@ describe('the state of an approval-flow job', () => {
     expect(approvalStatus(aJob({ state }), counts(total, success, failed))).toBe(status);
   });
 
-  test('an operator who approved has started the work', () => {
+  test('jobStatus() returns processing once an operator approved the job', () => {
     expect(approvalStatus(aJob({ state: 'approved', decidedBy: 'someone' }), counts(2, 0, 0))).toBe(
       'processing',
     );
   });
 });
 
-describe('a batch', () => {
+describe('batchStatus()', () => {
   const running = aJob({ state: 'processing' });
   test.each([
     ['waiting', 0, 'PENDING'],
@@ -60,7 +60,7 @@ describe('a batch', () => {
     ['claimed', 1, 'PENDING'],
     ['done', 1, 'SUCCESS'],
     ['done', 0, 'FAILED'],
-  ] as const)('that is %s with %i results is %s', (state, success, status) => {
+  ] as const)('of %s with %i results is %s', (state, success, status) => {
     expect(batchStatus({ state, success }, running)).toBe(status);
   });
 
@@ -69,7 +69,7 @@ describe('a batch', () => {
   });
 });
 
-test('a unit is what became of it, PENDING before, FAILED once its job is rejected', () => {
+test('unitStatus() is the outcome, PENDING without one, and FAILED for a rejected job', () => {
   const running = aJob({ state: 'processing' });
   expect(unitStatus(aSuccess(), running)).toBe('SUCCESS');
   expect(unitStatus(aFailure, running)).toBe('FAILED');
@@ -124,7 +124,7 @@ test.each<[JobState, boolean]>([
   expect(isAccepted({ state })).toBe(accepted);
 });
 
-test('inputText() returns a text of the input, and the empty string for anything else', () => {
+test('inputText() returns a string field, and an empty string for anything else', () => {
   const unit = { key: '1', input: { text: 'a', number: 1 } };
   expect(['text', 'number', 'none'].map((name) => inputText(unit, name))).toEqual(['a', '', '']);
 });

@@ -23,7 +23,7 @@ function snapshot(fields: Partial<Job>, outcomes: (Outcome | undefined)[]): JobS
   return { job, units, link, itemToken: () => '' };
 }
 
-test('retrieve shows every task with its identity, and a link that needs the token', async () => {
+test('retrieve shows every task with its identity and a link that requires the token', async () => {
   const shown = snapshot({ state: 'processing' }, [done, aFailure, undefined]);
   const [first, second, third] = shown.units!.map(({ batch }) => batch.id);
   expect(await kind.views.retrieve!.show(shown)).toEqual({
@@ -66,7 +66,7 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   expect(await kind.views.retrieve!.show(snapshot(fields, outcomes))).toMatchObject({ status });
 });
 
-test('the answer to a submit lists the tasks as submitted', async () => {
+test('the response to a submit lists the submitted tasks', async () => {
   const shown = snapshot({ totalUnits: 1, cost: 6 }, [undefined]);
   expect(await kind.submitted(shown)).toEqual({
     jobId: shown.job.id,

@@ -15,4 +15,6 @@ test.each([
   ['127.0.0.1', '127.0.0.2', false],
   ['[::1]', '[::2]', false],
   ['localhost', 'kiln.com', false],
-])('from %s to %s: %s', (asked, answered, other) => expect(isOtherCountry(asked, answered)).toBe(other));
+])('isOtherCountry(%s, %s) is %s', (asked, answered, other) =>
+  expect(isOtherCountry(asked, answered)).toBe(other),
+);

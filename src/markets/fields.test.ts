@@ -16,7 +16,7 @@ import {
 const oddities = [undefined, null, true, {}, [], [1], Number.NaN, Number.POSITIVE_INFINITY, '', ' ', 'abc'];
 
 describe('coercions', () => {
-  it('make null of what holds no value', () => {
+  it('return null for blank values', () => {
     for (const odd of oddities) {
       for (const coerce of [number, integer, positive, rupiah, percent, count])
         expect(coerce(odd)).toBeNull();
@@ -24,13 +24,13 @@ describe('coercions', () => {
     for (const odd of oddities.slice(0, -1)) expect(text(odd)).toBeNull();
   });
 
-  it('lead into missing objects and lists without throwing', () => {
+  it('navigate missing objects and lists without throwing', () => {
     expect(object(null)).toEqual({});
     expect(list('x')).toEqual([]);
     expect(objects([1, { a: 1 }, null])).toEqual([{ a: 1 }]);
   });
 
-  it('text keeps what came and writes numbers out', () => {
+  it('text() keeps text and formats numbers', () => {
     expect(text(' a ')).toBe(' a ');
     expect(text(0)).toBe('0');
   });
@@ -42,7 +42,7 @@ describe('coercions', () => {
     ['-1', -1],
   ])('number(%j) is %d', (value, expected) => expect(number(value)).toBe(expected));
 
-  it('integer refuses fractions and what a double cannot hold', () => {
+  it('integer() rejects fractions and unsafe integers', () => {
     expect(integer('12')).toBe(12);
     expect(integer('4.9')).toBeNull();
     expect(integer(1.5)).toBeNull();
@@ -82,7 +82,7 @@ describe('coercions', () => {
     [52, 52],
   ])('count(%j) is %d', (value, expected) => expect(count(value)).toBe(expected));
 
-  it('without drops names at every depth and leaves the value as it was', () => {
+  it('without() drops names at every depth and keeps its argument', () => {
     const value = { keep: 1, user: 2, deep: [{ user: 3, keep: 4 }] };
     expect(without(value, new Set(['user']))).toEqual({ keep: 1, deep: [{ keep: 4 }] });
     expect(value.deep[0]).toEqual({ user: 3, keep: 4 });

@@ -10,7 +10,7 @@ const answer = (body: Buffer, contentType = 'text/html'): PageAnswer => ({
   at: 0,
 });
 
-it('finds elements by id, also repeated ones, and by selector', () => {
+it('finds elements by id, including duplicates, and by selector', () => {
   const page = parseHtml('<div id="a"><p class="x y">1</p></div><div id="a"><p class="x">2</p></div>');
   expect(allById(page, 'a')).toHaveLength(2);
   expect(words(find(byId(page, 'a'), 'p.y'))).toBe('1');
@@ -19,7 +19,7 @@ it('finds elements by id, also repeated ones, and by selector', () => {
   expect(find(undefined, 'p')).toBeUndefined();
 });
 
-it('says what a visitor reads: no scripts, no direction marks, breaks between blocks only', () => {
+it('reads visible text without scripts and direction marks, with spaces between blocks only', () => {
   const page = parseHtml(
     '<div id="a">52<span>,</span>41&nbsp;€<br>a<li>b</li><script>var x</script><style>.y{}</style>\u200e:\u200f</div>',
   );
@@ -27,18 +27,18 @@ it('says what a visitor reads: no scripts, no direction marks, breaks between bl
   expect(words(find(parseHtml('<p> \u200e </p>').root, 'p'))).toBeNull();
 });
 
-it('leaves out what the caller names', () => {
+it('skips the elements that the caller names', () => {
   const page = parseHtml('<div id="a">kept <b class="gone">not</b></div>');
   expect(words(byId(page, 'a'), (element) => element.name === 'b')).toBe('kept');
 });
 
-it('walks outwards from an element', () => {
+it('walks to the ancestors of an element', () => {
   const page = parseHtml('<div id="row"><p><i id="in"></i></p></div>');
   expect([...outwards(byId(page, 'in')!)].map(({ name }) => name)).toEqual(['i', 'p', 'div']);
   expect(attribute(byId(page, 'row'), 'class')).toBeNull();
 });
 
-it('reads bytes as UTF-8 where they are that, and else by the declared encoding', () => {
+it('decodes UTF-8 bytes, and others by the declared encoding', () => {
   const wrong = 'text/html; charset=iso-8859-1';
   expect(bodyText(answer(Buffer.from('Précio 5 €'), wrong))).toBe('Précio 5 €');
   expect(bodyText(answer(Buffer.from([0x46, 0xfc, 0x72]), wrong))).toBe('Für');
@@ -48,14 +48,14 @@ it('reads bytes as UTF-8 where they are that, and else by the declared encoding'
   expect(bodyText(answer(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
 });
 
-it('refuses a page of more nodes than a page has', () => {
+it('rejects a page with too many nodes', () => {
   expect(() => parseHtml('<br>'.repeat(300_001))).toThrow(
-    expect.objectContaining({ code: 'page_unreadable', message: 'the page holds more than 300000 nodes' }),
+    expect.objectContaining({ code: 'page_unreadable', message: 'the page has more than 300000 nodes' }),
   );
 });
 
 it.each(['<div>', '<a><p>', '<b class=x></p>', '<table><tr><td>', '<', '<a x="', '<!--', '<script>', '&amp'])(
-  'is done with 5 MB of %j in bounded time',
+  'parses 5 MB of %j in bounded time',
   { timeout: 30_000 },
   (unit) => {
     const started = performance.now();

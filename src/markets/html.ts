@@ -20,7 +20,7 @@ export interface HtmlPage {
 }
 
 /** Maximum depth of elements. Real pages stay below 100; deeper ones take quadratic time. */
-const deepest = 400;
+const maxDepth = 400;
 
 function standsIn(element: Element, others: ReadonlySet<Node | Document>): boolean {
   for (let outer = element.parent; outer !== null; outer = outer.parent) if (others.has(outer)) return true;
@@ -38,14 +38,13 @@ class BoundedHandler extends DomHandler {
 
   protected override addNode(node: Node): void {
     this.nodes += 1;
-    if (this.nodes > maxNodes)
-      throw new Fault('page_unreadable', `the page holds more than ${maxNodes} nodes`);
+    if (this.nodes > maxNodes) throw new Fault('page_unreadable', `the page has more than ${maxNodes} nodes`);
     super.addNode(node);
   }
 
   override onopentag(name: string, attributes: Record<string, string>): void {
-    if (this.tagStack.length > deepest) {
-      throw new Fault('page_unreadable', `the page nests more than ${deepest} elements`);
+    if (this.tagStack.length > maxDepth) {
+      throw new Fault('page_unreadable', `the page is nested deeper than ${maxDepth} elements`);
     }
     super.onopentag(name, attributes);
     const { id } = attributes;

@@ -19,6 +19,6 @@ export function checkContainers(json: string): void {
     if (code === brace || code === bracket) containers += 1;
   }
   if (containers > maxContainers) {
-    throw new Fault('page_unreadable', `the page holds more than ${maxContainers} JSON objects and arrays`);
+    throw new Fault('page_unreadable', `the page has more than ${maxContainers} JSON objects and arrays`);
   }
 }

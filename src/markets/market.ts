@@ -29,7 +29,7 @@ export interface RecordReader {
    * Returns whether a record is complete. Incomplete records are not cached for later jobs. Absent: every
    * record is complete.
    */
-  readonly isWhole?: (record: JsonObject) => boolean;
+  readonly isComplete?: (record: JsonObject) => boolean;
 }
 
 /** Entries of one page of a listing. */

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { jsonAfter, parseJson } from './script-json.ts';
 
-it('cuts a value out of a script by its brackets', () => {
+it('extracts a value from a script by its brackets', () => {
   const script = `var a = {'images': { 'initial': [{"large":"x]}","alt":"it's \\"one\\""}]}, 'rest': 1};`;
   expect(jsonAfter(script, "'initial'")).toEqual([{ large: 'x]}', alt: `it's "one"` }]);
 });
 
-it('passes over places where the marker stands without JSON', () => {
+it('skips positions where no JSON follows the marker', () => {
   const script = 'data["map"] = obj.map; x = {"map" : {"0_1":"B1"}}; {"map":{"0_2":"B2"}}';
   expect(jsonAfter(script, 'map')).toEqual({ '0_1': 'B1' });
 });
@@ -16,7 +16,7 @@ it.each(['', 'map', 'map: {', 'map: {"a": [1, 2}', "map: {'a': 1}", 'map: 5'])(
   (script) => expect(jsonAfter(script, 'map')).toBeUndefined(),
 );
 
-it('refuses what nests absurdly deep, and does so at once', () => {
+it('rejects excessive depth in bounded time', () => {
   const started = performance.now();
   expect(parseJson('['.repeat(5_000_000))).toBeUndefined();
   expect(parseJson(`${'['.repeat(5000)}${']'.repeat(5000)}`)).toBeUndefined();
@@ -24,7 +24,7 @@ it('refuses what nests absurdly deep, and does so at once', () => {
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
-it('reads whole texts that are an object or an array, and nothing else', () => {
+it('parses text that is an object or an array', () => {
   expect(parseJson(' {"a":[1]} ')).toEqual({ a: [1] });
   for (const text of ['5', '"a"', '{} {}', '<html>', '{"a":']) expect(parseJson(text)).toBeUndefined();
 });

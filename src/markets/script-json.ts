@@ -4,9 +4,9 @@ import { checkContainers } from './json-values.ts';
 /**
  * Maximum depth of brackets. Pages stay below 40; much deeper ones overflow the stack of recursive readers.
  */
-const deepest = 200;
+const maxDepth = 200;
 /** Maximum positions tried per marker. Each failed one can scan the rest of the text. */
-const mostTries = 20;
+const maxTries = 20;
 
 /**
  * Returns the position after the bracket that closes the one at `start`; -1 if it is not closed or nested too
@@ -22,7 +22,7 @@ function closing(text: string, start: number): number {
       }
     } else if (character === '{' || character === '[') {
       depth += 1;
-      if (depth > deepest) return -1;
+      if (depth > maxDepth) return -1;
     } else if (character === '}' || character === ']') {
       depth -= 1;
       if (depth === 0) return index + 1;
@@ -53,7 +53,7 @@ export function parseJson(text: string): Json | undefined {
  */
 export function jsonAfter(source: string, marker: string): Json | undefined {
   let from = 0;
-  for (let tried = 0; tried < mostTries; tried += 1) {
+  for (let tried = 0; tried < maxTries; tried += 1) {
     const place = source.indexOf(marker, from);
     if (place < 0) return undefined;
     from = place + marker.length;

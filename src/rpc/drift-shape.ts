@@ -5,7 +5,7 @@ import type { FieldDrift } from '../drift/alarms.ts';
 
 /** A field that goes missing, as operators see it. */
 export function driftShape(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
-  const { market, page, field, absent, usual, pages, since, example } = drift;
+  const { market, page, field, absent, baseline, pages, since, example } = drift;
   return {
     market,
     page,
@@ -14,7 +14,7 @@ export function driftShape(drift: FieldDrift): MessageInitShape<typeof FieldDrif
     pages: Math.round(pages),
     exampleUnit: example === null ? '' : JSON.stringify(example.input),
     exampleRegion: example?.region ?? '',
-    ...(usual === null ? {} : { usualShare: usual }),
+    ...(baseline === null ? {} : { usualShare: baseline }),
     ...(since === null ? {} : { since: timestampFromMs(since) }),
   };
 }

@@ -26,7 +26,7 @@ const bombs: Record<string, { body: Buffer; ends: object }> = {
   // Parsed, it would take 130 MB.
   objects: {
     body: pageOf(`${'{},'.repeat(2_050_000)}{}`),
-    ends: { status: 'FAILED', error: 'the page holds more than 250000 JSON objects and arrays' },
+    ends: { status: 'FAILED', error: 'the page has more than 250000 JSON objects and arrays' },
   },
   numbers: { body: pageOf(`{"id":1,"tags":[${'1.5,'.repeat(1_500_000)}1]}`), ends: { status: 'SUCCESS' } },
   // The same page again and again holds nothing new.

@@ -12,7 +12,7 @@ const root = {
 };
 
 describe('expected values', () => {
-  test('hold for equal values whatever the depth, and numbers by value', () => {
+  test('match equal values at any depth, and numbers by value', () => {
     const expected = JSON.parse(
       '{"price.amount": 8000.0, "names": ["a", "b"], "names.1": "b", "names.length": 2}',
     );
@@ -27,18 +27,18 @@ describe('expected values', () => {
     ['names.2', null],
     ['names', ['b', 'a']],
     ['names.-1', 'b'],
-  ])('miss at %s expecting %j', (path, value) => {
+  ])('report a mismatch at %s expecting %j', (path, value) => {
     expect(misses(root, { expect: { [path]: value } })).toHaveLength(1);
   });
 
-  test('name path, expectation and what was there', () => {
+  test('report the path, the expectation and the actual value', () => {
     expect(misses(root, { expect: { 'price.amount': 1, 'price.none': 2 } })).toEqual([
       { path: 'price.amount', expected: '1', got: '8000' },
       { path: 'price.none', expected: '2', got: 'nothing' },
     ]);
   });
 
-  test('count the elements that a filter keeps, and reach into them', () => {
+  test('count and access the elements that pass a filter', () => {
     const expected = {
       'products[prime=true].length': 2,
       'products[prime=true].1.id': '3',
@@ -50,34 +50,34 @@ describe('expected values', () => {
 });
 
 describe('other rules', () => {
-  test('any takes each listed value, and a missing key where null is listed', () => {
+  test('any accepts each listed value, and a missing key if null is listed', () => {
     expect(misses(root, { any: { 'names.0': ['x', 'a'], 'price.none': [1, null] } })).toEqual([]);
     expect(misses(root, { any: { 'names.0': ['x'], 'price.none': [1] } })).toHaveLength(2);
   });
 
-  test('match searches text, and the JSON of what is no text', () => {
+  test('match searches text, and the JSON of other values', () => {
     expect(misses(root, { match: { 'names.0': '^a$', products: '"id":"3"' } })).toEqual([]);
     expect(misses(root, { match: { 'names.0': 'b', 'names.7': '.*', 'price.note': 'null' } })).toHaveLength(
       3,
     );
   });
 
-  test('min takes numbers only', () => {
+  test('min accepts numbers only', () => {
     expect(misses(root, { min: { 'price.amount': 8000 } })).toEqual([]);
     expect(misses(root, { min: { 'price.amount': 8001, 'names.0': 0 } })).toHaveLength(2);
   });
 
-  test('null takes null, a missing key and a missing parent, nothing else', () => {
+  test('null accepts null, a missing key and a missing parent', () => {
     expect(misses(root, { null: ['price.note', 'price.none', 'none.at.all'] })).toEqual([]);
     expect(misses({ zero: 0, empty: '', no: false }, { null: ['zero', 'empty', 'no'] })).toHaveLength(3);
   });
 
-  test('absent refuses a key that is there with null', () => {
+  test('absent rejects a key with null', () => {
     expect(misses(root, { absent: ['price.none', 'products.3'] })).toEqual([]);
     expect(misses(root, { absent: ['price.note'] })).toHaveLength(1);
   });
 
-  test('a path that cannot be read is an error, not a miss', () => {
+  test('an invalid path throws', () => {
     expect(() => misses(root, { expect: { 'names[': 1 } })).toThrow('names[');
   });
 });

@@ -24,7 +24,7 @@ export function parsePath(path: string): Step[] {
   step.lastIndex = 0;
   while (step.lastIndex < path.length) {
     const match = step.exec(path);
-    if (!match) throw new Error(`cannot read the path ${JSON.stringify(path)}`);
+    if (!match) throw new Error(`invalid path ${JSON.stringify(path)}`);
     steps.push({
       name: match.groups!.name!,
       filters: [...match.groups!.filters!.matchAll(filter)].map(([, key, value]) => ({

@@ -51,8 +51,8 @@ function run(sample: Partial<Sample>, markets: readonly Market[], body = '{"a":1
   return runSample({ ...entry, ...sample } as Sample, Buffer.from(body), markets, 0).verdict;
 }
 
-describe('bodies', () => {
-  test('are the file, one of its elements, or that element wrapped', () => {
+describe('bodyOf()', () => {
+  test('returns the file, one of its elements, or that element wrapped', () => {
     const bytes = Buffer.from('[{"a": 1}, {"b": "$&"}]');
     expect(bodyOf({ file: 'f' }, bytes)).toBe(bytes);
     expect(bodyOf({ file: 'f', index: 1 }, bytes).toString()).toBe('{"b":"$&"}');
@@ -63,19 +63,19 @@ describe('bodies', () => {
   });
 });
 
-describe('verdicts', () => {
-  test('a record is compared as the JSON that a client would get', () => {
+describe('runSample()', () => {
+  test('compares the JSON that a client receives', () => {
     const markets = [market((body) => ({ ...JSON.parse(body), gone: undefined }))];
     expect(run({ expect: { a: 1 }, absent: ['gone'] }, markets)).toBe('held');
     expect(run({ expect: { a: 2 } }, markets)).toBe('missed');
   });
 
-  test('a list stands under the name of its result file', () => {
+  test('wraps a list under its name in the result file', () => {
     const markets = [market((body) => JSON.parse(body))];
     expect(run({ page: 'shop', outcome: 'list', expect: { 'products.0.a': 1 } }, markets)).toBe('held');
   });
 
-  test('a fault must be the one that is wanted', () => {
+  test('requires the expected fault', () => {
     expect(run({ outcome: 'fault', fault: 'blocked' }, failing('page_blocked'))).toBe('held');
     expect(run({ outcome: 'fault', fault: 'not_found' }, failing('page_blocked'))).toBe('missed');
     expect(run({ outcome: 'fault', fault: 'blocked' }, failing('internal'))).toBe('missed');
@@ -83,17 +83,17 @@ describe('verdicts', () => {
     expect(run({}, failing('page_blocked'))).toBe('missed');
   });
 
-  test('an older form may be unreadable, but not blocked', () => {
+  test('accepts an unreadable older form, but not a blocked one', () => {
     expect(run({ optional: true }, failing('page_unreadable'))).toBe('skipped');
     expect(run({ optional: true }, failing('page_blocked'))).toBe('missed');
   });
 
-  test('a market or reader that does not exist is skipped', () => {
+  test('skips an unknown market or reader', () => {
     expect(run({}, [])).toBe('skipped');
     expect(run({ page: 'search' }, [market(() => ({}))])).toBe('skipped');
   });
 
-  test('anything else that is thrown is an error of the reader', () => {
+  test('reports any other exception as an error of the reader', () => {
     const markets = [
       market(() => {
         throw new TypeError('x');

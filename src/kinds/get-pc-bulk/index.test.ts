@@ -9,7 +9,7 @@ const tools = { link: async () => 'a link', itemToken: () => '' };
 const file = Buffer.from('region,shop_id,item_id\nsg,1,2\nsg,1,3\nmy,1,2\nsg,1,4\n');
 const unit = (id: string) => ({ key: id, input: { shop_id: '1', item_id: id } });
 
-test('rows stay in the order of the file, neighbours of a region together', async () => {
+test('plans rows in the order of the file and groups adjacent rows of a region', async () => {
   const request = create(SubmitGetPcBulkRequestSchema, { file });
   expect(await getPcBulk.plan(request, SubmitGetPcBulkRequestSchema, mkta)).toEqual({
     groups: [
@@ -22,20 +22,20 @@ test('rows stay in the order of the file, neighbours of a region together', asyn
   });
 });
 
-test('the request’s own format and freshness are kept', async () => {
+test('stores the requested format and rescrape', async () => {
   const request = create(SubmitGetPcBulkRequestSchema, { file, rescrape: true, resultFormat: 'jsonl' });
   const { params } = await getPcBulk.plan(request, SubmitGetPcBulkRequestSchema, mkta);
   expect(params).toEqual({ rescrape: true, resultFormat: 'jsonl' });
 });
 
-test('a recent crawl serves who did not ask for a fresh one, under the name of the single task’s', () => {
+test('serves a recent page unless a rescrape is requested, under the same key as get_pc', () => {
   const recent = getPcBulk.recent!;
   expect(recent.key(unit('2'), 'sg')).toBe('sg/1/2');
   expect(recent.serves(aJob({ params: { rescrape: false } }))).toBe(true);
   expect(recent.serves(aJob({ params: { rescrape: true } }))).toBe(false);
 });
 
-test('the answers name the task by its number', async () => {
+test('responses identify the task by its number', async () => {
   const job = aJob({ number: 9, cost: 32, totalUnits: 4, params: { rescrape: false, resultFormat: 'csv' } });
   expect(getPcBulk.submitted({ job, ...tools })).toEqual({
     taskId: 9,
@@ -57,12 +57,12 @@ test('the answers name the task by its number', async () => {
   expect(getPcBulk.listed!([aJob({ number: 9 }), aJob({ number: 3 })])).toEqual({ tasks: [9, 3] });
 });
 
-test('the answer to a submit names credits that were refunded', () => {
+test('the response to a submit mentions refunds', () => {
   const job = aJob({ number: 9, refunded: 8 });
   expect(getPcBulk.submitted({ job, ...tools })).toMatchObject({ taskId: 9, refunded: 8 });
 });
 
-test('only a terminated task is called so', async () => {
+test('only a terminated task has the status terminated', async () => {
   const counts = { units: { total: 1, success: 1, failed: 0 }, batches: { total: 1, success: 1, failed: 0 } };
   const job = aJob({ number: 9, state: 'completed', finishedAt: 1 });
   expect(await getPcBulk.views.retrieve!.show({ job, counts, ...tools })).toMatchObject({

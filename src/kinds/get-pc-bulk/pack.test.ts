@@ -26,7 +26,7 @@ function fileOf(format: 'csv' | 'jsonl') {
   return { name: jobFile.name(job), type: jobFile.contentType(job), text };
 }
 
-test('a CSV has a row per submitted row, its page as one field that any reader gets back', () => {
+test('writes CSV with one row per submitted row and its page as one field', () => {
   const { name, type, text } = fileOf('csv');
   expect([name, type]).toEqual(['get_pc_bulk_7.csv', 'text/csv; charset=utf-8']);
   const [header, first, second, ...more] = parse(text, { record_delimiter: '\r\n' }) as string[][];
@@ -37,7 +37,7 @@ test('a CSV has a row per submitted row, its page as one field that any reader g
   expect(second).toEqual(['sg', '1', '2', 'FAILED', 'There is no item 2, "gone"\nfor good', '']);
 });
 
-test('JSON Lines have a line per row with the page itself', () => {
+test('writes JSON Lines with one line per row and its page', () => {
   const { name, type, text } = fileOf('jsonl');
   expect([name, type]).toEqual(['get_pc_bulk_7.jsonl', 'application/x-ndjson']);
   const lines = text.split('\n');

@@ -20,7 +20,7 @@ async function problemsOf(...parts: (string | number[])[]): Promise<unknown[]> {
   });
 }
 
-describe('rows that are read', () => {
+describe('accepts rows', () => {
   test.each<[string, string]>([
     ['line feeds', `${header}\nsg,1,2\nmy,3,4\n`],
     ['carriage returns and line feeds', `${header}\r\nsg,1,2\r\nmy,3,4\r\n`],
@@ -44,20 +44,20 @@ describe('rows that are read', () => {
     expect(await read([0xef, 0xbb, 0xbf], `"region",shop_id,item_id\nsg,1,2\n`)).toEqual([one]);
   });
 
-  test('2,000 rows in the order of the file, the same one twice', async () => {
+  test('keeps the order of 2,000 rows, and duplicates', async () => {
     const lines = Array.from({ length: 2_000 }, (_, at) => `sg,1,${at % 1_999}`);
     const rows = await read(`${header}\n${lines.join('\n')}\n`);
     expect(rows).toHaveLength(2_000);
     expect(rows.map(({ item_id }) => item_id)).toEqual(lines.map((line) => line.split(',')[2]));
   });
 
-  test('letters of more than one byte on both sides of a chunk', async () => {
+  test('decodes multi-byte characters across chunks', async () => {
     const note = 'ラ'.repeat(30_000);
     expect(await read(`${header},note\nsg,1,2,${note}\nmy,3,4,${note}\n`)).toEqual([one, two]);
   });
 });
 
-describe('files that are refused', () => {
+describe('rejects files', () => {
   test.each<[string, string, unknown[]]>([
     ['nothing', '', [[[], 'too_short']]],
     ['a header alone', `${header}\n`, [[[], 'too_short']]],
@@ -109,7 +109,7 @@ describe('files that are refused', () => {
     expect(await problemsOf(`${header}\n${'sg,1,2\n'.repeat(2_001)}`)).toEqual([[[], 'too_long']]);
   });
 
-  test('up to 100 problems are listed', async () => {
+  test('lists up to 100 problems', async () => {
     expect(await problemsOf(`${header}\n${'sg,x,y\n'.repeat(300)}`)).toHaveLength(100);
   });
 
@@ -168,20 +168,20 @@ describe('readRows()', () => {
       `The column 'shop_id' occurs twice with different values: "1" and "3"`,
     ],
     ['a long line', `${header}\nsg,1,2\n${'x'.repeat(100_001)}`, 'Line 3 is longer than 100000 bytes'],
-  ])('says what is wrong with %s', async (_which, text, message) => {
+  ])('reports %s', async (_which, text, message) => {
     const fault = await read(text).catch((error) => error);
     expect((fault as Fault).problems[0]!.msg).toBe(message);
   });
 
-  test('says why a row cannot be read', async () => {
+  test('reports why a row cannot be parsed', async () => {
     const fault = await read(`${header},note\nsg,1,2,"a\nsg,1,2,b\n`).catch((error) => error);
-    expect((fault as Fault).problems[0]!.msg).toMatch(/^The row cannot be read: \S/);
+    expect((fault as Fault).problems[0]!.msg).toMatch(/^The row cannot be parsed: \S/);
     const latin = await read(`${header}\n`, [0xe9]).catch((error) => error);
     expect((latin as Fault).problems[0]!.msg).toBe('The file is not UTF-8');
   });
 
   test.each(['\n', '\r', '\r\n'])(
-    'accepts lines of 100,000 bytes that end with %j, and no longer ones',
+    'accepts lines of 100,000 bytes that end with %j, and rejects longer ones',
     async (end) => {
       const line = (bytes: number) => `sg,1,2,${'x'.repeat(bytes - 7)}`;
       const file = (bytes: number, last: string) =>

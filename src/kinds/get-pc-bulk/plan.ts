@@ -40,9 +40,9 @@ export interface Row {
 const columns = ['region', 'shop_id', 'item_id'] as const;
 const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
 /** Maximum rows per submit (interface, "Limits"), and maximum bytes per row. */
-const mostRows = 2_000;
-const longestRow = 100_000;
-const mostProblems = 100;
+const maxRows = 2_000;
+const maxRowBytes = 100_000;
+const maxProblems = 100;
 const chunkBytes = 65_536;
 const [lineFeed, carriageReturn] = [10, 13];
 
@@ -58,10 +58,10 @@ export async function readRows(file: Uint8Array): Promise<Row[]> {
   const rows: Row[] = [];
   const unreadable = whyUnreadable(file);
   if (unreadable !== null) refuse([], ...unreadable);
-  else await parseRows(file, rows, refuse, () => problems.length >= mostProblems);
+  else await parseRows(file, rows, refuse, () => problems.length >= maxProblems);
   if (problems.length === 0 && rows.length === 0) refuse([], 'The file has no rows', 'too_short');
   if (problems.length > 0)
-    throw new Fault('invalid', 'The CSV was refused; nothing was charged.', { problems });
+    throw new Fault('invalid', 'The CSV is not valid; nothing was charged.', { problems });
   return rows;
 }
 
@@ -82,7 +82,7 @@ async function parseRows(
       // An unescaped quote in an ignored column, such as 27" screen, does not invalidate the file.
       relax_quotes: true,
       record_delimiter: ['\r\n', '\n', '\r'],
-      max_record_size: longestRow,
+      max_record_size: maxRowBytes,
     }),
   );
   let places: Record<keyof Row, number[]> | undefined;
@@ -96,13 +96,13 @@ async function parseRows(
         if (missing.length > 0) return;
         continue;
       }
-      if (++number > mostRows) return refuse([], `The file has more than ${mostRows} rows`, 'too_long');
+      if (++number > maxRows) return refuse([], `The file has more than ${maxRows} rows`, 'too_long');
       rows.push(readRow(record, places, number, refuse));
       if (enough()) return;
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    refuse([number + 1], `The row cannot be read: ${error.message}`, 'csv_parsing');
+    refuse([number + 1], `The row cannot be parsed: ${error.message}`, 'csv_parsing');
   }
 }
 
@@ -143,7 +143,7 @@ function whyUnreadable(file: Uint8Array): [msg: string, type: string] | null {
   let line = 1;
   let start = 0;
   for (let at = 0; at <= file.length; at++) {
-    if (at - start > longestRow) return [`Line ${line} is longer than ${longestRow} bytes`, 'csv_parsing'];
+    if (at - start > maxRowBytes) return [`Line ${line} is longer than ${maxRowBytes} bytes`, 'csv_parsing'];
     if (file[at] !== lineFeed && file[at] !== carriageReturn) continue;
     line++;
     start = at + 1;

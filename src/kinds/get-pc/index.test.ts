@@ -10,7 +10,7 @@ const input = { item_id: '2', shop_id: '1' };
 const unit = { key: '2', input };
 const tools = { link: async () => '', itemToken: () => '' };
 
-test('a request is one unit of its region', async () => {
+test('plans one unit in its region', async () => {
   const request = create(SubmitGetPcRequestSchema, { region: 'sg', itemId: '2', shopId: '1' });
   expect(await getPc.plan(request, SubmitGetPcRequestSchema, mkta)).toEqual({
     groups: [{ region: 'sg', units: [unit] }],
@@ -19,7 +19,7 @@ test('a request is one unit of its region', async () => {
   });
 });
 
-test('the answer to a submit says what was submitted', () => {
+test('the response to a submit repeats the request', () => {
   const job = aJob({ number: 17, cost: 8, region: 'sg', params: { itemId: '2', shopId: '1' } });
   expect(getPc.submitted({ job, ...tools })).toEqual({
     taskId: 17,
@@ -54,22 +54,22 @@ test('a completed task has its page', () => {
   expect(shown).toEqual({ taskId: 17, status: 'completed', refunded: 0, result: '{"a":1}' });
 });
 
-test('a task that was cancelled has failed, and says so', () => {
+test('a cancelled task is failed and says why', () => {
   const shown = show({ state: 'terminated', refunded: 8 }, 'done', aFailure);
   expect(shown).toMatchObject({ status: 'failed', refunded: 8, detail: expect.stringMatching(/\S/) });
 });
 
-test('a failed task has its refund and its reason, and no page', () => {
+test('a failed task has its refund and its error, and no page', () => {
   const shown = show({ state: 'failed', refunded: 8 }, 'done', aFailure);
   expect(shown).toEqual({ taskId: 17, status: 'failed', refunded: 8, detail: 'the item is gone: “$x.y” ☃' });
 });
 
-test('pages are kept under region, shop and item, and never served', () => {
+test('caches pages by region, shop and item, and never serves one', () => {
   expect(getPc.recent!.key(unit, 'sg')).toBe('sg/1/2');
   expect(getPc.recent!.serves(aJob())).toBe(false);
 });
 
-test('a task shows its page only once it is completed, and its reason only once it failed', () => {
+test('shows the page only when completed, and the error only when failed', () => {
   expect(show({ state: 'settling' }, 'done', aSuccess(), '{"a":1}')).not.toHaveProperty('result');
   expect(show({ state: 'settling' }, 'done', aFailure)).not.toHaveProperty('detail');
   expect(show({ state: 'completed' }, 'done', aSuccess(), null)).not.toHaveProperty('result');

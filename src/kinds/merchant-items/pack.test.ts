@@ -44,27 +44,27 @@ const shopOf = (items: unknown, active: number[]) => ({
   },
 });
 
-test('holds the sold-out items with how many there were, and the active ones of every page', async () => {
+test('writes the sold-out items with their counts, and the active items of every page', async () => {
   const pages = [page('items', 1, 2), page('rcmd_items', 3, 4), page('rcmd_items'), page('rcmd_items', 5)];
   const { file, count } = await write(pages, summary);
   expect(file).toEqual(shopOf({ items: [{ itemid: 1 }, { itemid: 2 }], ...summary }, [3, 4, 5]));
   expect(count).toBe(5);
 });
 
-test('of a shop without sold-out items has an empty list of them', async () => {
+test('writes an empty list for a shop without sold-out items', async () => {
   const end = { ...summary, total_fetched: 0, total_count: 0 };
   const { file } = await write([page('items'), page('rcmd_items', 3)], end);
   expect(file).toEqual(shopOf({ items: [], ...end }, [3]));
 });
 
-test('of an empty shop has two empty lists, and null where nothing is told', async () => {
+test('writes two empty lists for an empty shop, and null for missing values', async () => {
   const { file, count } = await write([], {});
   const untold = { items: [], total_fetched: 0, total_count: null, pages_fetched: null, has_more: null };
   expect(file).toEqual(shopOf(untold, []));
   expect(count).toBe(0);
 });
 
-test('files are named after the place of their unit, and the attempt that wrote them', () => {
+test('files are named after their unit’s place and the attempt', () => {
   const owner = aJob({ market: 'mkta', kind: 'merchant_items' });
   const batch = aBatch(owner, 2, [unit], { attempt: 3 });
   expect(shopFile.name(owner, batch)).toBe(`mkta_merchant_items_3_${batch.id}_3.json`);

@@ -9,7 +9,7 @@ const job = aJob({ state: 'partial_complete', finishedAt: 1, params: { identity 
 const show = (failures: NonNullable<JobSnapshot['failures']>) =>
   pdpBulk.views.retrieve!.show({ job, counts, failures, link: async () => '', itemToken: () => '' });
 
-test('retrieve lists each failed item by its identity, with the reason', async () => {
+test('retrieve lists each failed item by its identity, with the error', async () => {
   const unit = { key: '9', input: { id: '9' } };
   const shown = await show([{ unit, message: 'gone', place: 1 }]);
   expect(shown).toMatchObject({ jobId: job.id, status: 'partial_complete', total: 3, success: 1, failed: 2 });
@@ -29,6 +29,6 @@ test('retrieve numbers a failed item by its place in the request, from 1', async
   expect(JSON.parse(shown.errors as string)).toEqual([{ keyword: 'lamp_5', error: 'gone' }]);
 });
 
-test('retrieve has no errors where no item failed', async () => {
+test('retrieve has no errors if no item failed', async () => {
   expect(await show([])).not.toHaveProperty('errors');
 });

@@ -13,7 +13,7 @@ function write(rows: [Outcome, string?][]): unknown[] {
   return JSON.parse(`${jobFile.head(job)}${written.join(jobFile.separator)}${jobFile.tail(job)}`);
 }
 
-test('one array, a record per item in the order submitted, failed ones with their reason', () => {
+test('writes one record per item in the order submitted; failed items have their error', () => {
   const failed = { itemId: '0', shopId: '7', country: 'sg', error: expect.stringContaining('“$x.y” ☃') };
   expect(write([[aFailure], [aSuccess(), '{"itemId":"1"}'], [aSuccess(), '{"itemId":"2"}']])).toEqual([
     failed,
@@ -22,11 +22,11 @@ test('one array, a record per item in the order submitted, failed ones with thei
   ]);
 });
 
-test('nothing makes an empty array', () => {
+test('writes an empty array without items', () => {
   expect(write([])).toEqual([]);
 });
 
-test('files are named after the job, and the batch with its attempt', () => {
+test('names files after the job, and batch files after the batch and attempt', () => {
   const batch = aBatch(job, 0, [], { attempt: 3 });
   expect(jobFile.name(job)).toBe(`full_${job.id}.json`);
   expect(batchFile.name(job, batch)).toBe(`batch_${batch.id}_3.json`);

@@ -32,15 +32,15 @@ test.each([
 
 const place = (index: number) => ['body', 'items', index, 'country'];
 
-test('a country that is nowhere is missing on every item', () => {
+test('reports a missing country on every item', () => {
   expect(problemsOf([item('1'), item('2')])).toEqual([0, 1].map((index) => [place(index), 'missing']));
 });
 
-test('a country that one item lacks is missing there', () => {
+test('reports a missing country on one item', () => {
   expect(problemsOf([item('1', 'sg'), item('2')])).toEqual([[place(1), 'missing']]);
 });
 
-test('another country than the first, or than beside, is refused', () => {
+test('rejects a country that differs from the first item’s or the request’s', () => {
   expect(problemsOf([item('1', 'sg'), item('2', 'my'), item('3', 'th')])).toEqual([
     [place(1), 'value_error'],
     [place(2), 'value_error'],
@@ -58,6 +58,6 @@ test.each([
   );
 });
 
-test('no more than 100 problems are told', () => {
+test('reports at most 100 problems', () => {
   expect(problemsOf(new Array(500).fill(item('1')))).toHaveLength(100);
 });

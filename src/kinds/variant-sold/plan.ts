@@ -8,7 +8,7 @@ interface Request {
   items: { itemId: string; shopId: string; country?: string }[];
 }
 
-const mostProblems = 100;
+const maxProblems = 100;
 
 /**
  * Plans one unit per item, in the order submitted; duplicates are separate units. The country is set on every
@@ -20,7 +20,7 @@ export function plan(request: Message): Plan {
   const expected = common ?? items[0]?.country;
   const problems: Problem[] = [];
   const units = [];
-  for (let index = 0; index < items.length && problems.length < mostProblems; index++) {
+  for (let index = 0; index < items.length && problems.length < maxProblems; index++) {
     const { itemId, shopId, country = common } = items[index]!;
     if (country === undefined) {
       problems.push({ loc: ['body', 'items', index, 'country'], msg: 'Field required', type: 'missing' });

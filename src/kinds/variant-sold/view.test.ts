@@ -13,7 +13,7 @@ const summary = (job: Job, seq: number, fields: Partial<BatchSummary>): BatchSum
 const done = { state: 'done', success: 1, failed: 1, file } as const;
 const failed = { state: 'done', failed: 2 } as const;
 
-test('the answer to a submit waits for approval, or initializes', () => {
+test('submitted() waits for approval or initializes', () => {
   const job = aJob({ state: 'awaiting_approval', cost: 20, totalUnits: 2, totalBatches: 1 });
   const answer = { jobId: job.id, cost: 20, refunded: 0, totalItems: 2, totalBatches: 1 };
   expect(submitted({ job, ...tools })).toEqual({ ...answer, status: 'awaiting_approval' });
@@ -42,7 +42,7 @@ describe('retrieve', () => {
     expect(shown).toMatchObject({ status, jobStatus, progress: `${progress} batches complete` });
   });
 
-  test('gives a link to batches with a result alone', async () => {
+  test('links only batches with results', async () => {
     const job = aJob({ state: 'processing' });
     const batches = [done, failed, {}].map((its, seq) => summary(job, seq, its));
     const [first, ...others] = (await retrieve.show({ job, batches, ...tools })).batches as object[];
@@ -68,7 +68,7 @@ describe('download', () => {
     batches: { total: 2, success: success > 0 ? 1 : 0, failed: failures > 1 ? 1 : 0 },
   });
 
-  test('counts what is done while the job runs, without a link', async () => {
+  test('counts finished items of a running job, without a link', async () => {
     const job = aJob({ state: 'processing', totalUnits: 4 });
     expect(await download.show({ job, counts: counts(1, 0), ...tools })).toEqual({
       jobId: job.id,
@@ -79,7 +79,7 @@ describe('download', () => {
     });
   });
 
-  test('has the link once the file is written, and none for a job that failed', async () => {
+  test('links the written file, and none for a failed job', async () => {
     const whole = aJob({ state: 'completed', totalUnits: 4, file });
     expect(await download.show({ job: whole, counts: counts(4, 0), ...tools })).toMatchObject({
       downloadUrl: 'link to f',
@@ -100,14 +100,14 @@ describe('download', () => {
   });
 });
 
-describe('one item', () => {
+describe('item', () => {
   const show = (fields: Partial<Job>, outcome: Outcome | undefined, payload: string | null) => {
     const job = aJob(fields);
     const unit = { key: '1', input: { item_id: '1', shop_id: '7' } };
     return item.show({ job, unit: { unit, outcome, batch: aBatch(job, 0, [unit]), payload }, ...tools });
   };
 
-  test('has its record, its reason, or neither', () => {
+  test('has its record or its error', () => {
     const known = { itemId: '1', shopId: '7', country: 'id' };
     expect(show({ state: 'processing' }, aSuccess(), '{}')).toMatchObject({
       ...known,
@@ -122,7 +122,7 @@ describe('one item', () => {
     expect(pending).not.toHaveProperty('errorLog');
   });
 
-  test('of a rejected job says so, and why', () => {
+  test('of a rejected job has the reason', () => {
     expect(show({ state: 'rejecting', reason: 'Too dear.' }, undefined, null)).toMatchObject({
       status: 'FAILED',
       errorLog: 'The job was rejected. Too dear.',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { judged } from './faults.ts';
+import { parseResponse } from './faults.ts';
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): PageAnswer {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -43,7 +43,7 @@ test.each([
   ['the older number for it', 200, { error: 4, data: null }, {}, 'page_not_found'],
   ['the number for it with status 404', 404, { error: 266900002 }, {}, 'page_not_found'],
   ['status 404 alone', 404, '<html>404</html>', {}, 'page_failed'],
-  ['a redirect elsewhere', 301, '', { location: '/' }, 'page_failed'],
+  ['a redirect isOtherRegion', 301, '', { location: '/' }, 'page_failed'],
   ['status 500', 500, 'oops', {}, 'page_failed'],
   ['status 503', 503, '', {}, 'page_failed'],
   ['status 503 with a wait', 503, '', { 'retry-after': '3' }, 'page_throttled'],
@@ -57,16 +57,18 @@ test.each([
   ['a list', 200, [], {}, 'page_unreadable'],
   ['null', 200, 'null', {}, 'page_unreadable'],
 ])('%s is %4$s', (_name, status, body, headers, code) => {
-  expect(() => judged(answer(status, body, headers as Record<string, string>))).toThrow(
+  expect(() => parseResponse(answer(status, body, headers as Record<string, string>))).toThrow(
     expect.objectContaining({ code }),
   );
 });
 
-test('a wait that is asked for goes with the fault', () => {
+test('the fault has the requested delay', () => {
   const headers = { 'retry-after': '3' };
-  expect(() => judged(answer(429, '', headers))).toThrow(expect.objectContaining({ retryAfterMs: 3000 }));
+  expect(() => parseResponse(answer(429, '', headers))).toThrow(
+    expect.objectContaining({ retryAfterMs: 3000 }),
+  );
 });
 
-test.each([null, 0, undefined])('error %j is none', (error) => {
-  expect(judged(answer(200, { error, data: {} }))).toHaveProperty('data');
+test.each([null, 0, undefined])('error %j is no fault', (error) => {
+  expect(parseResponse(answer(200, { error, data: {} }))).toHaveProperty('data');
 });

@@ -2,9 +2,9 @@ import { Fault } from '../../base/fault.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { retryAfterMs } from '../../fetch/retry-after.ts';
-import { redirectFault, statusFault } from '../answer.ts';
 import { checkContainers } from '../json-values.ts';
-import { strangePage } from '../strange-page.ts';
+import { redirectFault, statusFault } from '../response.ts';
+import { unexpectedPage } from '../unexpected-page.ts';
 import { regions } from './regions.ts';
 
 const robot = 90309999;
@@ -28,11 +28,12 @@ function statusFaultOf(answer: PageAnswer): Fault {
   const throttled = status === 429 || (status === 503 && wait !== undefined);
   if (throttled || status === 401 || status === 403) return statusFault(answer, null);
   if (status >= 300 && status < 400) {
-    if (checks.test(headers.location ?? '')) return new Fault('page_blocked', 'the site asks for a check');
+    if (checks.test(headers.location ?? ''))
+      return new Fault('page_blocked', 'the site asks for a robot check');
     return redirectFault(answer, isElsewhere(answer));
   }
   // 404 is included because it is about the path. A missing item is reported by an error number.
-  return new Fault('page_failed', `the site answered ${status}`);
+  return new Fault('page_failed', `the site returned ${status}`);
 }
 
 function parse(answer: PageAnswer): JsonObject {
@@ -44,16 +45,16 @@ function parse(answer: PageAnswer): JsonObject {
   } catch {
     if (answer.status !== 200) throw statusFaultOf(answer);
     if (!body.startsWith('<') && body !== '')
-      throw new Fault('page_unreadable', 'the site sent broken JSON instead of data');
+      throw new Fault('page_unreadable', 'the site sent invalid JSON instead of data');
     if (checks.test(body.slice(0, 100_000))) {
-      throw new Fault('page_blocked', 'the site sent a page with a check instead of data');
+      throw new Fault('page_blocked', 'the site sent a robot check page instead of data');
     }
-    const fault = strangePage(body, 'data');
+    const fault = unexpectedPage(body, 'data');
     throw fault.code === 'page_not_found' ? new Fault('page_failed', fault.message) : fault;
   }
   if (isObject(value)) return value;
   if (answer.status !== 200) throw statusFaultOf(answer);
-  throw new Fault('page_unreadable', 'the answer is JSON but not an object');
+  throw new Fault('page_unreadable', 'the response is JSON but not an object');
 }
 
 function isRefusal(body: JsonObject): boolean {
@@ -67,11 +68,11 @@ function isRefusal(body: JsonObject): boolean {
  * for the site's error number; `page_throttled` with the requested delay; `page_failed` for any other error
  * of the site; those of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
  */
-export function judged(answer: PageAnswer): JsonObject {
+export function parseResponse(answer: PageAnswer): JsonObject {
   const body = parse(answer);
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
   if (notFound.includes(body.error))
-    throw new Fault('page_not_found', 'the site knows no such page in this region');
+    throw new Fault('page_not_found', 'the site has no such page in this region');
   if (answer.status !== 200) throw statusFaultOf(answer);
   if (body.error === withdrawnPath) {
     throw new Fault('page_failed', `the site has withdrawn this request (error ${withdrawnPath})`);
@@ -79,7 +80,7 @@ export function judged(answer: PageAnswer): JsonObject {
   if (body.error !== undefined && body.error !== null && body.error !== 0) {
     const words =
       typeof body.error_msg === 'string' && body.error_msg !== '' ? `: ${body.error_msg.slice(0, 200)}` : '';
-    throw new Fault('page_failed', `the site answered error ${String(body.error).slice(0, 40)}${words}`);
+    throw new Fault('page_failed', `the site returned error ${String(body.error).slice(0, 40)}${words}`);
   }
   return body;
 }

@@ -35,7 +35,7 @@ export function itemPage(body: JsonObject): ItemPage {
   const item = [data.item, data, body.item].find(
     (value): value is JsonObject => isObject(value) && idOf(value, 'item_id', 'itemid') !== null,
   );
-  if (!item) throw new Fault('page_unreadable', 'the answer holds no product');
+  if (!item) throw new Fault('page_unreadable', 'the response has no product');
   return {
     item,
     price: part(data, 'product_price'),
@@ -75,7 +75,7 @@ export function impossibility(item: JsonObject, at: number): string | null {
 export function checkItem(item: JsonObject, asked: JsonObject, at: number): void {
   const itemId = idOf(item, 'item_id', 'itemid');
   if (itemId !== String(asked.item_id)) {
-    throw new Fault('page_mismatch', `asked for item ${asked.item_id}, the answer is about item ${itemId}`);
+    throw new Fault('page_mismatch', `requested item ${asked.item_id}, the response is about item ${itemId}`);
   }
   const shopId = idOf(item, 'shop_id', 'shopid');
   if (shopId !== null && asked.shop_id !== undefined && shopId !== String(asked.shop_id)) {
@@ -88,5 +88,5 @@ export function checkItem(item: JsonObject, asked: JsonObject, at: number): void
     throw new Fault('page_not_found', `the item was removed from the site (${item.item_status})`);
   }
   const impossible = impossibility(item, at);
-  if (impossible !== null) throw new Fault('page_mismatch', `the answer cannot be true: ${impossible}`);
+  if (impossible !== null) throw new Fault('page_mismatch', `the response is implausible: ${impossible}`);
 }

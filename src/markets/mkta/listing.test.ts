@@ -113,7 +113,7 @@ describe('generations', () => {
     expect(JSON.stringify(list(body).entries)).not.toMatch(/tracking/);
   });
 
-  test('a product with nothing but its ids has every listed field', () => {
+  test('fills every listed field of a product with ids only', () => {
     expect(list({ items: [{ itemid: 1, shopid: 5 }] }).entries).toEqual([
       {
         itemid: 1,
@@ -142,13 +142,13 @@ describe('generations', () => {
 describe('a page', () => {
   const items = (...ids: number[]) => ids.map((itemid) => ({ ...basic, itemid }));
 
-  test('gives each product once, in order, and counts all places', () => {
+  test('has each product once, in order, and counts duplicates', () => {
     const { entries, places } = list({ items: items(3, 1, 3, 2, 1) });
     expect(entries.map(({ itemid }) => itemid)).toEqual([3, 1, 2]);
     expect(places).toBe(5);
   });
 
-  test('says the total and whether it is the last', () => {
+  test('states the total and whether it is the last', () => {
     expect(list({ items: items(1), total_count: 7, nomore: false })).toMatchObject({ total: 7, last: false });
     expect(list({ data: { items: items(1), total: 7, no_more: true } })).toMatchObject({
       total: 7,
@@ -158,7 +158,7 @@ describe('a page', () => {
   });
 
   test.each([{ items: [] }, { items: null, nomore: true }, { data: { total: 0 } }])(
-    'may be empty: %j',
+    'can be empty: %j',
     (body) => {
       expect(list(body)).toMatchObject({ entries: [], places: 0 });
     },
@@ -171,13 +171,13 @@ describe('a page', () => {
     },
   );
 
-  test('of a refusal is a fault, never empty', () => {
+  test('with a refusal is a fault, never empty', () => {
     expect(() => list({ error: 90309999, is_login: false })).toThrow(
       expect.objectContaining({ code: 'page_blocked' }),
     );
   });
 
-  test('with impossible values is a fault; one odd product among many is not', () => {
+  test('with impossible values is a fault; one implausible product among many is not', () => {
     const decoy = { ...basic, price: 1, ctime: 4_000_000_000 };
     expect(() => list({ items: [decoy, { ...decoy, itemid: 2 }] })).toThrow(
       expect.objectContaining({ code: 'page_mismatch' }),
@@ -187,7 +187,7 @@ describe('a page', () => {
     ).toHaveLength(20);
   });
 
-  test('of a shop holds that shop’s products only', () => {
+  test('of a shop has that shop’s products only', () => {
     const mixed = [basic, { ...basic, itemid: 2, shopid: 6 }];
     expect(list({ items: mixed }, '5').entries).toHaveLength(1);
     expect(() => list({ items: mixed }, '7')).toThrow(expect.objectContaining({ code: 'page_mismatch' }));

@@ -2,7 +2,7 @@ import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { card } from './card.ts';
-import { judged } from './faults.ts';
+import { parseResponse } from './faults.ts';
 import { idOf, impossibility } from './item.ts';
 import { withoutVisitors } from './visitors.ts';
 
@@ -67,7 +67,7 @@ function cardsOf(body: JsonObject): JsonObject[] {
   const list = found.find(({ length }) => length > 0) ?? found[0];
   if (list !== undefined) return list.filter(isObject);
   if (flag(body, 'nomore', 'no_more') !== null || count(body, 'total_count', 'total') !== null) return [];
-  throw new Fault('page_unreadable', 'the answer holds no list of items');
+  throw new Fault('page_unreadable', 'the response has no list of items');
 }
 
 /**
@@ -76,21 +76,21 @@ function cardsOf(body: JsonObject): JsonObject[] {
  * every product belongs to another shop or more than 10 % are implausible.
  */
 export function readListing(answer: PageAnswer, shopId?: string): Listing {
-  const body = withoutVisitors(judged(answer));
+  const body = withoutVisitors(parseResponse(answer));
   const cards = cardsOf(body);
   const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);
   if (cards.length > 0 && products.length === 0) {
-    throw new Fault('page_unreadable', 'the list holds no items that can be read');
+    throw new Fault('page_unreadable', 'the list has no readable items');
   }
   const impossible = products.filter((entry) => impossibility(entry, answer.at) !== null);
   if (impossible.length * 10 > products.length) {
-    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items cannot be true`);
+    throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items are implausible`);
   }
   const own = products.filter(
     (entry) => shopId === undefined || [null, shopId].includes(idOf(entry, 'shopid')),
   );
   if (products.length > 0 && own.length === 0) {
-    throw new Fault('page_mismatch', `asked for shop ${shopId}, the items are of another shop`);
+    throw new Fault('page_mismatch', `requested shop ${shopId}, the items belong to another shop`);
   }
   const seen = new Set<string | null>();
   const entries = own.filter((entry) => {

@@ -9,7 +9,7 @@ import { requestHeaders } from './regions.ts';
 const limit = 100;
 
 /** 50,000 items. No shop has more, so a longer listing is faulty. */
-const mostPages = 500;
+const maxPages = 500;
 
 /**
  * Builds the request for a page of a shop's sold-out items: by offset, and for a browser by page number from
@@ -68,7 +68,7 @@ async function* collect(
       request: (offset, page) => request(shopId, region, offset, page),
       read: (answer) => readListing(answer, shopId),
       limit,
-      mostPages,
+      maxPages,
       exactTotal: true,
       repeatEmpty: list === 'rcmd_items',
     },

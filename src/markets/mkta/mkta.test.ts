@@ -72,7 +72,7 @@ describe('products', () => {
     expect(JSON.stringify(record)).not.toContain('account');
   });
 
-  test('whose sold count is only a text have it as a number', async () => {
+  test('with a text-only sold count have it as a number', async () => {
     const shown = await read('variants', 5_000_000_705);
     expect(shown.historicalSold).toBeGreaterThan(0);
   });
@@ -111,7 +111,7 @@ describe('products', () => {
 
 describe('searches', () => {
   test.each(['001', '002', '003'])(
-    'of generation %s give all products of all pages, each once',
+    'of generation %s return all products of all pages once',
     async (digits) => {
       const { items, lists, summary } = await collect('search', { keyword: `tea ${digits}` });
       expect(items).toHaveLength(130);
@@ -120,23 +120,23 @@ describe('searches', () => {
     },
   );
 
-  test('and categories are read alike', async () => {
+  test('read categories the same way', async () => {
     expect((await collect('search', { category_id: '11002' })).items).toHaveLength(130);
   });
 
-  test('end at an empty page where nothing else tells the end', async () => {
+  test('end at an empty page if nothing else marks the end', async () => {
     expect(await collect('search', { keyword: 'tea 004' })).toMatchObject({
       summary: { total_items: 176, pages_fetched: 4 },
     });
   });
 
-  test('end where pages only repeat', async () => {
+  test('end when pages repeat', async () => {
     expect(await collect('search', { keyword: 'tea 005' })).toMatchObject({
       summary: { total_items: 60, pages_fetched: 2 },
     });
   });
 
-  test('without a match are asked once more, then empty', async () => {
+  test('without a match are requested again, then empty', async () => {
     const asked = () => origins.counters()['mkta/br /api/v4/search/search_items'] ?? 0;
     const before = asked();
     expect(await collect('search', { keyword: 'tea 000' }, 'br')).toMatchObject({
@@ -164,14 +164,17 @@ describe('shops', () => {
     [3, 20, 130],
     [4, 20, 130],
     [5, 20, 130],
-  ])('ending in %s give %s sold-out and %s active products, each once', async (digits, soldOut, active) => {
-    const { items, rcmd_items, lists, summary } = await collect('merchant', {
-      shop_id: String(66_000 + digits),
-    });
-    expect([items.length, rcmd_items.length]).toEqual([soldOut, active]);
-    expect(lists).toEqual(lists.toSorted());
-    expect(summary).toMatchObject({ total_fetched: soldOut, total_count: soldOut, has_more: false });
-  });
+  ])(
+    'ending in %s return %s sold-out and %s active products without duplicates',
+    async (digits, soldOut, active) => {
+      const { items, rcmd_items, lists, summary } = await collect('merchant', {
+        shop_id: String(66_000 + digits),
+      });
+      expect([items.length, rcmd_items.length]).toEqual([soldOut, active]);
+      expect(lists).toEqual(lists.toSorted());
+      expect(summary).toMatchObject({ total_fetched: soldOut, total_count: soldOut, has_more: false });
+    },
+  );
 
   test('without items are empty', async () => {
     expect(await collect('merchant', { shop_id: '66000' })).toMatchObject({
@@ -181,7 +184,7 @@ describe('shops', () => {
     });
   });
 
-  test('that are not there or refuse are faults', async () => {
+  test('that are missing or refused are faults', async () => {
     await expect(collect('merchant', { shop_id: '66800' })).rejects.toMatchObject({ code: 'page_not_found' });
     await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({ code: 'page_login' });
   });

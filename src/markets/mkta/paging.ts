@@ -10,7 +10,7 @@ export interface Paging {
   /** Entries per page. */
   limit: number;
   /** Maximum pages. */
-  mostPages: number;
+  maxPages: number;
   /** Whether the site's total is exact. The listing then ends at the total instead of at a short page. */
   exactTotal: boolean;
   /**
@@ -66,6 +66,6 @@ export async function* readPages(
     // The offset grows by one page at most, even if the site adds entries to a page.
     offset += Math.min(listing.places, paging.limit);
     if (!news || isLast(listing, paging, offset)) return { pages, total, more: false };
-    if (pages >= paging.mostPages) return { pages, total, more: true };
+    if (pages >= paging.maxPages) return { pages, total, more: true };
   }
 }

@@ -10,7 +10,7 @@ test.each([
   [null, null],
   [undefined, null],
   ['1299000', null],
-])('the scaled price %j is %j', (scaled, price) => {
+])('converts the scaled price %j to %j', (scaled, price) => {
   expect(unscaled(scaled)).toBe(price);
 });
 
@@ -25,6 +25,6 @@ test.each([
   ['half', null],
   [null, null],
   [undefined, null],
-])('the discount %j is %j percent', (discount, percent) => {
+])('converts the discount %j to %j percent', (discount, percent) => {
   expect(discountPercent(discount)).toBe(percent);
 });

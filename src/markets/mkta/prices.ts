@@ -6,7 +6,7 @@ export function unscaled(price: unknown): number | null {
   return typeof price === 'number' && price > 0 ? price / scale : null;
 }
 
-/** Percent taken off, from the site's several forms: 13, "13%", "-70%". Null where none is named. */
+/** Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none. */
 export function discountPercent(discount: unknown): number | null {
   const text =
     typeof discount === 'string' ? /^-?\s*(\d+(?:\.\d+)?)\s*%$/.exec(discount.trim())?.[1] : discount;

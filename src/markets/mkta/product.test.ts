@@ -20,7 +20,7 @@ const item = {
 const read = (body: unknown) => product.extract(answer(body), input, 'sg');
 const page = (changes: object) => ({ error: null, data: { item: { ...item, ...changes } } });
 
-test('the request names item, shop and the region’s clock', () => {
+test('the request has the item, the shop and the region’s time zone', () => {
   expect(productRequest(input, 'id').path).toBe(
     '/api/v4/pdp/get_pc?item_id=7001&shop_id=55&tz_offset_minutes=420&detail_level=0',
   );
@@ -28,7 +28,7 @@ test('the request names item, shop and the region’s clock', () => {
 });
 
 describe('the result', () => {
-  test('is the answer as it is, prices scaled, with the time in seconds', () => {
+  test('is the site’s response with scaled prices and the time in seconds', () => {
     const body = {
       bff_meta: { a: 1 },
       error: null,
@@ -43,11 +43,11 @@ describe('the result', () => {
     });
   });
 
-  test('has the envelope’s three fields even where the answer lacks them', () => {
+  test('has the envelope’s three fields even if the response lacks them', () => {
     expect(read({ data: { item } })).toMatchObject({ bff_meta: null, error: null, error_msg: null });
   });
 
-  test('holds nothing of visitors and reviewers; a shop’s account is its public name', () => {
+  test('has no data about visitors and reviewers; a shop’s account is public', () => {
     const result = read({
       account: { user_id: 1 },
       data: {
@@ -68,7 +68,7 @@ describe('the result', () => {
   });
 });
 
-describe('an answer that is not the item', () => {
+describe('rejects a response about anything but the item', () => {
   test.each([
     ['another item', page({ item_id: 7002 }), 'page_mismatch', 'about item 7002'],
     ['another shop', page({ shop_id: 56 }), 'page_mismatch', 'belongs to shop 56'],
@@ -92,14 +92,14 @@ describe('an answer that is not the item', () => {
     );
   });
 
-  test('"none" and hidden values are not impossible', () => {
+  test('accepts "none" and hidden values', () => {
     expect(read(page({ price: null, price_min: -1, price_max: 0, ctime: null }))).toHaveProperty(
       'data.item.price',
       null,
     );
   });
 
-  test('a clock that is a little ahead is not the future', () => {
+  test('accepts a timestamp slightly in the future', () => {
     expect(read(page({ ctime: at / 1000 + 3600 }))).toHaveProperty('data.item');
   });
 });
@@ -119,7 +119,7 @@ const bare = {
   description: null,
 };
 
-test('every field that the interface lists is there, null or empty where the page lacks it', () => {
+test('has every listed field, null or empty if the page lacks it', () => {
   const lacking = { item_id: 7001, shop_id: 55, title: 'Kettle', label_ids: null, stock: 3 };
   expect(read({ data: { item: lacking, odd: 1 } }).data).toEqual({ item: { ...bare, stock: 3 }, odd: 1 });
   const whole = {
@@ -134,7 +134,7 @@ test('every field that the interface lists is there, null or empty where the pag
   expect(read({ data: { item: whole } }).data).toEqual({ item: whole });
 });
 
-test('older generations are read as well, their items’ listed fields in the newer place too', () => {
+test('reads older generations, with listed fields in their newer place', () => {
   const older = { itemid: 7001, shopid: 55, name: 'Kettle' };
   expect(read({ error: 0, data: older }).data).toEqual({ ...older, item: bare });
   expect(read({ item: older, version: 'x', error: null })).toMatchObject({

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { integer, list, object } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { judged } from './faults.ts';
+import { isComplete } from './complete.ts';
+import { parseResponse } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
 import { productPage } from './pages.ts';
 import { regions, requestHeaders } from './regions.ts';
 import { withoutVisitors } from './visitors.ts';
-import { isWhole } from './whole.ts';
 
-/** The request for an item's product page; `input` holds `item_id` and `shop_id`. */
+/** Builds the request for an item's product page. `input` has `item_id` and `shop_id`. */
 export function productRequest(input: JsonObject, region: string): PageRequest {
   const query = new URLSearchParams({
     item_id: String(input.item_id),
@@ -20,10 +20,12 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
   return { path: `/api/v4/pdp/get_pc?${query}`, headers: requestHeaders(region), page: productPage(input) };
 }
 
-/** A product page's answer once it is known to be about the item asked for, and its parts. It still
- *  holds visitors' data. Faults as `judged`, `itemPage` and `checkItem`. */
+/**
+ * Parses a product page and checks that it is about the requested item. The response still contains visitors'
+ * data. Faults: those of parseResponse(), itemPage() and checkItem().
+ */
 export function readProduct(answer: PageAnswer, input: JsonObject): { body: JsonObject; page: ItemPage } {
-  const body = judged(answer);
+  const body = parseResponse(answer);
   const page = itemPage(body);
   checkItem(page.item, input, answer.at);
   return { body, page };
@@ -33,7 +35,7 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject {
   const { body, page } = readProduct(answer, input);
   const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   const data = object(rest.data);
-  // An item that is not in its place, in older generations, keeps its other members where they are.
+  // In older generations, an item outside of `data.item` keeps its other members where they are.
   const others = data.item === page.item ? page.item : {};
   const item = { ...others, ...listed(page.item) };
   return {
@@ -46,7 +48,7 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject {
   };
 }
 
-/** The fields that the interface lists of an item, as the site has them; null, or empty, without a source. */
+/** Returns the listed fields of an item with the site's values; null or empty without a value. */
 function listed(item: JsonObject): JsonObject {
   return {
     item_id: integer(item.item_id ?? item.itemid),
@@ -64,13 +66,14 @@ function listed(item: JsonObject): JsonObject {
   };
 }
 
-/** Reads the get_pc result: the site's answer as it is, prices scaled by 100000, without visitors'
- *  data, plus `collected_at` in Unix seconds and every field that the interface lists in its place
- *  (interface, "Product page task"). */
+/**
+ * Reads the get_pc result: the site's response with prices scaled by 100,000, without visitors' data, with
+ * `collected_at` in Unix seconds and every listed field in its place (interface, "Product page task").
+ */
 export const product: RecordReader = {
   sort: 'record',
   read: async (input: JsonObject, { region, fetch }: ReadContext) =>
     extract(await fetch(productRequest(input, region)), input),
   extract: (answer: PageAnswer, input: JsonObject) => extract(answer, input),
-  isWhole,
+  isComplete,
 };

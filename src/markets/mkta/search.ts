@@ -9,7 +9,7 @@ import { requestHeaders } from './regions.ts';
 const limit = 60;
 
 /** Maximum pages of a search that the site serves. */
-const mostPages = 100;
+const maxPages = 100;
 
 const narrowing: readonly string[] = [
   'price_min',
@@ -59,7 +59,7 @@ export const search: ListReader = {
         request: (offset, page) => searchRequest(input, region, offset, page),
         read: (answer) => readListing(answer),
         limit,
-        mostPages,
+        maxPages,
         exactTotal: false,
         repeatEmpty: true,
       },

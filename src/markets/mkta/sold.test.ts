@@ -26,7 +26,7 @@ test.each([
   ['2mi vendidos', 2_000_000],
   ['New', null],
   ['', null],
-])('%j stands for %j', (text, count) => {
+])('parses %j as %j', (text, count) => {
   expect(countInText(text)).toBe(count);
 });
 
@@ -41,6 +41,6 @@ test.each([
   [null, [], null],
   [undefined, ['none'], null],
   [-1, [], null],
-])('number %j with texts %j is %j', (number, texts, count) => {
+])('resolves number %j with texts %j to %j', (number, texts, count) => {
   expect(soldCount(number, ...texts)).toBe(count);
 });

@@ -46,7 +46,7 @@ test.each(['https://market.sg/Tea-Pot-i.55.7788?sp=1', 'https://market.sg/produc
 test.each([
   ['search', 'not a url', 'not an absolute URL'],
   ['search', '/search?keyword=a', 'not an absolute URL'],
-  ['search', 'ftp://market.sg/search?keyword=a', 'not a web address'],
+  ['search', 'ftp://market.sg/search?keyword=a', 'not an http or https address'],
   ['search', 'https://market.com/search?keyword=a', 'market.com ends in none of .co.id, .sg'],
   ['search', 'https://market.sg.evil.example/search?keyword=a', 'ends in none of'],
   ['search', 'https://market.sg/search', 'needs a keyword'],
@@ -58,6 +58,6 @@ test.each([
   ['merchant', 'https://market.sg/shop/0', 'must end in /shop/<shop_id>'],
   ['merchant', 'https://market.sg/shop/12/search', 'must end in /shop/<shop_id>'],
   ['product', 'https://market.sg/product/5', 'not a product'],
-] as const)('a %s URL %j is refused', (page, url, why) => {
+] as const)('rejects the %s URL %j', (page, url, why) => {
   expect(() => parseUrl(page, url)).toThrow(why);
 });

@@ -79,7 +79,7 @@ export function parseUrl(page: PageName, text: string): ParsedUrl {
   if (!URL.canParse(text)) throw new Error('not an absolute URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new Error(`not a web address: ${url.protocol}`);
+    throw new Error(`not an http or https address: ${url.protocol}`);
   const region = regionOf(url.hostname);
   switch (page) {
     case 'search':

@@ -54,7 +54,7 @@ const full = {
   product_review: { rating_star: 4.5, historical_sold: 120, liked_count: 8, cmt_count: 30 },
 };
 
-test('the record has every listed field, money in currency units', () => {
+test('has every listed field with money in currency units', () => {
   expect(read(full)).toEqual({
     collected_at: Math.floor(at / 1000),
     cbOption: 1,
@@ -95,7 +95,7 @@ test('the record has every listed field, money in currency units', () => {
   });
 });
 
-test('an item with nothing but its ids gives every field as null or empty', () => {
+test('returns null or empty fields for an item with ids only', () => {
   const { collected_at, itemCardV2, ...record } = read({ item: { item_id: 7001 } });
   expect(collected_at).toBe(Math.floor(at / 1000));
   expect(itemCardV2).toMatchObject({
@@ -124,7 +124,7 @@ test('an item with nothing but its ids gives every field as null or empty', () =
   });
 });
 
-test('parts of another type than expected are missing parts', () => {
+test('treats parts of another type as missing', () => {
   const record = read({
     item: { ...item, models: [null, 'x', { model_id: '3', extinfo: 5 }], images: 'x', categories: {} },
     product_review: [],
@@ -136,10 +136,10 @@ test('parts of another type than expected are missing parts', () => {
   });
 });
 
-describe('what is hidden is null', () => {
+describe('returns null for hidden values', () => {
   const hidden = { model_id: 1, name: 'A', price: null, stock: 10, normal_stock: null, sold: null };
 
-  test('for a visitor without a session: prices, sold counts and the capped stock', () => {
+  test('for a visitor without a session: prices, sold counts and capped stock', () => {
     const models = [hidden, { ...hidden, model_id: 2, stock: 0 }];
     const record = read({
       item: { ...item, price: null, models },
@@ -156,14 +156,14 @@ describe('what is hidden is null', () => {
     });
   });
 
-  test('behind a mask, which is told', () => {
+  test('behind a mask, which is kept', () => {
     const product_price = { price: { single_value: 1_000_000, price_mask: '1?.90' } };
     expect(read({ item, product_price })).toMatchObject({
       itemCardV2: { displayPrice: { discountPrice: null, priceMask: '1?.90' } },
     });
   });
 
-  test('where the shop hides its stock, and a sold count of 0 where counts are hidden', () => {
+  test('for hidden stock, and a sold count of 0 with hidden counts', () => {
     const record = read({
       item: { ...item, is_hide_stock: true },
       product_meta: { hide_sold_count: true },
@@ -173,7 +173,7 @@ describe('what is hidden is null', () => {
   });
 });
 
-test('older generations keep counts, pictures and names in the item', () => {
+test('reads counts, pictures and names of older generations from the item', () => {
   const { item_id: itemid, shop_id: shopid, title: name, ...rest } = item;
   const data = {
     itemid,
@@ -198,7 +198,7 @@ test('older generations keep counts, pictures and names in the item', () => {
   });
 });
 
-test('a description in paragraphs is joined', () => {
+test('joins a description in paragraphs', () => {
   const product_description = { paragraphs: [{ type: 0, text: 'One.' }, { img_id: 'x' }, { text: 'Two.' }] };
   expect(read({ item: { ...item, description: '' }, product_description })).toHaveProperty(
     'description',

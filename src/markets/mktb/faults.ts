@@ -1,8 +1,8 @@
 import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
 const refused = /forbidden|unauthori[sz]ed|denied|robot|captcha/i;
 const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
@@ -11,26 +11,26 @@ const trouble =
   /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
 
 function judgeErrors(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
-  const words = errorWords({ errors }) ?? 'no words';
+  const words = errorMessage({ errors }) ?? 'no words';
   const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
   const said = (pattern: RegExp) => pattern.test(words);
   const coded = (...wanted: number[]) => codes.some((code) => code !== null && wanted.includes(code));
-  if (coded(401)) return new Fault('page_login', `the site wants a login: ${words}`);
+  if (coded(401)) return new Fault('page_login', `the site requires a login: ${words}`);
   if (coded(403) || said(refused)) return new Fault('page_blocked', `the site refused: ${words}`);
   if (coded(429) || said(throttled)) return new Fault('page_throttled', `too many requests: ${words}`);
-  if (coded(404, 410) || saysMissing(words)) {
-    return new Fault('page_not_found', `the site knows no such ${thing}: ${words}`);
+  if (coded(404, 410) || isNotFoundMessage(words)) {
+    return new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
   }
   const ownTrouble = said(trouble) || codes.some((code) => code !== null && code >= 500 && code < 600);
   if (unknown === 'page_failed' || ownTrouble) {
-    return new Fault('page_failed', `the site answered an error: ${words}`);
+    return new Fault('page_failed', `the site returned an error: ${words}`);
   }
   return new Fault('page_not_found', `the site has no ${thing} to show: ${words}`);
 }
 
 /**
  * Returns the first object under one of the `roots` of a response's GraphQL data; the response is one result
- * or an array of results. `thing` names the requested object in messages. Faults: those of jsonOf(); GraphQL
+ * or an array of results. `thing` names the requested object in messages. Faults: those of parseJsonResponse(); GraphQL
  * errors without data by their messages and codes; `unknown` for an unknown error and for a null root without
  * an error; `page_unreadable` for a missing root.
  */
@@ -40,7 +40,7 @@ export function dataOf(
   thing: string,
   unknown: 'page_not_found' | 'page_failed',
 ): JsonObject {
-  const value = jsonOf(answer);
+  const value = parseJsonResponse(answer);
   const results = Array.isArray(value) ? objects(value) : objects([value]);
   for (const { data } of results) {
     for (const root of roots) {
@@ -55,8 +55,8 @@ export function dataOf(
   if (results.some(({ data }) => roots.some((root) => object(data)[root] === null))) {
     throw new Fault(unknown, `the site has no ${thing} to show`);
   }
-  const words = errorWords(value);
-  if (saysMissing(words)) throw new Fault('page_not_found', `the site knows no such ${thing}: ${words}`);
+  const words = errorMessage(value);
+  if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the site has no such ${thing}: ${words}`);
   const said = words === null ? '' : `: ${words}`;
-  throw new Fault('page_unreadable', `the answer holds no ${roots.join(' or ')}${said}`);
+  throw new Fault('page_unreadable', `the response has no ${roots.join(' or ')}${said}`);
 }

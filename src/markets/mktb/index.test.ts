@@ -8,12 +8,12 @@ test.each([
   { list_type: 'search', keyword: 'lampu' },
   { keyword: 'lampu' },
   {},
-])('%j is well', (input) => {
+])('accepts %j', (input) => {
   expect(problemOf(input)).toBeNull();
 });
 
 test.each(['lampu', '12a', '-1', '1.5', '٣', '1'.repeat(20)])(
-  'a category by the keyword %s, which is no number, is refused with the field and the value',
+  'rejects a category with the keyword %s, naming the field and the value',
   (keyword) => {
     expect(problemOf({ list_type: 'category', keyword })).toEqual({
       name: 'keyword',

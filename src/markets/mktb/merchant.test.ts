@@ -52,8 +52,8 @@ async function read(input: JsonObject) {
   }
 }
 
-describe('extract', () => {
-  it('maps a product of a shop and keeps its other fields', () => {
+describe('extract()', () => {
+  it('maps a shop’s product and keeps its other fields', () => {
     const product = {
       product_id: '12',
       name: 'Tikar',
@@ -84,7 +84,7 @@ describe('extract', () => {
     ]);
   });
 
-  it('gives every listed field of an empty product, as null', () => {
+  it('returns null for every listed field of an empty product', () => {
     const [entry] = merchant.extract(answer(shop({ data: [{}] })), {}, 'id');
     expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
   });
@@ -98,10 +98,10 @@ describe('extract', () => {
     [shop({ data: [1] }), 'page_unreadable'],
     [shop(null), 'page_failed'],
     [{ errors: [{ message: 'shop not found' }], data: null }, 'page_not_found'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
-describe('read', () => {
+describe('read()', () => {
   it.each(['5100', '5701', '5702', '5705'])('collects every product of shop %s once', async (shopid) => {
     const { entries, summary } = await read({ shopid });
     expect(entries).toHaveLength(allOf(shopid, 80));
@@ -112,38 +112,38 @@ describe('read', () => {
     expect(Object.keys(entries[0]!)).toEqual(expect.arrayContaining(fields));
   });
 
-  it('finds the number of a shop that is named as in addresses', async () => {
+  it('resolves a shop’s name in addresses to its number', async () => {
     const { entries, summary } = await read({ shopid: 'Warung-5100' });
     expect(entries).toHaveLength(allOf('5100', 80));
     expect(summary.store_name).toBe('Warung 5100');
   });
 
-  it('reads one etalase, named in each product', async () => {
+  it('reads one section and names it in each product', async () => {
     const { entries } = await read({ shopid: '5100', etalase_id: '33' });
     expect(entries).toHaveLength(shopSize('5100', '33', 80));
     expect(entries.every(({ etalase }) => etalase === '33')).toBe(true);
   });
 
-  it('passes the keyword on', async () => {
+  it('forwards the keyword', async () => {
     const { entries } = await read({ shopid: '5100', keyword: 'rak' });
     const matches = shopMatches('5100', 'etalase', 'rak', 80);
     expect(matches.length).toBeGreaterThan(0);
     expect(entries.map(({ id }) => id)).toEqual(matches.map(({ id }) => id));
   });
 
-  it('reads no more than max_pages', async () => {
+  it('reads at most max_pages pages', async () => {
     const { entries, requests } = await read({ shopid: '5703', max_pages: 3 });
     expect(entries).toHaveLength(240);
     expect(requests).toHaveLength(4);
   });
 
-  it('ends where a page repeats for ever', async () => {
+  it('ends when a page repeats', async () => {
     const { entries, requests } = await read({ shopid: '5704' });
     expect(entries).toHaveLength(allOf('5704', 80));
     expect(requests).toHaveLength(3);
   });
 
-  it('gives an empty list for a shop without products, a fault for one that is not there', async () => {
+  it('returns an empty list for a shop without products, and a fault for a missing shop', async () => {
     const empty = await read({ shopid: '5700' });
     expect(empty).toMatchObject({ entries: [], summary: { store_name: 'Warung 5700', total_products: 0 } });
     await expect(read({ shopid: '5800' })).rejects.toMatchObject({ code: 'page_not_found' });

@@ -1,10 +1,10 @@
 import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
-import { errorWords } from '../answer.ts';
 import { integer, list, object, objects, positive, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
+import { errorMessage } from '../response.ts';
 import { discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { dataOf } from './faults.ts';
 import { operation, pathOf, place } from './graphql.ts';
@@ -12,7 +12,7 @@ import { productsQuery, shopQuery } from './merchant-query.ts';
 
 const perPage = 80;
 /** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
-const deepest = 5000;
+const maxPages = 5000;
 const everything = 'etalase';
 
 const device = { 'x-device': 'default_v3' };
@@ -36,12 +36,12 @@ function shopOf(answer: PageAnswer, asked: string): Shop {
   const core = object(objects(info.result)[0]?.shopCore);
   const sid = id(core.shopID);
   if (sid === null) {
-    const words = errorWords({ error: info.error ?? null });
-    throw new Fault('page_not_found', `the site knows no shop ${asked}${words === null ? '' : `: ${words}`}`);
+    const words = errorMessage({ error: info.error ?? null });
+    throw new Fault('page_not_found', `the site has no shop ${asked}${words === null ? '' : `: ${words}`}`);
   }
   const domain = text(core.domain)?.toLowerCase();
   if (sid !== asked && domain !== undefined && domain !== asked.toLowerCase()) {
-    throw new Fault('page_mismatch', `asked for shop ${asked}, got ${sid} (${domain})`);
+    throw new Fault('page_mismatch', `requested shop ${asked}, got ${sid} (${domain})`);
   }
   return { sid, domain: text(core.domain), name: text(core.name) };
 }
@@ -102,17 +102,17 @@ interface Listing {
 
 function listing(answer: PageAnswer): Listing {
   const root = dataOf(answer, ['GetShopProduct'], 'shop', 'page_failed');
-  const words = errorWords({ errors: root.errors ?? null });
+  const words = errorMessage({ errors: root.errors ?? null });
   if (words !== null && list(root.data).length === 0) {
-    throw new Fault('page_failed', `the shop's listing answered an error: ${words}`);
+    throw new Fault('page_failed', `the shop's listing returned an error: ${words}`);
   }
   // The site writes null for a page without products.
   if (root.data !== null && !Array.isArray(root.data)) {
-    throw new Fault('page_unreadable', "the answer holds no list of the shop's products");
+    throw new Fault('page_unreadable', "the response has no list of the shop's products");
   }
   const products = objects(root.data);
   if (products.length === 0 && list(root.data).length > 0) {
-    throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
+    throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
   }
   // Without links, the listing ends at its first empty page.
   const links = root.links;
@@ -121,7 +121,7 @@ function listing(answer: PageAnswer): Listing {
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
   const products = listing(answer).products.map((product) => entry(product, input));
-  return fresh(products, new Set(), ({ id }) => text(id));
+  return newEntries(products, new Set(), ({ id }) => text(id));
 }
 
 /**
@@ -136,12 +136,12 @@ export const merchant: ListReader = {
   async *read(input, { fetch }) {
     const shopid = String(input.shopid).trim();
     const shop = shopOf(await fetch(shopRequest(shopid)), shopid);
-    const pages = Math.min(positive(integer(input.max_pages)) ?? deepest, deepest);
+    const pages = Math.min(positive(integer(input.max_pages)) ?? maxPages, maxPages);
     const seen = new Set<string>();
     for (let page = 1; page <= pages; page += 1) {
       const found = listing(await fetch(productsRequest(shop, input, page)));
       const products = found.products.map((product) => entry(product, input));
-      const added = fresh(products, seen, ({ id }) => text(id));
+      const added = newEntries(products, seen, ({ id }) => text(id));
       if (added.length === 0) break;
       yield { list: 'products', entries: added };
       if (!found.more) break;

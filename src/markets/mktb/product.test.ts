@@ -43,8 +43,8 @@ function read(product_key: string, shop_domain = 'warung-5') {
   return product.read({ shop_domain, product_key }, { region: 'id', fetch: asked.fetch });
 }
 
-describe('extract', () => {
-  it('keeps the site basicInfo and adds the listed fields that it lacks as null', () => {
+describe('extract()', () => {
+  it('keeps the site’s basicInfo and adds missing listed fields as null', () => {
     expect(recordOf(layout(basicInfo))).toEqual({
       basicInfo: {
         ...basicInfo,
@@ -67,17 +67,17 @@ describe('extract', () => {
     });
   });
 
-  it('makes no menu of the empty one', () => {
+  it('drops an empty menu', () => {
     const record = recordOf(layout({ ...basicInfo, menu: { id: '0', name: '', url: '' } }));
     expect(object(record.basicInfo).menu).toEqual([]);
   });
 
-  it('takes a batched answer, and the path that the interface writes', () => {
+  it('accepts a batched response, and the path of the interface', () => {
     expect(recordOf([{ data: { other: 1 } }, layout(basicInfo)]).components).toEqual([]);
     expect(recordOf({ data: { variants: { basicInfo, components: [] } } }).components).toEqual([]);
   });
 
-  it('keeps every component and drops what is about buyers', () => {
+  it('keeps every component without data about buyers', () => {
     const review = { name: 'review', data: [{ message: 'ok', user: { fullName: 'X' }, reviewerName: 'Y' }] };
     expect(recordOf(layout(basicInfo, { components: [{ name: 'a', data: [] }, review] })).components).toEqual(
       [
@@ -87,7 +87,7 @@ describe('extract', () => {
     );
   });
 
-  it('knows a product by its alias, its address, its variants and its long ids', () => {
+  it('matches a product by its alias, its address, its variants and its long ids', () => {
     const renamed = { ...basicInfo, alias: 'lampu-besar', url: null, ttsPID: '1730000000000000001' };
     const child = { productURL: 'https://www.tokopedia.com/warung-5/lampu-baca-100' };
     const variants = { components: [{ name: 'new_variant_options', data: [{ children: [child] }] }] };
@@ -98,7 +98,7 @@ describe('extract', () => {
     expect(codeOf(layout(basicInfo), { ...input, shop_domain: 'WARUNG-5' })).toBe('none');
   });
 
-  it('refuses a product of another shop', () => {
+  it('rejects a product of another shop', () => {
     expect(codeOf(layout({ ...basicInfo, url: 'https://www.tokopedia.com/other/lampu-baca-100' }))).toBe(
       'page_mismatch',
     );
@@ -124,9 +124,9 @@ describe('extract', () => {
     [[], 'page_unreadable'],
     ['text', 'page_unreadable'],
     [null, 'page_unreadable'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 
-  it('bears odd types everywhere', () => {
+  it('tolerates unexpected types in every place', () => {
     const odd = { id: 31, alias: 'lampu-baca-100', url: 5, menu: 'x', category: [], stats: 3, txStats: null };
     expect(
       recordOf(layout(odd, { components: [null, 'x', { data: [{ children: 3 }, 4] }] })).components,
@@ -135,8 +135,8 @@ describe('extract', () => {
   });
 });
 
-describe('read', () => {
-  it('asks for the shop and key as an array of one operation', async () => {
+describe('read()', () => {
+  it('requests the shop and key as an array with one operation', async () => {
     const asked = direct(origin, 'id');
     await product.read(input, { region: 'id', fetch: asked.fetch });
     expect(asked.requests).toHaveLength(1);
@@ -147,7 +147,7 @@ describe('read', () => {
   });
 
   it.each(['barang-100', 'barang-101', 'barang-700', 'barang-703', 'barang-704', 'barang-705'])(
-    'makes a record of %s',
+    'returns a record for %s',
     async (key) => {
       const record = object(object((await read(key)).data).variants);
       expect(object(record.basicInfo)).toMatchObject({ alias: key, menu: expect.any(Array) });
@@ -156,7 +156,7 @@ describe('read', () => {
     },
   );
 
-  it('keeps a product that is not on sale as what it is', async () => {
+  it('returns a record for a product that is not on sale', async () => {
     const record = object(object((await read('barang-701')).data).variants);
     expect(object(record.basicInfo).status).toBe('WAREHOUSE');
   });

@@ -108,10 +108,10 @@ function checkIdentity(basic: JsonObject, components: JsonObject[], input: JsonO
   const key = text(input.product_key)?.trim().toLowerCase();
   const found = partsOf(basic.url);
   if (shop !== undefined && found && found.shop !== shop) {
-    throw new Fault('page_mismatch', `asked for a product of shop ${shop}, got one of ${found.shop}`);
+    throw new Fault('page_mismatch', `requested a product of shop ${shop}, got one of ${found.shop}`);
   }
   if (key !== undefined && !isSameKey(key, basic, components)) {
-    throw new Fault('page_mismatch', `asked for product ${key}, got ${text(basic.alias) ?? found?.key}`);
+    throw new Fault('page_mismatch', `requested product ${key}, got ${text(basic.alias) ?? found?.key}`);
   }
 }
 
@@ -124,10 +124,10 @@ function extract(answer: PageAnswer, input: JsonObject): JsonObject {
   const layout = dataOf(answer, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
   const basic = layout.basicInfo;
   if (basic === undefined && Object.keys(layout).length > 0) {
-    throw new Fault('page_unreadable', 'the answer has a page layout without basicInfo');
+    throw new Fault('page_unreadable', 'the response has a page layout without basicInfo');
   }
   if (basic !== undefined && basic !== null && !isObject(basic)) {
-    throw new Fault('page_unreadable', 'basicInfo of the answer is no object');
+    throw new Fault('page_unreadable', 'basicInfo in the response is not an object');
   }
   if (!isObject(basic) || ![basic.alias, basic.id, basic.productID].some(isNamed)) {
     throw new Fault('page_not_found', 'the site has no product under this shop and key');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
 import { allOf } from '../../../sandbox/listing.ts';
-import { soldAtLeast } from '../../../sandbox/mktb/goods.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import { listed } from '../../../sandbox/mktb/listings.ts';
+import { soldAtLeast } from '../../../sandbox/mktb/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { search } from './search.ts';
@@ -68,7 +68,7 @@ function paramsOf(body: string | undefined): URLSearchParams {
   return new URLSearchParams(JSON.parse(body!)[0].variables.params);
 }
 
-describe('extract', () => {
+describe('extract()', () => {
   it('maps a product of the current generation and keeps its other fields', () => {
     const product = {
       id: '9007199254740993',
@@ -107,12 +107,12 @@ describe('extract', () => {
     expect(entry).not.toHaveProperty('wishlist');
   });
 
-  it('gives every listed field of an empty product, as null', () => {
+  it('returns null for every listed field of an empty product', () => {
     const [entry] = extract([{}]);
     expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
   });
 
-  it('bears odd types everywhere', () => {
+  it('tolerates unexpected types in every place', () => {
     const odd = {
       id: 5,
       price: 'Rp7.000',
@@ -124,20 +124,20 @@ describe('extract', () => {
     expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
   });
 
-  it('does not take a promoted link for a shop', () => {
+  it('does not read a shop from a promoted link', () => {
     expect(
       extract([{ id: '1', url: 'https://ta.tokopedia.com/promo/v1/clicks/x' }])[0]!.shop_domain,
     ).toBeNull();
   });
 
-  it('gives one entry for a product that comes twice, none below pmin, and no more than the limit', () => {
+  it('drops duplicates and products below pmin, and respects the limit', () => {
     const products = [1, 2, 2, 3].map((id) => ({ id: String(id), price: { number: id * 100 } }));
     expect(extract(products)).toHaveLength(3);
     expect(extract([...products, { id: '9' }], { pmin: 200 }).map(({ id }) => id)).toEqual(['2', '3']);
     expect(extract(products, { product_limit: 2 })).toHaveLength(2);
   });
 
-  it('is empty for an honest answer without products', () => {
+  it('is empty for a response without products', () => {
     expect(extract([], {}, { totalData: 0, responseCode: 0, errorMessage: '' })).toEqual([]);
   });
 
@@ -151,10 +151,10 @@ describe('extract', () => {
     [{ data: { searchProductV5: null }, errors: [{ message: 'of no known meaning' }] }, 'page_failed'],
     [{ data: { searchProductV5: null } }, 'page_failed'],
     [[{ data: { displayAdsV3: { data: [] } } }], 'page_unreadable'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
-describe('read', () => {
+describe('read()', () => {
   it.each(['lampu 100', 'lampu 701', 'lampu 702', 'lampu 705', 'lampu 706', 'lampu 708'])(
     'collects every product of %s once',
     async (keyword) => {
@@ -182,7 +182,7 @@ describe('read', () => {
     },
   );
 
-  it('sends along what the site asks for, and never loses its own words', async () => {
+  it('forwards the parameters that the site asks for, without overriding its own', async () => {
     const { requests } = await read({ keyword: 'rak & tikar 100', pmin: 1000 });
     const [first, second] = requests.map(({ body }) => paramsOf(body));
     expect(Object.fromEntries(first!)).toMatchObject({
@@ -197,7 +197,7 @@ describe('read', () => {
     expect(second!.get('q')).toBe('rak & tikar 100');
   });
 
-  it('reads a category by its number, its slug as the identifier, until a page is empty', async () => {
+  it('reads a category by its number and slug until a page is empty', async () => {
     const { entries, requests } = await read({
       list_type: 'category',
       keyword: '3964',
@@ -210,30 +210,30 @@ describe('read', () => {
     expect(paramsOf(requests[1]!.body).get('start')).toBe('61');
   });
 
-  it('keeps to the limit exactly and asks for no page more', async () => {
+  it('stops at the limit and requests no further page', async () => {
     const { entries, requests } = await read({ keyword: 'lampu 703', product_limit: 130 });
     expect(entries).toHaveLength(130);
     expect(requests).toHaveLength(3);
   });
 
-  it('stops at 5000 products where no limit is named', async () => {
+  it('stops at 5000 products without a limit', async () => {
     const { entries } = await read({ keyword: 'lampu 703' });
     expect(entries).toHaveLength(5000);
   });
 
-  it('keeps products of at least pmin rupiah and counts only those against the limit', async () => {
+  it('keeps products from pmin rupiah and counts only those against the limit', async () => {
     const { entries } = await read({ keyword: 'lampu 703', pmin: 400_000, product_limit: 75 });
     expect(entries).toHaveLength(75);
     for (const { price } of entries) expect(price).toBeGreaterThanOrEqual(400_000);
   });
 
-  it('ends where a page repeats for ever', async () => {
+  it('ends when a page repeats', async () => {
     const { entries, requests } = await read({ keyword: 'lampu 704' });
     expect(entries.length).toBe(allOf('lampu 704', 60));
     expect(requests).toHaveLength(2);
   });
 
-  it('is empty where nothing matches', async () => {
+  it('is empty without a match', async () => {
     expect((await read({ keyword: 'lampu 700' })).entries).toEqual([]);
   });
 

@@ -2,8 +2,8 @@ import { Fault } from '../../base/fault.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
 import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from './card.ts';
 import { dataOf } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
@@ -11,7 +11,7 @@ import { isCategory, rows, searchRequest } from './search-query.ts';
 /** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 5000;
 /** Maximum pages of a listing. No listing of the site is as long, so a longer one is faulty. */
-const deepest = 2000;
+const maxPages = 2000;
 
 const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryProducts', 'searchProduct'];
 
@@ -41,10 +41,10 @@ function listing(answer: PageAnswer): Listing {
   // Other codes also accompany products, for a corrected or a related keyword.
   if (products.length === 0 && failed) {
     const words = message === null ? '' : `: ${message.slice(0, 200)}`;
-    throw new Fault('page_failed', `the search answered code ${code ?? 'none'} and no products${words}`);
+    throw new Fault('page_failed', `the search returned code ${code ?? 'none'} and no products${words}`);
   }
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
-    throw new Fault('page_unreadable', 'the search answer holds no list of products');
+    throw new Fault('page_unreadable', 'the search response has no list of products');
   }
   // A category's count can be that of the page alone.
   const counted = integer(root.count);
@@ -112,7 +112,7 @@ function limitOf(input: JsonObject): number {
 }
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
-  const entries = fresh(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
+  const entries = newEntries(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }
 
@@ -129,9 +129,9 @@ export const search: ListReader = {
     const pmin = integer(input.pmin);
     let left = limitOf(input);
     let carried = '';
-    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+    for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = listing(await fetch(searchRequest(input, page, carried)));
-      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id));
+      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (added.length === 0) break;
       const entries = atLeast(added, pmin).slice(0, left);
       left -= entries.length;

@@ -1,8 +1,8 @@
 import { Fault } from '../../base/fault.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { integer, text } from '../fields.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
 /** The site's envelope, with data. */
 export interface Envelope {
@@ -16,26 +16,27 @@ const good = /^(?:ok|success)$/i;
 
 function judgeCode(code: number | null, status: string | null, words: string, thing: string): Fault {
   const said = words === '' ? '' : `: ${words}`;
-  if (code === 401) return new Fault('page_login', `the site wants a login${said}`);
+  if (code === 401) return new Fault('page_login', `the site requires a login${said}`);
   if (code === 403) return new Fault('page_blocked', `the site refused${said}`);
   if (code === 429) return new Fault('page_throttled', `too many requests${said}`);
-  const missing = saysMissing(`${status ?? ''} ${words}`) || (code !== null && code >= 400 && code < 500);
-  if (missing) return new Fault('page_not_found', `the site knows no such ${thing}${said}`);
-  return new Fault('page_failed', `the site answered an error${said}`);
+  const missing =
+    isNotFoundMessage(`${status ?? ''} ${words}`) || (code !== null && code >= 400 && code < 500);
+  if (missing) return new Fault('page_not_found', `the site has no such ${thing}${said}`);
+  return new Fault('page_failed', `the site returned an error${said}`);
 }
 
 /**
  * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in messages.
- * Faults: those of jsonOf(); by code and status for an error; `page_not_found` for empty data;
+ * Faults: those of parseJsonResponse(); by code and status for an error; `page_not_found` for empty data;
  * `page_unreadable` for anything that is not an envelope.
  */
 export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
-  const root = jsonOf(answer);
-  if (!isObject(root)) throw new Fault('page_unreadable', 'the answer is JSON but no object');
+  const root = parseJsonResponse(answer);
+  if (!isObject(root)) throw new Fault('page_unreadable', 'the response is JSON but not an object');
   const code = integer(root.code);
   const status = text(root.status);
   const message = text(root.message);
-  const own = errorWords(root);
+  const own = errorMessage(root);
   const coded =
     (code === null && text(root.code) === null) || code === 200 || good.test(text(root.code) ?? '');
   if (!coded || (status !== null && !good.test(status))) {
@@ -47,6 +48,6 @@ export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
     const said = own === null ? '' : `: ${own}`;
     throw new Fault('page_not_found', `the site has no ${thing} to show${said}`);
   }
-  if (!isObject(data)) throw new Fault('page_unreadable', `the answer holds no data of a ${thing}`);
+  if (!isObject(data)) throw new Fault('page_unreadable', `the response has no data of a ${thing}`);
   return { code, status, message, data };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
 import { allOf } from '../../../sandbox/listing.ts';
-import { listed } from '../../../sandbox/mktc/goods.ts';
 import { mktc as origin } from '../../../sandbox/mktc/index.ts';
 import { filtered } from '../../../sandbox/mktc/listing-page.ts';
+import { listed } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
@@ -55,8 +55,8 @@ async function read(input: JsonObject) {
   }
 }
 
-describe('extract', () => {
-  it('maps a product of a listing and keeps its other fields', () => {
+describe('extract()', () => {
+  it('maps a listing’s product and keeps its other fields', () => {
     const product = {
       id: 'ABC-60100-00001',
       merchantCode: 'ABC-60100',
@@ -96,7 +96,7 @@ describe('extract', () => {
     ]);
   });
 
-  it('gives every listed field of an empty product, as null', () => {
+  it('returns null for every listed field of an empty product', () => {
     const [entry] = merchant.extract(answer(ok({ products: [{}] })), {}, 'id');
     expect(entry).toEqual({
       ...Object.fromEntries(fields.map((name) => [name, null])),
@@ -104,7 +104,7 @@ describe('extract', () => {
     });
   });
 
-  it('bears odd types everywhere', () => {
+  it('tolerates unexpected types in every place', () => {
     const odd = {
       id: 5,
       price: 'x',
@@ -133,10 +133,10 @@ describe('extract', () => {
     [ok({ products: [1] }), 'page_unreadable'],
     [ok(null), 'page_not_found'],
     [{ code: 404, status: 'NOT_FOUND' }, 'page_not_found'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
-describe('read', () => {
+describe('read()', () => {
   it.each(['ABC-60100', 'ABC-60701', 'ABC-60702', 'ABC-60705', 'ABC-60706', 'ABC-60708', 'ABC-60709'])(
     'collects every product of %s once',
     async (shopid) => {
@@ -158,7 +158,7 @@ describe('read', () => {
     },
   );
 
-  it('passes categories, words and brand on', async () => {
+  it('forwards categories, keyword and brand', async () => {
     const { requests, entries } = await read({
       shopid: 'ABC-60100',
       categoryids: 'RU-1, RU-2',
@@ -172,26 +172,26 @@ describe('read', () => {
     expect(entries.map(({ id }) => id)).toEqual(expected.map(({ productSku }) => productSku));
   });
 
-  it('keeps to the limit exactly, to 1500 products where none is named', async () => {
+  it('stops at the limit, or at 1500 products without one', async () => {
     const some = await read({ shopid: 'ABC-60703', limit: 90 });
     expect(some.entries).toHaveLength(90);
     expect(some.requests).toHaveLength(3);
     expect((await read({ shopid: 'ABC-60703' })).entries).toHaveLength(1500);
   });
 
-  it('reads past the capped count of pages, until the site has no such page', async () => {
+  it('reads beyond the capped page count until the site has no such page', async () => {
     const { entries, requests } = await read({ shopid: 'ABC-60710', limit: 5000 });
     expect(entries).toHaveLength(800);
     expect(requests).toHaveLength(21);
   });
 
-  it('ends where a page repeats for ever', async () => {
+  it('ends when a page repeats', async () => {
     const { entries, requests } = await read({ shopid: 'ABC-60704' });
     expect(entries).toHaveLength(40);
     expect(requests).toHaveLength(2);
   });
 
-  it('gives an empty list for a shop without products, a fault for one that is not there', async () => {
+  it('returns an empty list for a shop without products, and a fault for a missing shop', async () => {
     const empty = await read({ shopid: 'ABC-60700' });
     expect(empty).toMatchObject({ entries: [], summary: { store_name: 'Kios ABC-60700' } });
     await expect(read({ shopid: 'ABC-60800' })).rejects.toMatchObject({ code: 'page_not_found' });
@@ -201,7 +201,7 @@ describe('read', () => {
     });
   });
 
-  it('gives an empty list where the filters leave nothing of a shop that does not show itself', async () => {
+  it('returns an empty list if the filters exclude everything', async () => {
     const { entries, summary } = await read({ shopid: 'ABC-60709', keyword: 'there is no such product' });
     expect(entries).toEqual([]);
     expect(summary).toEqual({ store_name: 'Kios ABC-60709' });

@@ -2,8 +2,8 @@ import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
 import { envelopeOf } from './faults.ts';
 import { merchantPage } from './pages.ts';
 import { address, headers } from './site.ts';
@@ -13,7 +13,7 @@ const perPage = 40;
 /** Default maximum of products (interface, "Limits"). */
 const defaultLimit = 1500;
 /** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
-const deepest = 5000;
+const maxPages = 5000;
 
 const filters = ['categoryids', 'keyword', 'brand'] as const;
 
@@ -97,16 +97,16 @@ function listing(answer: PageAnswer, input: JsonObject): Listing {
   const products = objects(data.products);
   const holdsNone = data.products === null || data.products === undefined;
   if (!holdsNone && (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))) {
-    throw new Fault('page_unreadable', "the answer's list of the shop's products holds no products");
+    throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
   }
   const shop = object(data.merchant);
   if (holdsNone && Object.keys(shop).length === 0) {
-    throw new Fault('page_unreadable', "the answer holds no list of the shop's products");
+    throw new Fault('page_unreadable', "the response has no list of the shop's products");
   }
   const asked = text(input.shopid)?.trim().toUpperCase();
   const code = text(shop.code) ?? text(shop.merchantCode);
   if (asked !== undefined && code !== null && code.toUpperCase() !== asked) {
-    throw new Fault('page_mismatch', `asked for shop ${asked}, got ${code}`);
+    throw new Fault('page_mismatch', `requested shop ${asked}, got ${code}`);
   }
   const own = products.find(({ merchantCode }) => text(merchantCode)?.toUpperCase() === asked);
   const paging = object(data.paging);
@@ -124,7 +124,7 @@ async function checkShop(input: JsonObject, fetch: FetchPage): Promise<string | 
   const filtered = filters.some((name) => text(input[name]) !== null);
   const bare = filtered ? listing(await fetch(pageRequest({ shopid: input.shopid }, 1)), input) : null;
   if (bare && (bare.isShop || bare.products.length > 0)) return bare.name;
-  throw new Fault('page_not_found', `the site knows no shop ${text(input.shopid)}`);
+  throw new Fault('page_not_found', `the site has no shop ${text(input.shopid)}`);
 }
 
 /** Response to the request of a page that does not exist. */
@@ -145,7 +145,7 @@ function limitOf(input: JsonObject): number {
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
   const entries = listing(answer, input).products.map(entry);
-  return fresh(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
+  return newEntries(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
 }
 
 /**
@@ -161,13 +161,13 @@ export const merchant: ListReader = {
     let left = limitOf(input);
     let name: string | null = null;
     let past = false;
-    for (let page = 1; left > 0 && page <= deepest; page += 1) {
+    for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found: Listing | null = past
         ? await pastCount(input, page, fetch)
         : listing(await fetch(pageRequest(input, page)), input);
       if (found === null) break;
       name ??= found.name;
-      const added = fresh(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
+      const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
       if (added.length === 0) {
         if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
         break;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
-import { goodsOf } from '../../../sandbox/mktc/goods.ts';
 import { mktc as origin } from '../../../sandbox/mktc/index.ts';
+import { productOf } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { object } from '../fields.ts';
@@ -61,8 +61,8 @@ function read(formattedId: string, sku = '') {
   return { record, requests: asked.requests };
 }
 
-describe('extract', () => {
-  it('maps the listed fields and keeps the others beside them', () => {
+describe('extract()', () => {
+  it('maps the listed fields and keeps the others', () => {
     const record = product.extract(answer(ok(page)), input, 'id');
     expect(record).toMatchObject({ status: 'OK', statusCode: 200, message: null });
     const { options, shippingAddress, ...kept } = page;
@@ -88,7 +88,7 @@ describe('extract', () => {
     ]);
   });
 
-  it('gives null for every listed field that a page lacks', () => {
+  it('returns null for every listed field that a page lacks', () => {
     expect(summaryOf({ itemSku: page.itemSku, productSku: page.productSku, name: 'Tas' })).toEqual({
       itemSku: page.itemSku,
       productSku: page.productSku,
@@ -109,7 +109,7 @@ describe('extract', () => {
     });
   });
 
-  it('bears odd types everywhere', () => {
+  it('tolerates unexpected types in every place', () => {
     const odd = {
       ...page,
       price: [4000],
@@ -133,7 +133,7 @@ describe('extract', () => {
     [page, { formattedId: 'is--ABC-60100-00001-00002', sku: 'abc-60100-00001-00002-PP-31' }, 'none'],
     [page, { formattedId: 'pc--MTA-5', sku: 'ABC-60100-00001-00002' }, 'none'],
     [page, { formattedId: 'ps--ABC-60100-00001', sku: 'ABC-60100-00001' }, 'none'],
-  ])('%# checks that the page is about what was asked', (data, asked, code) => {
+  ])('checks that the page is about the requested item (%#)', (data, asked, code) => {
     expect(codeOf(ok(data), asked)).toBe(code);
   });
 
@@ -152,14 +152,14 @@ describe('extract', () => {
     [ok({ name: 'Tas' }), 'page_unreadable'],
     [{}, 'page_unreadable'],
     [[], 'page_unreadable'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
-describe('read', () => {
-  it('asks for the summary of the item, then for the description', async () => {
+describe('read()', () => {
+  it('requests the item’s summary, then its description', async () => {
     const { record, requests } = read('ps--ABC-60100-00104', 'ABC-60100-00104-00001');
     const summary = object(object((await record).data).summary);
-    const goods = goodsOf('ABC-60100-00104');
+    const goods = productOf('ABC-60100-00104');
     expect(summary).toMatchObject({
       id: 'ABC-60100-00104',
       stock: goods.stock,
@@ -174,13 +174,13 @@ describe('read', () => {
     expect(requests[0]!.path).toContain('defaultItemSku=ABC-60100-00104-00001');
   });
 
-  it('is whole without the description where that is refused', async () => {
+  it('is complete without a description if that is refused', async () => {
     const summary = object(object((await read('ps--ABC-60100-00702').record).data).summary);
     expect(summary.description).toBeNull();
     expect(summary.name).toBeTypeOf('string');
   });
 
-  it('keeps a product out of stock, one without options and a sparse one', async () => {
+  it('accepts a product out of stock, one without options and a sparse one', async () => {
     const soldOut = object(object((await read('ps--ABC-60100-00701').record).data).summary);
     expect(soldOut).toMatchObject({ stock: 0, status: 'OUT_OF_STOCK' });
     expect(object((await read('ps--ABC-60100-00700').record).data).items).toEqual([]);

@@ -43,15 +43,15 @@ function checkIdentity(data: JsonObject, input: JsonObject): void {
   const family = [data.productSku, data.productCode, data.itemCode, data.formattedId, inAddress].map(bare);
   const variants = objects(data.options).map(({ id }) => bare(id));
   const known = [item, ...family, ...variants].filter((id) => id !== null);
-  if (known.length === 0) throw new Fault('page_unreadable', 'the answer names no product');
+  if (known.length === 0) throw new Fault('page_unreadable', 'the response names no product');
   const asked = bare(input.formattedId);
   if (asked !== null && !known.includes(asked)) {
-    throw new Fault('page_mismatch', `asked for product ${asked}, got ${family[0] ?? item ?? known[0]}`);
+    throw new Fault('page_mismatch', `requested product ${asked}, got ${family[0] ?? item ?? known[0]}`);
   }
   const oneItem = text(input.formattedId)?.trim().toLowerCase().startsWith('is--') ? asked : null;
   for (const wanted of [bare(input.sku), oneItem]) {
     if (wanted === null || item === null || wanted === item || family.includes(wanted)) continue;
-    throw new Fault('page_mismatch', `asked for item ${wanted}, got ${item}`);
+    throw new Fault('page_mismatch', `requested item ${wanted}, got ${item}`);
   }
 }
 
@@ -62,7 +62,7 @@ interface Page {
 
 function pageOf(answer: PageAnswer, input: JsonObject): Page {
   const envelope = envelopeOf(answer, 'product');
-  if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the answer names no product');
+  if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the response names no product');
   checkIdentity(envelope.data, input);
   return { envelope, summary: summaryOf(envelope.data) };
 }

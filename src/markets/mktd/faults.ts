@@ -2,7 +2,7 @@ import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { number, object, text } from '../fields.ts';
 import { find, type HtmlPage, words } from '../html.ts';
-import { strangePage } from '../strange-page.ts';
+import { unexpectedPage } from '../unexpected-page.ts';
 
 /** Markers of the captcha widget. Product pages contain the word "captcha" but none of these. */
 const checkMarks = /secsdk-captcha|captcha_verify_|captcha-verify-image|id="verify-ele"|\/captcha\/verify/i;
@@ -26,7 +26,7 @@ export function withoutData(html: string, page: HtmlPage): Fault {
   if (cut || html.includes('_ROUTER_DATA')) {
     return new Fault('page_unreadable', 'the site sent a page without product data, or a part of one');
   }
-  return strangePage(html, 'the product');
+  return unexpectedPage(html, 'the product');
 }
 
 /** Returns the region of an address of the site. Undefined if it names none. */
@@ -51,7 +51,7 @@ export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
     return new Fault('page_not_found', `the site does not show this product (site error ${code}${quoted})`);
   }
   if (object(page.bot_info).is_bot === true) {
-    return new Fault('page_blocked', 'the site took the request for a robot and left the product out');
+    return new Fault('page_blocked', 'the site classified the request as automated and left the product out');
   }
   return new Fault('page_unreadable', 'the page has product data without a product in it');
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
-import { fakeProduct } from '../../../sandbox/mktd/goods.ts';
 import { mktd as origin } from '../../../sandbox/mktd/index.ts';
 import { baseInfo, html, modelInfo, route } from '../../../sandbox/mktd/pages.ts';
+import { fakeProduct } from '../../../sandbox/mktd/products.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list, object, objects } from '../fields.ts';
 import { product } from './product.ts';
@@ -80,7 +80,7 @@ describe('a record', () => {
     }
   });
 
-  it('says the same of a product in the older, the flat and the newer form', () => {
+  it('is the same in the older, the flat and the newer form', () => {
     const made = fakeProduct('my', id);
     const [older, flat, newer] = [baseInfo(made), baseInfo(made, true), modelInfo(made)].map((info) => {
       const record = extract(embedded(info));
@@ -101,7 +101,7 @@ describe('a record', () => {
     expect(older!.url).toBe(`https://shop.example.test/pdp/a-slug/${id}`);
   });
 
-  it('keeps the page data beside, without buyers and visitors', async () => {
+  it('keeps the page’s data without buyers and visitors', async () => {
     for (const ending of ['700', '702']) {
       const record = await read(ending);
       expect(record).toMatchObject({
@@ -123,7 +123,7 @@ describe('a record', () => {
     }
   });
 
-  it('leaves null what the page does not say, and never 0 for "none"', async () => {
+  it('has null for missing values, and never 0 for "none"', async () => {
     const sparse = await read('703');
     expect(sparse.product).toMatchObject({
       price: null,
@@ -142,11 +142,11 @@ describe('a record', () => {
     expect((await read('706')).product).toMatchObject({ stock: 0 });
   });
 
-  it('holds hundreds of skus', async () => {
+  it('can have hundreds of SKUs', async () => {
     expect(list((await read('708')).skus).length).toBeGreaterThanOrEqual(70);
   });
 
-  it('is made of a page whose id came as a number, which cannot hold all its digits', () => {
+  it('accepts an id as a number that cannot hold all its digits', () => {
     const info = JSON.stringify(baseInfo(fakeProduct('my', id))).replace(
       `"product_id":"${id}"`,
       `"product_id":${id}`,
@@ -154,7 +154,7 @@ describe('a record', () => {
     expect(extract(embedded(JSON.parse(info))).product).toMatchObject({ id });
   });
 
-  it('is made of prices as texts where the page has no decimals', () => {
+  it('reads prices as text if the page has no decimals', () => {
     const info = {
       product_id: id,
       title: 'Tre',
@@ -163,7 +163,7 @@ describe('a record', () => {
     expect(extract(embedded(info)).product).toMatchObject({ price: 120000, currency: 'VND' });
   });
 
-  it('is asked for at the address of the region', async () => {
+  it('is requested at the region’s address', async () => {
     for (const [region, path] of [
       ['my', `/shop/my/pdp/${id}?region=MY`],
       ['id', `/view/product/${id}?region=ID`],
@@ -182,7 +182,7 @@ describe('a page without the product', () => {
     ['802', 'page_not_found', /has been removed/],
     ['803', 'page_mismatch', /is about product 2729/],
     ['807', 'page_blocked', /security check/],
-    ['808', 'page_blocked', /robot/],
+    ['808', 'page_blocked', /automated/],
     ['809', 'page_blocked', /403/],
     ['812', 'page_failed', /500/],
     ['813', 'page_unreadable', /without product data/],
@@ -197,12 +197,12 @@ describe('a page without the product', () => {
     });
   });
 
-  it('is throttled by 429 and 503, with the wait asked for', () => {
+  it('is throttled for 429 and 503, with the requested delay', () => {
     expect(faultOf('', 429).code).toBe('page_throttled');
     expect(faultOf('busy', 503).code).toBe('page_throttled');
   });
 
-  it('is never anything but a fault, however it is cut', () => {
+  it('is a fault wherever it is truncated', () => {
     const whole = embedded(modelInfo(fakeProduct('my', id)));
     const script = whole.indexOf('</script></body>');
     for (let end = 97; end < script; end += 97) {
@@ -218,9 +218,9 @@ describe('a page without the product', () => {
     '{"loaderData":{"x":{"page_config":{"components_map":{"a":[]}}}}}',
   ])('is unreadable as %j', (body) => expect(faultOf(body).code).toBe('page_unreadable'));
 
-  it('is empty as nothing', () => expect(faultOf('').code).toBe('page_empty'));
+  it('is empty without content', () => expect(faultOf('').code).toBe('page_empty'));
 
-  it('is a fault when its data are of other types than ever seen', () => {
+  it('is a fault if its data have unknown types', () => {
     for (const odd of [
       1,
       'x',
@@ -243,7 +243,7 @@ describe('a page without the product', () => {
     expect(objects(record.skus)).toHaveLength(1);
   });
 
-  it('is done with quickly even when it is hostile', () => {
+  it('takes bounded time even if it is hostile', () => {
     const started = performance.now();
     for (const body of [
       '<div>'.repeat(1_000_000),

@@ -49,7 +49,7 @@ function categoryOf(data: JsonObject): string | null {
       level: number(category.level) ?? index,
     }))
     .filter(({ name }) => name !== null);
-  return named.reduce((deepest, category) => (category.level >= deepest.level ? category : deepest), {
+  return named.reduce((maxPages, category) => (category.level >= maxPages.level ? category : maxPages), {
     name: null as string | null,
     level: Number.NEGATIVE_INFINITY,
   }).name;

@@ -1,9 +1,9 @@
 import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { statusFault } from '../answer.ts';
 import { number, object, objects, text } from '../fields.ts';
 import { attribute, bodyText, byId, find, findAll, type HtmlPage, parseHtml, scriptText } from '../html.ts';
+import { statusFault } from '../response.ts';
 import { jsonAfter, parseJson } from '../script-json.ts';
 import { outside, withoutData, withoutProduct } from './faults.ts';
 

@@ -1,8 +1,8 @@
 import { Fault } from '../../base/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { statusFault } from '../answer.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
-import { strangePage } from '../strange-page.ts';
+import { statusFault } from '../response.ts';
+import { unexpectedPage } from '../unexpected-page.ts';
 import { regions } from './regions.ts';
 
 const checkTitles = /robot check|bot check|captcha|access denied|just a moment|security check|^sorry! bot/i;
@@ -49,14 +49,14 @@ function isGone(page: HtmlPage, title: string): boolean {
  * for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
  * for a truncated page, else those of unexpectedPage().
  */
-export function judgedPage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
+export function parsePage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
   const html = bodyText(answer);
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';
   const ok = answer.status >= 200 && answer.status <= 299;
   const held = ok && content(page);
   if (!held && answer.headers['x-amzn-waf-action'] !== undefined) {
-    throw new Fault('page_blocked', 'the firewall of the site asks for a check instead of showing the page');
+    throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
   }
   if (!held && isCheck(html, page, title)) {
     throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
@@ -69,9 +69,9 @@ export function judgedPage(answer: PageAnswer, what: string, content: (page: Htm
   if (find(page.root, 'form[name="signIn"]')) {
     throw new Fault('page_login', 'the site asks for a sign-in instead of showing the page');
   }
-  if (isGone(page, title)) throw new Fault('page_not_found', 'the site knows no such page in this store');
+  if (isGone(page, title)) throw new Fault('page_not_found', 'the site has no such page in this store');
   if (sorryTitles.test(title)) {
     throw new Fault('page_throttled', `the site sent its apology page "${title.slice(0, 100)}" instead`);
   }
-  throw strangePage(html, `the ${what}`);
+  throw unexpectedPage(html, `the ${what}`);
 }

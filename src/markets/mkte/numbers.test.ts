@@ -16,7 +16,7 @@ it.each([
   ['Prime', null],
   ['120 ratings', null],
   [null, null],
-])('the rating in %j is %j', (text, rating) => {
+])('parses the rating in %j as %j', (text, rating) => {
   expect(ratingText(text)).toBe(rating);
   expect(ratingIn(text)).toBe(rating === null ? null : Number(rating));
 });
@@ -36,7 +36,7 @@ it.each([
   ['1.2万', null, 12000],
   ['No reviews', null, null],
   [null, null, null],
-])('the count in %j is %j exactly and %j roughly', (text, exact, rough) => {
+])('parses the count in %j as %j exactly and %j as a lower bound', (text, exact, rough) => {
   expect(exactCount(text)).toBe(exact);
   expect(roughCount(text)).toBe(rough);
 });

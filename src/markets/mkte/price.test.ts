@@ -9,13 +9,13 @@ describe('prices', () => {
   const price = (inner: string, region = 'us') =>
     priceIn(`<div id="corePrice_desktop">${inner}</div>`, region);
 
-  it('of a range are its lower end', () => {
+  it('use the lower end of a range', () => {
     const range =
       '<span class="a-price-range"><span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$19.99</span></span> - <span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$29.99</span></span></span>';
     expect(price(range).amount).toBe(19.99);
   });
 
-  it('are told from struck ones and from those of a unit', () => {
+  it('are distinguished from struck prices and unit prices', () => {
     const inner =
       '<span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">$30.00</span></span><span class="a-price a-text-price apexPriceToPay"><span class="a-offscreen">$20.00</span></span>';
     expect(price(inner)).toEqual({ amount: 20, currency: 'USD', original_price: 30 });
@@ -32,13 +32,13 @@ describe('prices', () => {
     expect(price(inner).original_price).toBeNull();
   });
 
-  it('are joined of parts that stand on lines of their own', () => {
+  it('are joined from parts on separate lines', () => {
     const inner =
       '<span class="a-price priceToPay">\n<span class="a-offscreen">\n</span>\n<span aria-hidden="true">\n<span class="a-price-whole">\n1.234\n<span class="a-price-decimal">\n,\n</span>\n</span>\n<span class="a-price-fraction">\n56\n</span>\n<span class="a-price-symbol">\n€\n</span></span></span>';
     expect(price(inner, 'de')).toMatchObject({ amount: 1234.56, currency: 'EUR' });
   });
 
-  it('come from the data for scripts where nothing is shown', () => {
+  it('come from script data if none is shown', () => {
     const data =
       '<div class="twister-plus-buying-options-price-data">{"desktop_buybox_group_1":[{"displayPrice":"$9.00","buyingOptionType":"USED"},{"displayPrice":"$12.00","buyingOptionType":"NEW"}]}</div>';
     expect(priceIn(data).amount).toBe(12);
@@ -47,7 +47,7 @@ describe('prices', () => {
     expect(priceIn(metrics)).toEqual({ amount: 8.5, currency: 'AUD', original_price: null });
   });
 
-  it('for members only are none', () => {
+  it('for members only are ignored', () => {
     const member =
       '<div id="primeSavingsUpsellAccordionRow"><div id="corePrice_feature_div"><span class="a-price"><span class="a-offscreen">$9.00</span></span></div></div>';
     expect(priceIn(member).amount).toBeNull();

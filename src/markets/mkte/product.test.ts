@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
-import { fakeProduct, variantAsin } from '../../../sandbox/mkte/goods.ts';
 import { mkte as origin } from '../../../sandbox/mkte/index.ts';
+import { fakeProduct, variantAsin } from '../../../sandbox/mkte/products.ts';
 import { stores } from '../../../sandbox/mkte/stores.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list } from '../fields.ts';
@@ -36,7 +36,7 @@ const titled = (rest: string) =>
 
 describe('a record', () => {
   it.each(Object.keys(regions))(
-    'of region %s has the listed fields, in the words of its store',
+    'of region %s has the listed fields in the store’s language',
     async (region) => {
       for (const ending of ['001', '700']) {
         const made = fakeProduct(region, asinOf(ending));
@@ -78,7 +78,7 @@ describe('a record', () => {
     },
   );
 
-  it('takes the price that a visitor without membership pays, new before used', async () => {
+  it('has the price without membership, new before used', async () => {
     const [member, used, subscription] = [await read('701'), await read('707'), await read('711')];
     for (const [record, ending] of [
       [member, '701'],
@@ -95,7 +95,7 @@ describe('a record', () => {
     }
   });
 
-  it('reads a book of which only used copies are left', async () => {
+  it('reads a book with used copies only', async () => {
     const made = fakeProduct('uk', asinOf('702'));
     expect(await read('702', 'uk')).toMatchObject({
       price: { amount: made.usedPrice, currency: 'GBP', original_price: null },
@@ -114,7 +114,7 @@ describe('a record', () => {
     });
   });
 
-  it('reads an e-book, whose price and picture stand elsewhere', async () => {
+  it('reads an e-book with its own price and picture elements', async () => {
     const made = fakeProduct('fr', asinOf('703'));
     expect(await read('703', 'fr')).toMatchObject({
       price: { amount: made.price, currency: 'EUR', original_price: Number((made.price * 2).toFixed(2)) },
@@ -124,7 +124,7 @@ describe('a record', () => {
     });
   });
 
-  it('has no price where the page has none, be it sold out or not delivered here', async () => {
+  it('has no price if the page has none, whether sold out or not delivered', async () => {
     const none = { amount: null, currency: null, original_price: null };
     expect(await read('704', 'de')).toMatchObject({
       price: none,
@@ -138,7 +138,7 @@ describe('a record', () => {
     });
   });
 
-  it('leaves null or empty what a bare page does not say', async () => {
+  it('has null or empty fields for a bare page', async () => {
     expect(await read('709')).toMatchObject({
       brand: null,
       availability: null,
@@ -153,7 +153,7 @@ describe('a record', () => {
     });
   });
 
-  it('reads clothing: facts for bullets, variants and pictures from the page itself', async () => {
+  it('reads clothing: facts as bullets, variants and pictures from the page itself', async () => {
     const made = fakeProduct('it', asinOf('705'));
     expect(await read('705', 'it')).toMatchObject({
       price: { amount: made.price, currency: 'EUR' },
@@ -171,7 +171,7 @@ describe('a record', () => {
     });
   });
 
-  it('reads the layout of 2020: the deal, not the price that it strikes', async () => {
+  it('reads the layout of 2020 with its deal price, not the struck price', async () => {
     const made = fakeProduct('us', asinOf('706'));
     const record = await read('706');
     expect(record).toMatchObject({
@@ -184,11 +184,11 @@ describe('a record', () => {
     expect(list(record.variants)).toHaveLength(made.colours.length);
   });
 
-  it('takes the currency from the price, which follows the visitor, not the store', async () => {
+  it('takes the currency from the price, which depends on the visitor', async () => {
     expect((await read('710', 'jp')).price).toMatchObject({ amount: 1436.12, currency: 'TWD' });
   });
 
-  it('is made although the canonical link names the parent', async () => {
+  it('accepts a canonical link to the parent', async () => {
     expect(await read('712')).toMatchObject({ _asin: asinOf('712') });
   });
 });
@@ -216,20 +216,20 @@ describe('a page without the product', () => {
     });
   });
 
-  it('is throttled by an apology, even one that names the address for automated access', () => {
+  it('is throttled by an apology, even one that mentions automated access', () => {
     const apology =
       '<html><head><title>503 - Service Unavailable Error</title></head><!-- api-services-support@example.test --></html>';
     for (const status of [200, 503]) expect(faultOf(apology, status).code).toBe('page_throttled');
   });
 
-  it('is throttled by 429, with the wait asked for', () => {
+  it('is throttled for 429, with the requested delay', () => {
     expect(faultOf('', 429, { 'retry-after': '7' })).toMatchObject({
       code: 'page_throttled',
       retryAfterMs: 7000,
     });
   });
 
-  it('is about another product by its scripts or reviews where it has no form', () => {
+  it('is about another product by its scripts or reviews without a form', () => {
     const page = (rest: string) => `<span id="productTitle">Thing</span>${rest}`;
     for (const rest of [
       '<script>x = {"landingAsin": "B0OTHER001"}</script>',
@@ -242,7 +242,7 @@ describe('a page without the product', () => {
     expect(extract(page('')).title).toBe('Thing');
   });
 
-  it('is a fault wherever a whole page is cut', () => {
+  it('is a fault wherever a complete page is truncated', () => {
     const whole = String(
       origin.answer({
         method: 'GET',
@@ -257,7 +257,7 @@ describe('a page without the product', () => {
     }
   });
 
-  it('is done with quickly even when it is hostile', { timeout: 30_000 }, () => {
+  it('takes bounded time even if it is hostile', { timeout: 30_000 }, () => {
     const started = performance.now();
     for (const body of [
       titled('<div>'.repeat(1_000_000)),

@@ -3,7 +3,7 @@ import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, type HtmlPage } from '../html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { judgedPage } from './faults.ts';
+import { parsePage } from './faults.ts';
 import { checkAsin } from './identity.ts';
 import { imagesOf } from './images.ts';
 import { priceOf } from './price.ts';
@@ -43,7 +43,7 @@ function addressOf(page: HtmlPage, asin: string, region: string): string | null 
 
 function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
   const asin = String(input.asin);
-  const page = judgedPage(answer, 'product page', (candidate) => titleOf(candidate) !== null);
+  const page = parsePage(answer, 'product page', (candidate) => titleOf(candidate) !== null);
   const variants = variantsOf(page);
   checkAsin(page, asin, new Set(variants.map((variant) => String(variant.asin))));
   const { price, kind } = priceOf(page, homeCurrency(region));

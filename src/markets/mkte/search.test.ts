@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
-import { fakeProduct } from '../../../sandbox/mkte/goods.ts';
 import { mkte as origin } from '../../../sandbox/mkte/index.ts';
+import { fakeProduct } from '../../../sandbox/mkte/products.ts';
 import { pagesOf, resultsOf } from '../../../sandbox/mkte/search-page.ts';
 import { money, stores } from '../../../sandbox/mkte/stores.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -54,13 +54,13 @@ describe('entries', () => {
     expect(new Set(pages[0]!.map(({ is_prime }) => is_prime)).size).toBe(2);
   });
 
-  it('tell title and brand apart where both are headings', async () => {
+  it('separate title and brand if both are headings', async () => {
     const { entries } = await readAll({ keyword: 'shirt 704', pages: 1 });
     const { title, brand } = fakeProduct('us', String(entries[2]!.asin));
     expect(entries[2]).toMatchObject({ title, brand });
   });
 
-  it('have nulls where a result shows no price or rating, never the price of another seller', async () => {
+  it('have null without a price or rating, never another seller’s price', async () => {
     const { entries } = await readAll({ keyword: 'bare 705', pages: 1 });
     for (const entry of entries) {
       expect(entry).toMatchObject({
@@ -73,7 +73,7 @@ describe('entries', () => {
     }
   });
 
-  it('are read from the layout of 2017 too', async () => {
+  it('are read from the layout of 2017', async () => {
     const { entries, pages } = await readAll({ keyword: 'lamp 706' });
     expect(pages).toHaveLength(pagesOf('lamp 706'));
     const { title, ratings, price } = fakeProduct('us', String(entries[0]!.asin));
@@ -87,7 +87,7 @@ describe('entries', () => {
     });
   });
 
-  it('keep a count that is short for a longer one only where no label is exact', () => {
+  it('have an abbreviated count only if no label is exact', () => {
     const stars = (rest: string) =>
       result(
         `<h2><a href="/x/dp/B0TEST0001">T</a></h2><div class="a-row"><span class="a-icon-alt">4.5 out of 5 stars</span>${rest}</div>`,
@@ -100,7 +100,7 @@ describe('entries', () => {
     expect(extract(stars('<a aria-label="13 sizes and 4 colours">more</a>'))[0]!.review_count).toBeNull();
   });
 
-  it('take what is read out where the title shown is cut short', () => {
+  it('use the accessible title if the visible one is truncated', () => {
     const [entry] = extract(
       result(
         '<a href="/x/dp/B0TEST0001"><h2 aria-label="Sponsored Ad – Lamp with a long name"><span>Lamp with...</span></h2></a>',
@@ -109,14 +109,14 @@ describe('entries', () => {
     expect(entry).toMatchObject({ title: 'Lamp with a long name', url: '/x/dp/B0TEST0001' });
   });
 
-  it('have a path even where a link is broken or missing', () => {
+  it('have a path even if a link is broken or missing', () => {
     expect(extract(result('<h2>T</h2>'))[0]!.url).toBe('/dp/B0TEST0001');
     expect(extract(result('<h2><a href="/sspa/click?url=%E0%A4%A">T</a></h2>'))[0]!.url).toMatch(/^\//);
   });
 });
 
 describe('paging', () => {
-  it('goes through all pages, in order, once each', async () => {
+  it('reads all pages in order without duplicates', async () => {
     const { pages, summary, requests, entries } = await readAll({ keyword: 'many 702', pages: 0 });
     expect(pages).toHaveLength(12);
     expect(requests.map(({ path }) => path)).toEqual(
@@ -127,35 +127,35 @@ describe('paging', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('ends at the page asked for', async () => {
+  it('ends at the requested number of pages', async () => {
     const { summary, requests } = await readAll({ keyword: 'many 702', pages: 3 });
     expect(requests).toHaveLength(3);
     expect(summary.scraped_pages).toBe(3);
   });
 
-  it('ends where there is one page only', async () => {
+  it('ends after a single page', async () => {
     expect((await readAll({ keyword: 'one 701' })).requests).toHaveLength(1);
   });
 
-  it('ends when results repeat, whatever the next link and new advertisements say', async () => {
+  it('ends when results repeat, despite a next link and new advertisements', async () => {
     const { requests, entries } = await readAll({ keyword: 'again 703' });
     expect(requests).toHaveLength(2);
     expect(entries.filter(({ is_sponsored }) => is_sponsored === false)).toHaveLength(16);
   });
 
-  it('ends when another page than the one asked for comes', async () => {
+  it('ends when another page than the requested one is returned', async () => {
     const { requests, summary } = await readAll({ keyword: 'first 707' });
     expect(requests).toHaveLength(3);
     expect(summary.scraped_pages).toBe(2);
   });
 
-  it('gives an empty list for a search without results', async () => {
+  it('returns an empty list for a search without results', async () => {
     const { entries, summary } = await readAll({ keyword: 'nothing 700' });
     expect(entries).toEqual([]);
     expect(summary).toEqual({ total_products: 0, scraped_pages: 1, total_result_count: 0 });
   });
 
-  it('asks for a category by its node, with or without a keyword of its own', () => {
+  it('requests a category by its node, with or without a keyword', () => {
     const path = (input: JsonObject) => searchRequest({ list_type: 'category', ...input }, 'us', 2).path;
     expect(path({ keyword: '172282' })).toBe('/s?rh=n%3A172282&page=2');
     expect(path({ keyword: 'x', category: '493964' })).toBe('/s?rh=n%3A493964&page=2');
@@ -176,11 +176,11 @@ describe('a refusal', () => {
     await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({ name: 'Fault', code });
   });
 
-  it('of a later page is a fault of the whole', async () => {
+  it('of a later page fails the whole listing', async () => {
     await expect(readAll({ keyword: 'lamp 820' })).rejects.toMatchObject({ code: 'page_blocked' });
   });
 
-  it('is told from a product page, which is no search page', () => {
+  it('is not a product page', () => {
     expect(() => extract('')).not.toThrow();
     const body = Buffer.from('<html><body><span id="productTitle">T</span></body></html>');
     const answer = { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 };

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
-import { judgedPage } from './faults.ts';
+import { newEntries } from '../new-entries.ts';
+import { parsePage } from './faults.ts';
 import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { entryOf, resultElements } from './results.ts';
 import { scriptsWith } from './variants.ts';
 
 /** Maximum pages of a search; stores have up to 400. */
-const mostPages = 400;
+const maxPages = 400;
 
 /** Builds the request for a page of a search, or of a category by its node number. */
 export function searchRequest(input: JsonObject, region: string, page: number): PageRequest {
@@ -69,25 +69,25 @@ function nameOf({ asin, is_sponsored }: JsonObject): string {
   return `${is_sponsored === true ? 'ad' : 'result'} ${String(asin)}`;
 }
 
-function judged(answer: PageAnswer): HtmlPage {
-  return judgedPage(answer, 'search page', isResultPage);
+function parseResponse(answer: PageAnswer): HtmlPage {
+  return parsePage(answer, 'search page', isResultPage);
 }
 
 async function* read(
   input: JsonObject,
   { region, fetch }: ReadContext,
 ): AsyncGenerator<ListPage, ListSummary, void> {
-  const limit = integer(input.pages) || mostPages;
+  const limit = integer(input.pages) || maxPages;
   const seen = new Set<string>();
   let scraped = 0;
   let total: number | null = null;
-  for (let number = 1; number <= Math.min(limit, mostPages); number += 1) {
-    const page = judged(await fetch(searchRequest(input, region, number)));
+  for (let number = 1; number <= Math.min(limit, maxPages); number += 1) {
+    const page = parseResponse(await fetch(searchRequest(input, region, number)));
     const shown = shownPage(page);
     if (shown !== null && shown !== number) break;
     total ??= claimedTotal(page);
     scraped += 1;
-    const entries = fresh(entriesOf(page, region), seen, nameOf);
+    const entries = newEntries(entriesOf(page, region), seen, nameOf);
     // Advertisements differ between pages even if the results repeat.
     const isLast = entries.every(({ is_sponsored }) => is_sponsored === true) || !hasNext(page);
     if (entries.length > 0) yield { list: 'products', entries };
@@ -106,5 +106,6 @@ async function* read(
 export const search: ListReader = {
   sort: 'list',
   read,
-  extract: (answer, _input, region) => fresh(entriesOf(judged(answer), region), new Set(), nameOf),
+  extract: (answer, _input, region) =>
+    newEntries(entriesOf(parseResponse(answer), region), new Set(), nameOf),
 };

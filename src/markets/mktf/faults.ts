@@ -1,8 +1,8 @@
 import { Fault } from '../../base/fault.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
-import { errorWords, jsonOf, saysMissing } from '../answer.ts';
 import { objects } from '../fields.ts';
+import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
 /**
  * Returns whether a store requires a password for its catalogue: by its message, or by a redirect to the
@@ -18,24 +18,26 @@ function isClosed({ status, headers, url }: PageAnswer): boolean {
 }
 
 /**
- * Returns the products of a response unchanged. Faults: those of jsonOf(); `page_private` for a store that
+ * Returns the products of a response unchanged. Faults: those of parseJsonResponse(); `page_private` for a store that
  * requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but a catalogue.
  * A 404 can also be the response of another shop platform.
  */
 export function catalogueOf(answer: PageAnswer): JsonObject[] {
-  if (isClosed(answer))
-    throw new Fault('page_private', 'the store is closed: it asks its visitors for a password');
-  const root = jsonOf(answer);
+  if (isClosed(answer)) throw new Fault('page_private', 'the store requires a password');
+  const root = parseJsonResponse(answer);
   const products = isObject(root) ? root.products : undefined;
   if (!Array.isArray(products)) {
-    const words = errorWords(root);
-    if (saysMissing(words)) throw new Fault('page_not_found', `the store knows no such page: ${words}`);
+    const words = errorMessage(root);
+    if (isNotFoundMessage(words)) throw new Fault('page_not_found', `the store has no such page: ${words}`);
     const said = words === null ? '' : `: ${words}`;
-    throw new Fault('page_unreadable', `the answer is no store catalogue: it has no list of products${said}`);
+    throw new Fault(
+      'page_unreadable',
+      `the response is not a store catalogue: it has no list of products${said}`,
+    );
   }
   const found = objects(products);
   if (found.length === 0 && products.length > 0) {
-    throw new Fault('page_unreadable', "the catalogue's list of products holds no products");
+    throw new Fault('page_unreadable', "the catalogue's list of products has no products");
   }
   return found;
 }

@@ -19,7 +19,7 @@ export const mktf: Market = {
   // A page of 250 products is about 1 MB, a catalogue of 25,000 about 100 MB.
   limits: { pageBytes: 6 * 1024 ** 2, unitBytes: 128 * 1024 ** 2 },
   parseUrl: (page, url) => {
-    if (page !== 'search') throw new Error(`no ${page} page is read of a store`);
+    if (page !== 'search') throw new Error(`a store has no ${page} page`);
     return { input: { url }, region: '', type: storePage(url).type };
   },
 };

@@ -41,8 +41,8 @@ async function read(path: string) {
   return { ...(await readWith(asked.fetch, path)), requests: asked.requests };
 }
 
-describe('extract', () => {
-  it('gives products untouched, each once', () => {
+describe('extract()', () => {
+  it('returns products unchanged without duplicates', () => {
     const mug = { id: 1, title: 'Mug', tags: [], variants: [{ price: '9.00' }], body_html: null };
     expect(extract({ products: [mug, { id: 2 }, mug] })).toEqual([mug, { id: 2 }]);
   });
@@ -51,7 +51,7 @@ describe('extract', () => {
     expect(extract({ products: [] })).toEqual([]);
   });
 
-  it('keeps what holds every word of a search in title, vendor, type or tags', () => {
+  it('keeps products with every word of a search in title, vendor, type or tags', () => {
     const products = [
       { id: 1, title: 'Red MUG', vendor: 'Kiln', product_type: 'Home', tags: ['gift'] },
       { id: 2, title: 'Cup', vendor: 'Redwood', product_type: 'mug', tags: [] },
@@ -70,16 +70,18 @@ describe('extract', () => {
     [{ products: ['x'] }, 'page_unreadable'],
     [[], 'page_unreadable'],
     [null, 'page_unreadable'],
-  ] as [Json, string][])('%j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
 
-  it('faults with invalid for an address that is none', () => {
-    expect(() => search.extract(answer({ products: [] }), { url: 5 }, '')).toThrow(/url: not a web address/);
+  it('throws invalid for an invalid address', () => {
+    expect(() => search.extract(answer({ products: [] }), { url: 5 }, '')).toThrow(
+      /url: not an http or https address/,
+    );
   });
 });
 
-describe('read', () => {
+describe('read()', () => {
   it.each(['mugs-100', 'mugs-701', 'mugs-702', 'mugs-705', 'mugs-709', 'all'])(
-    'collects every product of the collection %s once, as it is',
+    'collects every product of the collection %s once, unchanged',
     async (handle) => {
       const { entries, summary, requests } = await read(`/collections/${handle}`);
       const size = sizeOfCollection(handle);
@@ -93,7 +95,7 @@ describe('read', () => {
     },
   );
 
-  it('asks the store named by the address, 250 products a page', async () => {
+  it('requests the addressed store, 250 products per page', async () => {
     const { requests } = await read('/collections/mugs-100?page=7');
     expect(requests[0]).toMatchObject({
       origin: store,
@@ -102,7 +104,7 @@ describe('read', () => {
     });
   });
 
-  it('reads a whole store, and asks for no page after one that is not full', async () => {
+  it('reads a whole store and requests no page after a short one', async () => {
     const { entries, summary, requests } = await read('/');
     expect(entries).toHaveLength(storeSize);
     expect(summary).toMatchObject({ collection: null, total_products: storeSize, pages_fetched: 3 });
@@ -126,19 +128,19 @@ describe('read', () => {
     expect(summary).toMatchObject({ collection: null, total_products: expected.length, pages_fetched: 3 });
   });
 
-  it('ends where a page repeats for ever', async () => {
+  it('ends when a page repeats', async () => {
     const { entries, requests } = await read('/collections/mugs-704');
     expect(entries).toHaveLength(250);
     expect(requests).toHaveLength(2);
   });
 
-  it('ends where the platform serves no more', async () => {
+  it('ends at the platform’s maximum offset', async () => {
     const { entries, requests } = await read('/collections/mugs-703');
     expect(entries).toHaveLength(25_000);
     expect(requests).toHaveLength(101);
   });
 
-  it('gives an empty list for an empty collection, a fault for one that only lists nothing', async () => {
+  it('returns an empty list for an empty collection, and a fault for one that only claims to be', async () => {
     expect((await read('/collections/mugs-700')).entries).toEqual([]);
     await expect(read('/collections/mugs-711')).rejects.toMatchObject({
       code: 'page_unreadable',
@@ -146,7 +148,7 @@ describe('read', () => {
     });
   });
 
-  it('asks the store where its collection of everything is empty', async () => {
+  it('reads the whole store if its collection "all" is empty', async () => {
     const asked = direct(origin, '');
     const { entries, summary } = await readWith(async (request) => {
       const page = await asked.fetch(request);
@@ -157,7 +159,7 @@ describe('read', () => {
     expect(summary).toMatchObject({ collection: 'all', total_products: storeSize, pages_fetched: 4 });
   });
 
-  it('refuses the catalogue of another collection that a redirect led to', async () => {
+  it('rejects another collection’s catalogue after a redirect', async () => {
     const asked = direct(origin, '');
     const led = (path: string) => async (request: Parameters<FetchPage>[0]) => ({
       ...(await asked.fetch(request)),
@@ -180,13 +182,13 @@ describe('read', () => {
     ['https://eu.kiln9.com/products.json', 'https://us.kiln9.com/'],
     ['https://kiln9.com/en-gb/products.json', 'https://kiln9.com/'],
     ['https://kiln9.com/en-gb/collections/a/products.json', 'https://kiln9.com/en-us/collections/a'],
-  ])('refuses %s, the shop of another country than %s', async (url, asked) => {
+  ])('rejects %s, the shop of another country than %s', async (url, asked) => {
     const fetch: FetchPage = async () => answer({ products: [] }, url);
     const pages = search.read({ url: asked }, { region: '', fetch });
     await expect(pages.next()).rejects.toMatchObject({ code: 'page_region' });
   });
 
-  it('says that a store is closed where it was led to the password page', async () => {
+  it('reports a store that redirects to its password page as closed', async () => {
     const fetch: FetchPage = async () => ({
       ...answer(''),
       body: Buffer.from('<title>Opening soon</title>'),

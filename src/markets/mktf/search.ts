@@ -1,11 +1,11 @@
 import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
-import { jsonOf } from '../answer.ts';
 import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, text } from '../fields.ts';
-import { fresh } from '../fresh.ts';
 import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
+import { parseJsonResponse } from '../response.ts';
 import { catalogueOf } from './faults.ts';
 import { type StorePage, storePage } from './urls.ts';
 
@@ -16,7 +16,7 @@ const defaultPerPage = 30;
 /** Maximum offset that the platform serves, in products. */
 const deepestProduct = 25_000;
 /** Maximum pages of a store. No store has as many, so a longer catalogue is faulty. */
-const deepest = 5000;
+const maxPages = 5000;
 
 /** Properties of every request. Stores redirect between their hosts. */
 const asking = { headers: { accept: 'application/json' }, redirects: 'anywhere' } as const;
@@ -76,7 +76,7 @@ function checkPlace(answer: PageAnswer, place: StorePage): void {
   if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
   if (answered?.toLowerCase() === encodeURIComponent(place.collection ?? '').toLowerCase()) return;
   const asked = place.collection === null ? 'the whole store' : `collection ${place.collection}`;
-  throw new Fault('page_mismatch', `asked for ${asked}, was led to ${path}`);
+  throw new Fault('page_mismatch', `requested ${asked}, was redirected to ${path}`);
 }
 
 async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
@@ -100,7 +100,7 @@ async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   if (answer.status !== 200) return;
   let held: number | null = null;
   try {
-    held = integer(object(object(jsonOf(answer)).collection).products_count);
+    held = integer(object(object(parseJsonResponse(answer)).collection).products_count);
   } catch (thrown) {
     // Not every store supports this request; its result is optional.
     if (thrown instanceof Fault) return;
@@ -123,7 +123,7 @@ function isFull(products: readonly JsonObject[]): boolean {
 }
 
 function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
-  return fresh(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
+  return newEntries(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
 }
 
 /** Result of one page of a catalogue. */
@@ -145,7 +145,7 @@ async function readPage(
   fetch: FetchPage,
 ): Promise<CataloguePage> {
   const products = await productsOn(page, place, fetch);
-  const added = fresh(products, seen, nameOf);
+  const added = newEntries(products, seen, nameOf);
   const entries = matching(added, place);
   return { count: products.length, added: added.length, entries, full: isFull(products) };
 }
@@ -165,7 +165,7 @@ export const search: ListReader = {
     const seen = new Set<string>();
     let total = 0;
     let pages = 0;
-    for (let page = 1; page <= deepest; page += 1) {
+    for (let page = 1; page <= maxPages; page += 1) {
       const { count, added, entries, full } = await readPage(page, place, seen, fetch);
       pages += 1;
       if (page === 1 && count === 0 && place.collection !== null) {

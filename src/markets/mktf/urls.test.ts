@@ -17,7 +17,7 @@ describe('storePage', () => {
     [`${origin}/collections/caf%C3%A9`, '', 'café', 'collection'],
     [`${origin}/search?q=red+mug&type=product`, '', null, 'search'],
     [`${origin}/fr/search?q=tasse`, '/fr', null, 'search'],
-  ])('reads %s', (address, prefix, collection, type) => {
+  ])('parses %s', (address, prefix, collection, type) => {
     expect(storePage(address)).toMatchObject({ origin, store: 'store.example', prefix, collection, type });
   });
 
@@ -29,31 +29,31 @@ describe('storePage', () => {
   });
 
   it.each([
-    ['', /not a web address/],
-    ['store.example/collections/all', /not a web address/],
-    ['ftp://store.example/', /not a web address/],
-    ['javascript:alert(1)', /not a web address/],
+    ['', /not an http or https address/],
+    ['store.example/collections/all', /not an http or https address/],
+    ['ftp://store.example/', /not an http or https address/],
+    ['javascript:alert(1)', /not an http or https address/],
     ['https://a:b@store.example/', /user or password/],
-    [`${origin}/search`, /needs words/],
-    [`${origin}/search?q=%20%22%22`, /needs words/],
+    [`${origin}/search`, /needs keywords/],
+    [`${origin}/search?q=%20%22%22`, /needs keywords/],
     [`${origin}/search/mug?q=x`, /expected a store/],
     [`${origin}/products/mug`, /expected a store/],
     [`${origin}/collections`, /expected a store/],
     [`${origin}/collections/mugs/products/red-mug`, /product's address/],
-    [`${origin}/collections/mugs/red`, /narrowed by a tag/],
-    [`${origin}/collections/%E0%A4%A`, /not well encoded/],
+    [`${origin}/collections/mugs/red`, /filtered by tag/],
+    [`${origin}/collections/%E0%A4%A`, /invalid percent-encoding/],
     [`${origin}/pages/about`, /expected a store/],
     [`${origin}/faq`, /expected a store/],
-  ])('refuses %j', (address, message) => {
+  ])('rejects %j', (address, message) => {
     expect(() => storePage(address)).toThrow(message);
   });
 });
 
-it('wordsOf parts words, in lower case, without the marks of search boxes', () => {
+it('wordsOf() splits words in lower case without search operators', () => {
   expect(wordsOf('  Red "Clay Mug" *oat*\tＭＵＧ')).toEqual(['red', 'clay', 'mug', 'oat', 'mug']);
 });
 
-it('parseUrl gives a reader its input, and knows no other page', () => {
+it('parseUrl() returns a reader’s input and supports no other page', () => {
   const url = `${origin}/collections/mugs`;
   expect(mktf.parseUrl!('search', url)).toEqual({ input: { url }, region: '', type: 'collection' });
   expect(() => mktf.parseUrl!('merchant', url)).toThrow(/merchant/);

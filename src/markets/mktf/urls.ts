@@ -24,7 +24,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Error(`the path part ${part} is not well encoded`);
+    throw new Error(`the path part ${part} has invalid percent-encoding`);
   }
 }
 
@@ -50,9 +50,9 @@ function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { sea
   if (name === 'collections' && handle !== undefined) {
     if (more.length === 0) return { prefix, collection: decoded(handle), search: false };
     if (more[0] === 'products') throw new Error(`a product's address; expected ${accepted}`);
-    throw new Error('a collection narrowed by a tag is not read; name the collection itself');
+    throw new Error('a collection filtered by tag is not supported; pass the collection itself');
   }
-  throw new Error(`not an address that is read; expected ${accepted}`);
+  throw new Error(`unsupported address; expected ${accepted}`);
 }
 
 /**
@@ -63,13 +63,13 @@ function placeOf(path: string): Pick<StorePage, 'prefix' | 'collection'> & { sea
 export function storePage(address: string): StorePage {
   const url = URL.parse(address.trim());
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Error(`not a web address; expected ${accepted}`);
+    throw new Error(`not an http or https address; expected ${accepted}`);
   }
   if (url.username !== '' || url.password !== '')
-    throw new Error('an address must not hold a user or password');
+    throw new Error('an address must not contain a user or password');
   const { prefix, collection, search } = placeOf(url.pathname);
   const words = search ? wordsOf(url.searchParams.get('q') ?? '') : null;
-  if (words?.length === 0) throw new Error('a search needs words: /search?q=…');
+  if (words?.length === 0) throw new Error('a search needs keywords: /search?q=…');
   const type = words ? 'search' : collection === null ? 'store' : 'collection';
   return { origin: url.origin, store: url.host, prefix, collection, words, type };
 }

@@ -52,8 +52,9 @@ function isCheck(html: string, page: HtmlPage, said: string): boolean {
  * or languages, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page
  * without text, else `page_unreadable`. Call it only for pages without the expected content.
  */
-export function strangePage(html: string, what: string): Fault {
-  if (html.trim() === '') return new Fault('page_empty', `the site sent an empty answer instead of ${what}`);
+export function unexpectedPage(html: string, what: string): Fault {
+  if (html.trim() === '')
+    return new Fault('page_empty', `the site sent an empty response instead of ${what}`);
   const page = parseHtml(html.slice(0, readable));
   const title = words(find(page.root, 'title'));
   const headings = findAll(page.root, 'h1, h2').map((heading) => words(heading) ?? '');
@@ -68,8 +69,7 @@ export function strangePage(html: string, what: string): Fault {
   if (chooserTitles.test(said)) {
     return new Fault('page_region', `the site asks which country or language is wanted${titled}`);
   }
-  if (goneTitles.test(said))
-    return new Fault('page_not_found', `the site says that it has no such page${titled}`);
+  if (goneTitles.test(said)) return new Fault('page_not_found', `the site has no such page${titled}`);
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {
     return new Fault('page_login', `the site asks for a login${titled} instead of showing ${what}`);
   }

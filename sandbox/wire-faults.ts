@@ -1,5 +1,5 @@
-/** Ways in which an origin misbehaves on the wire. */
-export type Misbehaviour =
+/** Faults that an origin injects on the wire. */
+export type WireFault =
   | 'slow'
   | 'stall'
   | 'drop'
@@ -11,17 +11,17 @@ export type Misbehaviour =
   | 'malformed'
   | 'huge';
 
-/** A misbehaviour and how many requests about one subject meet it; after that they get their answer. */
+/** A fault, and the number of requests per subject that it affects. Later requests succeed. */
 export interface Rule {
-  does: Misbehaviour;
+  does: WireFault;
   times: number;
 }
 
 const always = Number.POSITIVE_INFINITY;
 
 /**
- * What happens to requests about a subject (an item id, a keyword, a shop), by its last three
- * digits. README.md has this table in words; tests and the demo rely on it.
+ * Faults by the last three digits of a request's subject (an item id, a keyword, a shop). README.md documents
+ * the table; tests and the demo rely on it.
  */
 export const rules: Readonly<Record<string, Rule>> = {
   900: { does: 'slow', times: always },
@@ -44,7 +44,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   917: { does: 'huge', times: always },
 };
 
-/** The rule for a subject; undefined where it is served as it is. */
+/** Returns the fault rule of a subject; undefined if its requests succeed. */
 export function ruleFor(subject: string | undefined): Rule | undefined {
   const suffix = subject?.slice(-3);
   return suffix !== undefined && Object.hasOwn(rules, suffix) ? rules[suffix] : undefined;

@@ -5,7 +5,7 @@ import { retryAfterMs } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
 import { checkContainers } from './json-values.ts';
-import { strangePage } from './strange-page.ts';
+import { unexpectedPage } from './unexpected-page.ts';
 
 /** Patterns of redirect targets: logins, robot checks, and choices of country or language. */
 const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
@@ -34,7 +34,7 @@ function parsed(body: string): { value: Json } | { reason: string } {
  * Returns the site's message for an error in a JSON response: its message, error or errors. Null if there is
  * none.
  */
-export function errorWords(value: Json | undefined): string | null {
+export function errorMessage(value: Json | undefined): string | null {
   const root = object(Array.isArray(value) ? value[0] : value);
   for (const member of [root.message, root.error_description, root.error, root.errors, root.detail]) {
     const words =
@@ -54,7 +54,7 @@ export function errorWords(value: Json | undefined): string | null {
 }
 
 /** Returns whether a message of the site says that something does not exist. */
-export function saysMissing(words: string | null): boolean {
+export function isNotFoundMessage(words: string | null): boolean {
   return words !== null && missing.test(words);
 }
 
@@ -70,24 +70,24 @@ function isCheckJson(value: Json): boolean {
 }
 
 /** Returns whether a redirect target belongs to another region of the market than the requested one. */
-export type Elsewhere = (target: URL) => boolean;
+export type RegionCheck = (target: URL) => boolean;
 
 /**
  * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked` for a robot
  * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
  * accepts, else `page_failed`.
  */
-export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => false): Fault {
+export function redirectFault(answer: PageAnswer, isOtherRegion: RegionCheck = () => false): Fault {
   const { status, url, headers } = answer;
   const target = URL.parse(headers.location ?? '', url);
   const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
-  const points = `the site answered ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
+  const points = `the site returned ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
   if (target === null) return new Fault('page_failed', points);
   if (checkAddress.test(place)) return new Fault('page_blocked', `${points}: a robot check`);
   if (loginAddress.test(place)) return new Fault('page_login', `${points}: a login`);
   const asked = URL.parse(url)?.hostname ?? '';
-  if (chooserAddress.test(place) || elsewhere(target) || isOtherCountry(asked, target.hostname)) {
-    return new Fault('page_region', `${points}: another region than was asked for`);
+  if (chooserAddress.test(place) || isOtherRegion(target) || isOtherCountry(asked, target.hostname)) {
+    return new Fault('page_region', `${points}: another region than the requested one`);
   }
   return new Fault('page_failed', points);
 }
@@ -97,31 +97,31 @@ export function redirectFault(answer: PageAnswer, elsewhere: Elsewhere = () => f
  * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
  * for a refusal, redirectFault() for a redirect, else `page_failed`. `message` is the site's message.
  */
-export function statusFault(answer: PageAnswer, words: string | null, elsewhere?: Elsewhere): Fault {
+export function statusFault(answer: PageAnswer, words: string | null, isOtherRegion?: RegionCheck): Fault {
   const { status } = answer;
   const wait = retryAfterMs(answer.headers, answer.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
   const said = words === null ? '' : `: ${words}`;
   if (status === 404 || status === 410)
-    return new Fault('page_not_found', `the site answered ${status}${said}`);
+    return new Fault('page_not_found', `the site returned ${status}${said}`);
   if (status === 429 || status === 503) {
-    const seconds = wait === undefined ? '' : `, and asks to wait ${Math.ceil(wait / 1000)} s`;
+    const seconds = wait === undefined ? '' : `, retry after ${Math.ceil(wait / 1000)} s`;
     return new Fault(
       'page_throttled',
-      `the site answered ${status}: too many requests${seconds}${said}`,
+      `the site returned ${status}: too many requests${seconds}${said}`,
       details,
     );
   }
-  if (status === 401) return new Fault('page_login', `the site answered 401: it wants a login${said}`);
+  if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${said}`);
   // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
     return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
   }
-  if (status >= 300 && status < 400) return redirectFault(answer, elsewhere);
-  if (status < 500 && saysMissing(words)) {
-    return new Fault('page_not_found', `the site answered ${status}${said}`);
+  if (status >= 300 && status < 400) return redirectFault(answer, isOtherRegion);
+  if (status < 500 && isNotFoundMessage(words)) {
+    return new Fault('page_not_found', `the site returned ${status}${said}`);
   }
-  return new Fault('page_failed', `the site answered ${status}${said}`, details);
+  return new Fault('page_failed', `the site returned ${status}${said}`, details);
 }
 
 /**
@@ -129,14 +129,14 @@ export function statusFault(answer: PageAnswer, words: string | null, elsewhere?
  * or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON. Messages
  * contain the status and the site's message.
  */
-export function jsonOf(answer: PageAnswer): Json {
+export function parseJsonResponse(answer: PageAnswer): Json {
   const body = answer.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
   const result = parsed(body);
   const html = body.startsWith('<');
-  const words = 'value' in result ? errorWords(result.value) : html ? titleOf(body) : null;
+  const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
   if (answer.status < 200 || answer.status > 299) {
     // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
     throw statusFault(answer, words);
@@ -146,7 +146,7 @@ export function jsonOf(answer: PageAnswer): Json {
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');
     return result.value;
   }
-  if (html || body === '') throw strangePage(body, 'data');
+  if (html || body === '') throw unexpectedPage(body, 'data');
   const place = `${answer.body.length} bytes of ${brief(answer.headers['content-type'] ?? 'no content type')}`;
-  throw new Fault('page_unreadable', `the site sent broken JSON (${place}): ${result.reason}`);
+  throw new Fault('page_unreadable', `the site sent invalid JSON (${place}): ${result.reason}`);
 }

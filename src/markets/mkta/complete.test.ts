@@ -13,8 +13,8 @@ test.each([
   [20707, true, 'of an older generation'],
   [20702, false, 'without its price for a visitor without a login'],
   [20703, false, 'without most of its parts'],
-])('the page of item %d is whole: %s, %s', async (id, whole) => {
+])('isComplete() for the page of item %d is %s: %s', async (id, whole) => {
   const { fetch } = direct(origin, 'sg', at);
   const record = await product.read({ item_id: `${id}`, shop_id: '7' }, { region: 'sg', fetch });
-  expect(product.isWhole!(record)).toBe(whole);
+  expect(product.isComplete!(record)).toBe(whole);
 });

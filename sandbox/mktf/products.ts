@@ -7,13 +7,13 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Euro as the platform writes prices: text with two decimals. */
+/** Formats an amount of euros as the platform does: text with two decimals. */
 function price(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
-/** A made-up product of a store, as its catalogue writes it. */
-export function goodsOf(seed: string, locale: string): Record<string, unknown> {
+/** Returns an invented product as a store's catalogue contains it. */
+export function productOf(seed: string, locale: string): Record<string, unknown> {
   const draw = random(`mktf ${seed}`);
   const id = 7_000_000_000_000 + hash(seed) * 100;
   const name = `${draw.pick(things)} ${seed}`;

@@ -1,13 +1,13 @@
 import { hash, random } from '../random.ts';
 
-/** One made-up product of marketplace B. */
+/** An invented product of marketplace B. */
 export interface Goods {
   id: string;
   name: string;
   key: string;
-  /** Rupiah. */
+  /** Price in rupiah. */
   price: number;
-  /** Rupiah before the discount; 0 without. */
+  /** Price in rupiah before the discount; 0 without a discount. */
   before: number;
   discount: number;
   stars: number;
@@ -23,15 +23,15 @@ const things = ['Lampu Baca', 'Rak Bambu', 'Tikar Pandan', 'Gelas Tanah', 'Sapu 
 const looks = ['Merah', 'Biru', 'Polos', 'Lipat', 'Mini', 'Besar'];
 const cities = ['Bandung', 'Kab. Sleman', 'Malang', 'Kota Padang'];
 
-/** The shop of a number or a domain: both name the same one. */
+/** Returns the shop with a number or a domain; both identify the same shop. */
 export function shopOf(name: string): Goods['shop'] {
   const digits = /(\d+)$/.exec(name)?.[1] ?? String(1_000_000 + (hash(name) % 9_000_000));
   const domain = /^\d+$/.test(name) ? `warung-${digits}` : name.toLowerCase();
   return { id: digits, domain, name: `Warung ${digits}`, city: cities[Number(digits) % cities.length]! };
 }
 
-/** The same product for the same seed. */
-export function goodsOf(seed: string, shop?: Goods['shop']): Goods {
+/** Returns the product of a seed. The same seed gives the same product. */
+export function productOf(seed: string, shop?: Goods['shop']): Goods {
   const draw = random(`mktb ${seed}`);
   const id = String(2_000_000_000 + hash(seed));
   const name = `${draw.pick(things)} ${draw.pick(looks)} ${seed}`;
@@ -56,12 +56,12 @@ export function goodsOf(seed: string, shop?: Goods['shop']): Goods {
   };
 }
 
-/** An amount as the site writes it. */
+/** Formats an amount as the site does. */
 export function rupiah(amount: number): string {
   return amount === 0 ? '' : `Rp${String(amount).replace(/\B(?=(\d{3})+$)/g, '.')}`;
 }
 
-/** The label with the number sold; none without sales. */
+/** Returns the label with the number sold; null without sales. */
 export function soldLabels(sold: number): { position: string; title: string; type: string }[] {
   if (sold === 0) return [];
   const rough =
@@ -76,7 +76,7 @@ export function soldLabels(sold: number): { position: string; title: string; typ
   ];
 }
 
-/** What `soldLabels` says at least. */
+/** Lower bound that each of `soldLabels` states. */
 export function soldAtLeast(sold: number): number | null {
   if (sold === 0) return null;
   return sold >= 1000 ? Math.floor(sold / 1000) * 1000 : sold >= 100 ? Math.floor(sold / 100) * 100 : sold;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { strangePage } from './strange-page.ts';
+import { unexpectedPage } from './unexpected-page.ts';
 
 const page = (title: string, body = '', head = '') =>
   `<!doctype html><html><head><title>${title}</title>${head}</head><body>${body}</body></html>`;
 
-describe('a page instead of the one asked for', () => {
+describe('unexpectedPage()', () => {
   test.each([
     ['a check by its title', page('Just a moment...'), 'page_blocked'],
     ['a check by its heading', page('Shop', '<h1>Verify you are human</h1>'), 'page_blocked'],
@@ -31,7 +31,7 @@ describe('a page instead of the one asked for', () => {
     ['a login by its field', page('Welcome', '<form><input type="Password"></form>'), 'page_login'],
     ['a choice of countries', page('Welcome', '<h1>Choose your country or region</h1>'), 'page_region'],
     ['a choice of languages', page('Pilih Bahasa', '<a href="/th">ไทย</a>'), 'page_region'],
-    ['a soft 404', page('Page Not Found', '<p>Maybe elsewhere?'), 'page_not_found'],
+    ['a soft 404', page('Page Not Found', '<p>Maybe isOtherRegion?'), 'page_not_found'],
     ['a soft 404 in Indonesian', page('Toko', '<h2>Waduh, tujuanmu tidak ditemukan!</h2>'), 'page_not_found'],
     [
       'a soft 404 with a login in its header',
@@ -58,17 +58,17 @@ describe('a page instead of the one asked for', () => {
       'page_unreadable',
     ],
     ['plain text', 'Service is fine', 'page_unreadable'],
-  ])('%s', (_name, html, code) => expect(strangePage(html, 'data')).toMatchObject({ code }));
+  ])('%s', (_name, html, code) => expect(unexpectedPage(html, 'data')).toMatchObject({ code }));
 
-  test('the fault names the title and what was asked for', () => {
-    expect(strangePage(page('Spring sale', '<p>Now'), 'the product').message).toBe(
+  test('the fault names the title and the expected content', () => {
+    expect(unexpectedPage(page('Spring sale', '<p>Now'), 'the product').message).toBe(
       'the site sent a web page titled "Spring sale" instead of the product',
     );
   });
 
-  test('a page of 16 MB is judged in a moment', () => {
+  test('a page of 16 MB takes bounded time', () => {
     const started = performance.now();
-    strangePage(page('Shop', '<div><p>x</div>'.repeat(1_000_000)), 'data');
+    unexpectedPage(page('Shop', '<div><p>x</div>'.repeat(1_000_000)), 'data');
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

@@ -1,15 +1,15 @@
 import { hash, random } from '../random.ts';
 
-/** One made-up product of marketplace C. */
+/** An invented product of marketplace C. */
 export interface Goods {
-  /** `ABC-60100-00042`. */
+  /** Product SKU: `ABC-60100-00042`. */
   productSku: string;
   /** SKUs of its items. */
   items: string[];
   code: string;
   name: string;
   brand: string;
-  /** Rupiah. */
+  /** Price in rupiah. */
   offered: number;
   listed: number;
   discount: number;
@@ -23,13 +23,13 @@ export interface Goods {
 
 const things = ['Peci Anyam', 'Sarung Tenun', 'Tas Belanja', 'Botol Minum', 'Tempat Cincin'];
 
-/** The merchant of a code. */
+/** Returns the merchant with a code. */
 export function merchantOf(code: string): Goods['merchant'] {
   return { code, name: `Kios ${code}`, official: hash(code) % 2 === 0 };
 }
 
-/** The product of a product SKU. */
-export function goodsOf(productSku: string): Goods {
+/** Returns the product with a product SKU. */
+export function productOf(productSku: string): Goods {
   const draw = random(`mktc ${productSku}`);
   const code = productSku.split('-').slice(0, 2).join('-');
   const offered = draw.integer(2, 800) * 500;
@@ -54,17 +54,17 @@ export function goodsOf(productSku: string): Goods {
   };
 }
 
-/** A product of a merchant's listing. */
+/** Returns a product of a merchant's listing. */
 export function listed(code: string, at: number): Goods {
-  return goodsOf(`${code}-${String(at + 1).padStart(7, '0')}`);
+  return productOf(`${code}-${String(at + 1).padStart(7, '0')}`);
 }
 
-/** An amount as the site writes it. */
+/** Formats an amount as the site does. */
 export function rupiah(amount: number): string {
   return `Rp${String(amount).replace(/\B(?=(\d{3})+$)/g, '.')}`;
 }
 
-/** A count as the site rounds it: "1,4 rb". */
+/** Formats a count rounded as the site does: "1,4 rb". */
 export function rough(amount: number): string {
   return amount < 1000 ? String(amount) : `${String(Math.floor(amount / 100) / 10).replace('.', ',')} rb`;
 }

@@ -7,7 +7,7 @@ const isPrice = (value: unknown): boolean => typeof value === 'number' && value 
  * Returns whether a product page is complete: it has a title, a price or the mask that hides prices from
  * everyone, and no sign that the site left something out, as it does for visitors without a login.
  */
-export function isWhole({ data }: JsonObject): boolean {
+export function isComplete({ data }: JsonObject): boolean {
   const { product_price, removed_fields, item: inside } = object(data);
   const item = { ...object(data), ...object(inside) };
   if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null) return false;

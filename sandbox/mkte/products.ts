@@ -1,13 +1,13 @@
 import { random } from '../random.ts';
 import { stores } from './stores.ts';
 
-/** A made-up product: what its page and its place among results are written from. */
+/** An invented product: the data of its page and its search results. */
 export interface FakeProduct {
   asin: string;
   region: string;
   title: string;
   brand: string;
-  /** In currency units. */
+  /** Price in currency units. */
   price: number;
   /** Struck price; null without a discount. */
   before: number | null;
@@ -34,7 +34,7 @@ const things = [
 ];
 const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris'];
 
-/** The product with this ASIN; its values follow from region and ASIN alone. */
+/** Returns the product with an ASIN. Its values depend on the region and the ASIN only. */
 export function fakeProduct(region: string, asin: string): FakeProduct {
   const store = stores[region]!;
   const draw = random(`${region}/${asin}`);
@@ -67,7 +67,7 @@ export function fakeProduct(region: string, asin: string): FakeProduct {
   };
 }
 
-/** ASIN of a product's variant; the first is the product itself. */
+/** Returns the ASIN of a product's variant; the first variant is the product itself. */
 export function variantAsin(asin: string, index: number): string {
   return index === 0 ? asin : `${asin.slice(0, 8)}${'VWXYZ'[index - 1]}${index}`;
 }

@@ -13,10 +13,9 @@ function json(status: number, body: string, headers: Record<string, string> = {}
 }
 
 /**
- * What the sites that answer in JSON say instead of an answer, by the last three digits of what they
- * are asked about (README.md): the same in markets B, C and F.
+ * Error responses of the sites with JSON (B, C and F), by the last three digits of the subject (README.md).
  */
-export const troubles: Readonly<Record<string, OriginReply>> = {
+export const errorResponses: Readonly<Record<string, OriginReply>> = {
   807: html(403, 'Access Denied', 'You have no permission to see this page. Reference 18.1a2b'),
   808: html(200, 'Just a moment...', 'Please show that you are a person.'),
   809: json(200, '{"sec-cp-challenge":"true","provider":"crypto","chlg_duration":30}'),
@@ -29,8 +28,8 @@ export const troubles: Readonly<Record<string, OriginReply>> = {
   816: json(200, '{"weather":["sun","rain"]}'),
 };
 
-/** The trouble that a subject asks for, if any. */
-export function troubleOf(subject: string | undefined): OriginReply | undefined {
+/** Returns the error response that a subject selects, if any. */
+export function errorResponseOf(subject: string | undefined): OriginReply | undefined {
   const digits = subject?.slice(-3) ?? '';
-  return Object.hasOwn(troubles, digits) ? troubles[digits] : undefined;
+  return Object.hasOwn(errorResponses, digits) ? errorResponses[digits] : undefined;
 }

@@ -5,15 +5,15 @@ import type { JsonObject } from '../base/json.ts';
  * `idOf` returns an entry's id; an entry without one (null) is compared as a whole. Listings shift between
  * requests, so entries repeat; a page without a new entry is the end of a listing.
  */
-export function fresh(
+export function newEntries(
   entries: readonly JsonObject[],
   seen: Set<string>,
-  name: (entry: JsonObject) => string | null,
+  idOf: (entry: JsonObject) => string | null,
 ): JsonObject[] {
   return entries.filter((entry) => {
-    const known = name(entry) ?? JSON.stringify(entry);
-    if (seen.has(known)) return false;
-    seen.add(known);
+    const id = idOf(entry) ?? JSON.stringify(entry);
+    if (seen.has(id)) return false;
+    seen.add(id);
     return true;
   });
 }

@@ -1,10 +1,10 @@
 import { random } from '../random.ts';
 
-/** What differs from region to region. */
+/** Properties of a region. */
 interface Place {
   currency: string;
   symbol: string;
-  /** Least and most of a price, in whole currency units. */
+  /** Minimum and maximum price in whole currency units. */
   prices: readonly [number, number];
   /** Digits after the decimal point. */
   decimals: number;
@@ -17,7 +17,7 @@ interface Place {
 
 const english = { colour: 'Color', colours: ['Moss', 'Rust', 'Chalk', 'Ink'], size: 'Size', brand: 'Brand' };
 
-/** The regions by code. */
+/** Regions by code. */
 export const places: Readonly<Record<string, Place>> = {
   id: {
     currency: 'IDR',
@@ -78,17 +78,17 @@ export const places: Readonly<Record<string, Place>> = {
   },
 };
 
-/** One way to buy a made-up product. */
+/** A variant of an invented product. */
 export interface FakeSku {
   id: string;
   values: { property: string; value: string; id: string }[];
-  /** Decimal texts in currency units. */
+  /** Prices as decimal text in currency units. */
   price: string;
   original: string;
   stock: number;
 }
 
-/** A made-up product: all that both generations of pages are written from. */
+/** An invented product: the data of both generations of pages. */
 export interface FakeProduct {
   id: string;
   region: string;
@@ -103,12 +103,12 @@ export interface FakeProduct {
   skus: FakeSku[];
 }
 
-/** Products whose id ends in these digits have a fixed form (README.md). */
+/** Forms of products by the last digits of their id (README.md). */
 export const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
 
 const sizes = ['S', 'M', 'L'];
 
-/** The product with this id; its values follow from region and id alone. */
+/** Returns the product with an id. Its values depend on the region and the id only. */
 export function fakeProduct(region: string, id: string): FakeProduct {
   const place = places[region]!;
   const draw = random(`${region}/${id}`);
@@ -151,7 +151,7 @@ export function fakeProduct(region: string, id: string): FakeProduct {
   };
 }
 
-/** A price as the pages show it: points part thousands where amounts have no fraction. */
+/** Formats a price as the pages do. In currencies without decimals, points separate thousands. */
 export function shown(region: string, amount: string): string {
   const { symbol, decimals } = places[region]!;
   const [whole, fraction] = amount.split('.') as [string, string?];
@@ -159,7 +159,7 @@ export function shown(region: string, amount: string): string {
   return `${symbol}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** An image entry as both generations write it: signed and expiring. */
+/** Returns an image entry as both generations have it: signed and expiring. */
 export function image(name: string) {
   return {
     height: 800,
@@ -171,5 +171,5 @@ export function image(name: string) {
   };
 }
 
-/** A review with a reviewer, which no record may hold. */
+/** Returns a review with a reviewer's name, which records must not contain. */
 export const reviewer = { name: 'Reviewer Name', avatar: image('avatar'), link: '/@reviewer' };

@@ -75,7 +75,7 @@ const cases: [string, Reader, Origin, JsonObject, string][] = [
   ['mktf search of words', mktf.readers.search!, originF, { url: 'https://s.example/search?q=wool' }, ''],
 ];
 
-describe('a page with any one part gone wrong is a record, a list or a fault, never another error', () => {
+describe('a page with any part replaced is a record, a list or a fault, never another error', () => {
   it.each(cases)('%s', async (_name, reader, origin, input, region) => {
     const page = await pageOf(reader, origin, input, region);
     const value = short(JSON.parse(page.body.toString()) as Json);

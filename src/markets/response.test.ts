@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../base/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
-import { errorWords, jsonOf, redirectFault } from './answer.ts';
+import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
 
 function answer(status: number, body: string, headers: Record<string, string> = {}): PageAnswer {
   return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
@@ -9,16 +9,18 @@ function answer(status: number, body: string, headers: Record<string, string> = 
 
 function faultOf(page: PageAnswer): Fault {
   try {
-    jsonOf(page);
+    parseJsonResponse(page);
   } catch (thrown) {
     return thrown as Fault;
   }
   throw new Error('no fault');
 }
 
-describe('jsonOf', () => {
-  it('reads JSON whatever its content type says, with a byte order mark too', () => {
-    expect(jsonOf(answer(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' }))).toEqual({ a: 1 });
+describe('parseJsonResponse()', () => {
+  it('reads JSON of any content type, with or without a byte order mark', () => {
+    expect(parseJsonResponse(answer(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' }))).toEqual({
+      a: 1,
+    });
   });
 
   it.each([
@@ -33,7 +35,7 @@ describe('jsonOf', () => {
     [503, 'busy', 'page_throttled', /503/],
     [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
     [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
-  ])('answers %d with %j: %s', (status, body, code, message) => {
+  ])('for %d with %j: %s', (status, body, code, message) => {
     const fault = faultOf(answer(status, body));
     expect(fault.code).toBe(code);
     expect(fault.message).toMatch(message);
@@ -48,16 +50,16 @@ describe('jsonOf', () => {
     [`<html><title>Shop</title>${'x'.repeat(40_000)}captcha`, 'page_unreadable'],
     ['', 'page_empty'],
     ['{"products": [{"id": 1', 'page_unreadable'],
-  ])('answers 200 with %.60s: %s', (body, code) => expect(faultOf(answer(200, body)).code).toBe(code));
+  ])('for 200 with %.60s: %s', (body, code) => expect(faultOf(answer(200, body)).code).toBe(code));
 
-  it('passes on the wait that a throttled answer asks for', () => {
+  it('includes the requested delay of a throttled response', () => {
     const fault = faultOf(answer(429, '', { 'retry-after': '7' }));
     expect(fault.retryAfterMs).toBe(7000);
     expect(fault.message).toContain('7 s');
   });
 });
 
-describe('redirects', () => {
+describe('redirectFault()', () => {
   it.each([
     ['/login?next=%2F', 'page_login'],
     ['https://accounts.site.test/signin', 'page_login'],
@@ -78,20 +80,20 @@ describe('redirects', () => {
     expect(fault.message).toContain(`302 and points to ${location}`);
   });
 
-  it('to what the market knows as another region is page_region', () => {
+  it('to another region of the market is page_region', () => {
     const page = answer(301, '', { location: '/th/a' });
     expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe('page_region');
   });
 
-  it('to nowhere is page_failed', () => expect(faultOf(answer(302, '')).code).toBe('page_failed'));
+  it('without a target is page_failed', () => expect(faultOf(answer(302, '')).code).toBe('page_failed'));
 });
 
-describe('errorWords', () => {
+describe('errorMessage()', () => {
   it.each([
     [[{ errors: [{ message: 'one' }, { message: 'two' }] }], 'one; two'],
     [{ errors: { sku: ['BLANK'] } }, '{"sku":["BLANK"]}'],
     [{ errors: ['gone'] }, '["gone"]'],
     [{ data: null }, null],
     ['words', null],
-  ])('of %j are %j', (value, words) => expect(errorWords(value)).toBe(words));
+  ])('of %j is %j', (value, words) => expect(errorMessage(value)).toBe(words));
 });

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../base/json.ts';
+import { text } from './fields.ts';
+import { newEntries } from './new-entries.ts';
+
+const byId = (entry: JsonObject) => text(entry.id);
+
+it('keeps each entry once, within a page and across pages', () => {
+  const seen = new Set<string>();
+  expect(newEntries([{ id: 'a' }, { id: 'b' }, { id: 'a' }], seen, byId)).toEqual([{ id: 'a' }, { id: 'b' }]);
+  expect(newEntries([{ id: 'b' }, { id: 'c' }], seen, byId)).toEqual([{ id: 'c' }]);
+});
+
+it('compares entries without an id as a whole', () => {
+  const seen = new Set<string>();
+  expect(newEntries([{ name: 'x' }, { name: 'x' }, { name: 'y' }], seen, byId)).toHaveLength(2);
+});
