@@ -1,5 +1,9 @@
+import { getOption } from '@bufbuild/protobuf';
+import { market as marketOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { marketServices } from '../../../gen/services.ts';
 import type { Marketplace } from '../table.ts';
 import { account } from './account.ts';
+import { derivedTable } from './derived.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
@@ -10,14 +14,14 @@ import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
 import { webhooks } from './webhooks.ts';
 
-/** Every table. */
+const written = [mkta, mktb, mktc, mktd, mkte, mktf];
+
+/** Every table: the written ones, and derived ones for further marketplaces. */
 export const tables: readonly Marketplace[] = [
-  mkta,
-  mktb,
-  mktc,
-  mktd,
-  mkte,
-  mktf,
+  ...written,
+  ...marketServices
+    .filter((service) => written.every(({ name }) => name !== getOption(service, marketOption)))
+    .map(derivedTable),
   jobs,
   account,
   webhooks,
