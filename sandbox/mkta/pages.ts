@@ -5,13 +5,13 @@ import { refusals } from './refusals.ts';
 const title = 'Shop of lamps';
 
 /** Script of a product page: sends the page's own request and renders the response. */
-const askForItem = (itemId: string, shopId: string) => `
+const requestItem = (itemId: string, shopId: string) => `
 const query = new URLSearchParams({ item_id: '${itemId}', shop_id: '${shopId}', detail_level: '0' });
 const answer = await ask('/api/v4/pdp/get_pc?' + query).then((response) => response.json());
 document.getElementById('root').textContent = answer.data?.item?.title ?? 'Nothing to see';
 `;
 
-const askForSearch = `
+const requestSearch = `
 const asked = new URLSearchParams(location.search);
 const category = /-cat\\.(?:\\d+\\.)*(\\d+)$/.exec(location.pathname)?.[1];
 const query = new URLSearchParams({
@@ -24,7 +24,7 @@ await ask('/api/v4/search/search_items?' + query);
 `;
 
 /** Script of a shop's page: requests both of its lists, 30 entries at a time. */
-const askForShop = (shopId: string) => `
+const requestShop = (shopId: string) => `
 const offset = String(30 * Number(new URLSearchParams(location.search).get('page') ?? 0));
 const list = { limit: '30', offset };
 await ask('/api/v4/shop/rcmd_items?' + new URLSearchParams({ ...list, bundle: 'shop_page_category_tab_main', shop_id: '${shopId}' }));
@@ -46,7 +46,7 @@ const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 function odd(request: OriginRequest, itemId: string, shopId: string): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const page = (code: string, body = 'Loading…') => sealedPage(request, title, body, code);
-  const item = askForItem(itemId, shopId);
+  const item = requestItem(itemId, shopId);
   switch (itemId.slice(-3)) {
     case '820':
       return redirect('/buyer/login?next=%2F');
@@ -81,7 +81,7 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
     case '831':
       return redirect('http://other-country.example/');
     case '832':
-      return page(`{${askForItem(`${Number(itemId) + 1}`, shopId)}}{${item}}`);
+      return page(`{${requestItem(`${Number(itemId) + 1}`, shopId)}}{${item}}`);
     case '833':
       return html(404, `<title>Not found</title><p>We could not find that page.`);
     case '834':
@@ -116,13 +116,13 @@ export function page(request: OriginRequest): OriginReply | undefined {
   if (shopId !== undefined && itemId !== undefined) {
     const moved = pathname.includes('-i.') && itemId.endsWith('835');
     const reply = moved ? undefined : odd(request, itemId, shopId);
-    return reply ?? sealedPage(request, title, 'Loading…', askForItem(itemId, shopId));
+    return reply ?? sealedPage(request, title, 'Loading…', requestItem(itemId, shopId));
   }
   if (pathname === '/search' || /-cat\.[\d.]+$/.test(pathname)) {
-    return sealedPage(request, title, 'Loading…', askForSearch);
+    return sealedPage(request, title, 'Loading…', requestSearch);
   }
   const shop = /^\/shop\/(\d+)(?:\/search)?$/.exec(pathname)?.[1];
-  if (shop !== undefined) return sealedPage(request, title, 'Loading…', askForShop(shop));
+  if (shop !== undefined) return sealedPage(request, title, 'Loading…', requestShop(shop));
   if (pathname === '/buyer/login') return login;
   if (pathname.startsWith('/verify/')) return puzzle;
   return undefined;

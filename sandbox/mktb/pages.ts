@@ -3,7 +3,7 @@ import { sealedPage } from '../seal.ts';
 import { shopOf } from './products.ts';
 
 /** Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it. */
-function askFor(operationName: string, variables: object): string {
+function operationScript(operationName: string, variables: object): string {
   return `
 await ask('/graphql/${operationName}', {
   method: 'POST',
@@ -15,7 +15,7 @@ await ask('/graphql/${operationName}', {
 function search(query: URLSearchParams): string {
   const page = Number(query.get('page') ?? 1);
   const asked = { q: query.get('q') ?? '', page: String(page), rows: '60', start: String((page - 1) * 60) };
-  return askFor('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
+  return operationScript('SearchProductV5Query', { params: new URLSearchParams(asked).toString() });
 }
 
 /** Returns the HTML page of a request. Its scripts request the data. Undefined for other requests. */
@@ -26,12 +26,12 @@ export function page(request: OriginRequest): OriginReply | undefined {
   const show = (code: string) => sealedPage(request, 'Pasar', 'Memuat…', code);
   if (url.pathname === '/search') return show(search(url.searchParams));
   const [shop, second, third, ...rest] = parts as [string, ...string[]];
-  if (second === undefined) return show(askFor('ShopInfoCore', { id: 0, domain: shop }));
+  if (second === undefined) return show(operationScript('ShopInfoCore', { id: 0, domain: shop }));
   if (third === undefined) {
-    return show(askFor('PDPGetLayoutQuery', { shopDomain: shop, productKey: second }));
+    return show(operationScript('PDPGetLayoutQuery', { shopDomain: shop, productKey: second }));
   }
   const etalaseId = second === 'etalase' ? third : 'etalase';
   const keyword = url.searchParams.get('q') ?? '';
   const variables = { sid: shopOf(shop).id, etalaseId, keyword, page: Number(rest.at(-1)), perPage: 80 };
-  return show(askFor('ShopProducts', variables));
+  return show(operationScript('ShopProducts', variables));
 }

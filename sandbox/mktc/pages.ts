@@ -2,7 +2,7 @@ import type { OriginReply, OriginRequest } from '../origin.ts';
 import { sealedPage } from '../seal.ts';
 
 /** Script of a product page: requests the summary, then the description. */
-const askForProduct = (id: string, query: URLSearchParams) => `
+const requestProduct = (id: string, query: URLSearchParams) => `
 const product = '/backend/product-detail/products/${encodeURIComponent(id)}/';
 await ask(product + '_summary?' + new URLSearchParams({
   pickupPointCode: ${JSON.stringify(query.get('pickupPointCode') ?? '')}, cnc: 'false',
@@ -11,7 +11,7 @@ await ask(product + '_summary?' + new URLSearchParams({
 await ask(product + 'description');
 `;
 
-const askForShop = (code: string, query: URLSearchParams) => `
+const requestShop = (code: string, query: URLSearchParams) => `
 const asked = new URLSearchParams(${JSON.stringify(query.toString())});
 asked.set('itemPerPage', '40');
 await ask('/backend/search/merchant/${encodeURIComponent(code)}?' + asked);
@@ -22,6 +22,6 @@ export function page(request: OriginRequest): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
   const [, sort, id] = /^\/(p|merchant)\/[^/]+\/([^/]+)$/.exec(pathname) ?? [];
   if (id === undefined) return undefined;
-  const asking = sort === 'p' ? askForProduct : askForShop;
+  const asking = sort === 'p' ? requestProduct : requestShop;
   return sealedPage(request, 'Toko', 'Memuat…', asking(decodeURIComponent(id), searchParams));
 }

@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import { type Field, fieldsOf, lackOf } from '../base/record-shape.ts';
 import type { DriftStore } from '../store/store.ts';
 import { createAllowance } from './allowance.ts';
-import { type Example, type FieldHistory, learn, noHistory, sharesOf } from './rule.ts';
+import { type Example, learn, noHistory, sharesOf } from './rule.ts';
 import { changeHistories, type Histories } from './state.ts';
 
 /** Detects listed fields that go missing from a market's pages. */

@@ -47,7 +47,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     // Without a result there is hardly anything to remove, and the refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
-  const end = endOf(job.state, counts, context.offers.of(job).kind.judgedBy);
+  const end = endOf(job.state, counts, context.offers.of(job).kind.statusFrom);
   const now = clock.now();
   const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
@@ -67,10 +67,10 @@ function isEnding(state: JobState): state is (typeof ending)[number] {
 function endOf(
   state: (typeof ending)[number],
   counts: Counts,
-  judgedBy: keyof Counts,
+  statusFrom: keyof Counts,
 ): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
   // Stopped too late: all of it was done.
   const stopped = state === 'terminating' && counts.units.failed > 0;
-  return stopped ? 'terminated' : aggregate(counts[judgedBy].success, counts[judgedBy].failed);
+  return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
 }

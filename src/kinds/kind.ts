@@ -149,7 +149,7 @@ export interface Kind {
    * Whether a job's final status follows from its batches (interface, "Derived variant-sold aggregate") or
    * from its units.
    */
-  readonly judgedBy: 'batches' | 'units';
+  readonly statusFrom: 'batches' | 'units';
   /** Reaction of a submit to an unavailable queue: refund the batches, or refuse the submit with 502. */
   readonly unqueued: 'refund' | 'refuse';
   /** Sequence of the integers that identify its jobs to clients. Absent: jobs are identified by a UUID. */

@@ -3,13 +3,13 @@ import { markets } from '../markets/list.ts';
 import { aJob } from '../store/contract/samples.ts';
 import { kinds } from './list.ts';
 
-const approved = { approval: true, workingHours: true, judgedBy: 'batches' };
+const approved = { approval: true, workingHours: true, statusFrom: 'batches' };
 const bulk = {
   lane: 'bulk',
   approval: false,
   workingHours: false,
   charge: 'submit',
-  judgedBy: 'units',
+  statusFrom: 'units',
   unqueued: 'refund',
   submittedNeeds: [],
 };

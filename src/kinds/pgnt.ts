@@ -16,7 +16,7 @@ export function pgntKind(listings: Listings): Kind {
     approval: true,
     workingHours: true,
     charge: 'submit',
-    judgedBy: 'batches',
+    statusFrom: 'batches',
     unqueued: 'refund',
     plan: (request, _description, market) => planUrls(request, market, listings.page),
     price: 6,

@@ -17,7 +17,7 @@ export function taskKind(tasks: Tasks): Kind {
     approval: false,
     workingHours: false,
     charge: 'submit',
-    judgedBy: 'units',
+    statusFrom: 'units',
     unqueued: 'refund',
     plan: (request, description, market) => planItems(request, description, market, inOrder),
     files: { unit: listingFile },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
 
 // A marketplace is one proto file and two folders, a kind one folder: fixture/ has nothing else.
-const parts = ['src', 'gen', 'proto', 'sandbox', 'gateway', 'deploy', 'docs', 'test'];
+const parts = ['src', 'gen', 'proto', 'sandbox', 'gateway', 'console', 'deploy', 'docs', 'test'];
 const files = [
   'package.json',
   'package-lock.json',
@@ -63,7 +63,7 @@ describe('a seventh marketplace and a ninth kind', () => {
 
   test('are offered by the console', async () => {
     const script =
-      "const { offers } = await import('./gateway/console/src/offers/offers.ts');" +
+      "const { offers } = await import('./console/src/offers/offers.ts');" +
       "console.log(offers.filter(({ market }) => market === 'mktg').map(({ kind }) => kind).join());";
     expect(await run('--input-type=module', '-e', script)).toBe('pdp_bulk,stock_check\n');
   });

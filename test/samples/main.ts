@@ -19,12 +19,12 @@ const entries = (await readManifest(folder)).filter(
   ({ market, page }) => market === (values.market ?? market) && page === (values.page ?? page),
 );
 const skipped = new Map<string, number>();
-const counts = await runFolder(folder, entries, markets, systemClock.now(), (entry, verdict) => {
-  if (verdict.verdict === 'skipped') skipped.set(verdict.why, (skipped.get(verdict.why) ?? 0) + 1);
-  if (verdict.verdict !== 'missed') return;
+const counts = await runFolder(folder, entries, markets, systemClock.now(), (entry, result) => {
+  if (result.result === 'skipped') skipped.set(result.why, (skipped.get(result.why) ?? 0) + 1);
+  if (result.result !== 'missed') return;
   const element = entry.index === undefined ? '' : ` [${entry.index}]`;
   console.log(`${entry.file}${element} (${entry.market} ${entry.page})`);
-  for (const { path, expected, got } of verdict.misses) {
+  for (const { path, expected, got } of result.misses) {
     console.log(`  ${path === '' ? 'outcome' : path}\n    expected ${expected}\n    got      ${got}`);
   }
 });

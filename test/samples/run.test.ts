@@ -48,7 +48,7 @@ function failing(code: FaultCode) {
 }
 
 function run(sample: Partial<Sample>, markets: readonly Market[], body = '{"a":1}') {
-  return runSample({ ...entry, ...sample } as Sample, Buffer.from(body), markets, 0).verdict;
+  return runSample({ ...entry, ...sample } as Sample, Buffer.from(body), markets, 0).result;
 }
 
 describe('bodyOf()', () => {

@@ -11,10 +11,10 @@ import { bodyOf, type Sample } from './manifest.ts';
  * Result of a sample. `skipped`: the market or reader does not exist, or the page has an older form that the
  * reader may refuse.
  */
-export type Verdict =
-  | { verdict: 'held' }
-  | { verdict: 'missed'; misses: Miss[] }
-  | { verdict: 'skipped'; why: string };
+export type SampleResult =
+  | { result: 'held' }
+  | { result: 'missed'; misses: Miss[] }
+  | { result: 'skipped'; why: string };
 
 const readers: Record<Sample['page'], PageName> = {
   product: 'product',
@@ -48,21 +48,26 @@ function asJson(value: Json): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }
 
-function judgeFault(fault: Fault, entry: Sample): Verdict {
+function faultResult(fault: Fault, entry: Sample): SampleResult {
   const name = names[fault.code];
   const got = `fault ${fault.code}: ${fault.message}`;
-  if (entry.outcome === 'fault' && name === entry.fault) return { verdict: 'held' };
-  if (entry.optional && name === 'unreadable') return { verdict: 'skipped', why: `older form, ${got}` };
+  if (entry.outcome === 'fault' && name === entry.fault) return { result: 'held' };
+  if (entry.optional && name === 'unreadable') return { result: 'skipped', why: `older form, ${got}` };
   const expected = entry.outcome === 'fault' ? `fault ${entry.fault}` : `a ${entry.outcome}`;
-  return { verdict: 'missed', misses: [{ path: '', expected, got }] };
+  return { result: 'missed', misses: [{ path: '', expected, got }] };
 }
 
 /** Runs a market's reader on a sample's page and compares the result with the expectations. */
-export function runSample(entry: Sample, bytes: Buffer, markets: readonly Market[], now: number): Verdict {
+export function runSample(
+  entry: Sample,
+  bytes: Buffer,
+  markets: readonly Market[],
+  now: number,
+): SampleResult {
   const market = markets.find(({ name }) => name === entry.market);
-  if (!market) return { verdict: 'skipped', why: `no market ${entry.market}` };
+  if (!market) return { result: 'skipped', why: `no market ${entry.market}` };
   const reader = market.readers[readers[entry.page]];
-  if (!reader) return { verdict: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
+  if (!reader) return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
   const answer: PageAnswer = {
     status: 200,
     headers: { 'content-type': entry.content_type },
@@ -75,14 +80,14 @@ export function runSample(entry: Sample, bytes: Buffer, markets: readonly Market
     root = asJson(extract(reader, answer, entry));
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw new Error(`${entry.file} (${entry.page})`, { cause: thrown });
-    return judgeFault(thrown, entry);
+    return faultResult(thrown, entry);
   }
   if (entry.outcome === 'fault') {
     const got = JSON.stringify(root).slice(0, 200);
-    return { verdict: 'missed', misses: [{ path: '', expected: `fault ${entry.fault}`, got }] };
+    return { result: 'missed', misses: [{ path: '', expected: `fault ${entry.fault}`, got }] };
   }
   const missed = misses(root, entry);
-  return missed.length === 0 ? { verdict: 'held' } : { verdict: 'missed', misses: missed };
+  return missed.length === 0 ? { result: 'held' } : { result: 'missed', misses: missed };
 }
 
 /** Runs every sample of a folder in order, calls `report` with each result, and returns the counts. */
@@ -91,13 +96,13 @@ export async function runFolder(
   entries: readonly Sample[],
   markets: readonly Market[],
   now: number,
-  report: (entry: Sample, verdict: Verdict) => void,
-): Promise<Record<Verdict['verdict'], number>> {
+  report: (entry: Sample, result: SampleResult) => void,
+): Promise<Record<SampleResult['result'], number>> {
   const counts = { held: 0, missed: 0, skipped: 0 };
   for (const entry of entries) {
-    const verdict = runSample(entry, await readFile(join(folder, entry.file)), markets, now);
-    counts[verdict.verdict] += 1;
-    report(entry, verdict);
+    const result = runSample(entry, await readFile(join(folder, entry.file)), markets, now);
+    counts[result.result] += 1;
+    report(entry, result);
   }
   return counts;
 }

@@ -12,7 +12,7 @@ export const getPcBulk: Kind = {
   approval: false,
   workingHours: false,
   charge: 'submit',
-  judgedBy: 'units',
+  statusFrom: 'units',
   unqueued: 'refund',
   sequence: 'task',
   plan,

@@ -11,7 +11,7 @@ export const getPc: Kind = {
   approval: false,
   workingHours: false,
   charge: 'submit',
-  judgedBy: 'units',
+  statusFrom: 'units',
   unqueued: 'refuse',
   sequence: 'task',
   plan,

@@ -13,7 +13,7 @@ export const pdpBulk: Kind = {
   approval: false,
   workingHours: false,
   charge: 'submit',
-  judgedBy: 'units',
+  statusFrom: 'units',
   unqueued: 'refund',
   plan: (request, description, market) => planItems(request, description, market, byRegion),
   price: 5,

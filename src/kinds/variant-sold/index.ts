@@ -12,7 +12,7 @@ export const variantSold: Kind = {
   approval: true,
   workingHours: true,
   charge: 'approval',
-  judgedBy: 'batches',
+  statusFrom: 'batches',
   unqueued: 'refund',
   plan,
   price: 10,

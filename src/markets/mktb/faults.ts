@@ -10,7 +10,7 @@ const throttled = /too many|rate.?limit|throttl|terlalu (?:banyak|sering)/i;
 const trouble =
   /schema|syntax|cannot query|variable|time.?out|deadline|internal|unavailable|upstream|connection|server|overload|temporar|try again|coba lagi|gangguan|panic|unexpected|\beof\b|circuit|context/i;
 
-function judgeErrors(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
+function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | 'page_failed'): Fault {
   const words = errorMessage({ errors }) ?? 'no words';
   const codes = objects(errors).map(({ extensions }) => integer(object(extensions).code));
   const said = (pattern: RegExp) => pattern.test(words);
@@ -51,7 +51,7 @@ export function dataOf(
   const errors = results.flatMap((result) =>
     Array.isArray(result.errors) ? list(result.errors) : text(result.errors) !== null ? [result.errors!] : [],
   );
-  if (errors.length > 0) throw judgeErrors(errors, thing, unknown);
+  if (errors.length > 0) throw errorFault(errors, thing, unknown);
   if (results.some(({ data }) => roots.some((root) => object(data)[root] === null))) {
     throw new Fault(unknown, `the site has no ${thing} to show`);
   }

@@ -14,7 +14,7 @@ export interface Envelope {
 
 const good = /^(?:ok|success)$/i;
 
-function judgeCode(code: number | null, status: string | null, words: string, thing: string): Fault {
+function codeFault(code: number | null, status: string | null, words: string, thing: string): Fault {
   const said = words === '' ? '' : `: ${words}`;
   if (code === 401) return new Fault('page_login', `the site requires a login${said}`);
   if (code === 403) return new Fault('page_blocked', `the site refused${said}`);
@@ -41,7 +41,7 @@ export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
     (code === null && text(root.code) === null) || code === 200 || good.test(text(root.code) ?? '');
   if (!coded || (status !== null && !good.test(status))) {
     const words = [text(root.code), status, own].filter((part) => part !== null).join(' ');
-    throw judgeCode(code, status, words, thing);
+    throw codeFault(code, status, words, thing);
   }
   const data = root.data;
   if (data === null || (isObject(data) && Object.keys(data).length === 0)) {

@@ -69,7 +69,7 @@ const bookBlocks: readonly (readonly [string, string])[] = [
 ];
 
 const originalIds = ['listPrice', 'digital-list-price', 'priceblock_strikeprice'];
-const strikes = [
+const struckPrices = [
   '.a-price[data-a-strike="true"]',
   '.basisPrice .a-price',
   '.priceBlockStrikePriceString',
@@ -161,7 +161,7 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
     .flatMap((id) => allById(page, id))
     .filter((block) => offerKind(block) === chosen.kind);
   for (const block of chosen.block ? [chosen.block, ...blocks] : blocks) {
-    for (const selector of strikes) {
+    for (const selector of struckPrices) {
       const shown = priceText(findAll(block, selector).find((element) => !isUnitPrice(element)));
       if (shown !== null) return shown;
     }
