@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { services } from '../src/contract/services.ts';
 import { originPolicy } from '../src/fetch/policy.ts';
 import { resolveOffers } from '../src/jobs/offers.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
-import { services } from '../src/rpc/services.ts';
 
 /** Returns the text of docs/marketplaces.md. */
 export function marketplacesPage(): string {

@@ -5,7 +5,7 @@ import {
   Step,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { demoJobs } from '../../../src/cli/demo/jobs.ts';
-import { endpointOf } from '../../../src/client/endpoint.ts';
+import { endpointOf } from '../../../src/contract/endpoint.ts';
 import type { Endpoint, Marketplace } from '../table.ts';
 
 /**
