@@ -31,7 +31,7 @@ export function derivedTable(service: DescService): Marketplace {
 }
 
 function endpoint(method: DescMethod, step: Step, body: unknown, job: string): Endpoint {
-  const { path } = endpointOf(method);
+  const { path } = endpointOf(method)!;
   if (step === Step.SUBMIT)
     return { verb: 'POST', path, method, cases: [{ title: 'the sample', body, status: 202 }] };
   return {
