@@ -24,7 +24,7 @@ export interface FieldHistory {
   alarm: { since: number; usual: number } | null;
 }
 
-/** Numbers that an alarm is decided by. */
+/** Values that decide whether an alarm begins or ends. */
 export interface Shares {
   /** Newest pages checked. */
   pages: number;
@@ -58,7 +58,7 @@ const plus = ([pages, absent]: Tally, [more, missing]: Tally): Tally => [pages +
 const sum = (tallies: readonly Tally[]): Tally => tallies.reduce(plus, [0, 0]);
 const shareOf = ([pages, absent]: Tally): number => absent / pages;
 
-/** Returns the numbers that an alarm is decided by. */
+/** Returns the values that decide whether an alarm begins or ends. */
 export function sharesOf({ recent, earlier, alarm }: FieldHistory): Shares {
   const newest = sum(recent);
   const known = earlier[0] >= minPages ? shareOf(earlier) : null;
