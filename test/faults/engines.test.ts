@@ -71,7 +71,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     const refused = await call('GET', `${deployment.url}/v1/mkta/get_pc_bulk/tasks`, deployment.operatorKey);
     expect([refused.status, refused.body]).toMatchObject([503, { detail: 'The service is starting.' }]);
     for (const process of deployment.processes) {
-      const tells = () => /"level":40[^\n]*NATS is not reachable/.test(process.log()) || undefined;
+      const tells = () => /"level":40[^\n]*NATS unreachable/.test(process.log()) || undefined;
       await until(`the ${process.role} says that NATS is missing`, tells, { withinMs: 10_000 });
       const started = () => process.log().match(/^.*"msg":"started".*$/m)?.[0];
       const line = await until(`the ${process.role} has started`, started, { withinMs: 10_000 });
