@@ -6,6 +6,7 @@ import {
   holdYoungGeneration,
   releaseYoungGeneration,
 } from '../../base/young-generation.ts';
+import { addMaintenanceCommands } from './maintenance.ts';
 
 const roles: Readonly<Record<Role, string>> = {
   serve: 'run everything in one process',
@@ -56,20 +57,5 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       const { runEngines } = await import('../../app/engines.ts');
       await runEngines(say);
     });
-  program
-    .command('audit')
-    .description('prove that balances, ledger and jobs agree; exits 1 where they do not')
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const { runAudit } = await import('../../app/audit.ts');
-      process.exitCode = await runAudit(loadConfig(), json === true, say);
-    });
-  program
-    .command('operator-key')
-    .description('create a further key of the first operator, with direct access to the store')
-    .option('--name <name>', 'name of the key', 'recovered')
-    .action(async ({ name }: { name: string }) => {
-      const { recoverOperatorKey } = await import('../../app/operator-key.ts');
-      say(await recoverOperatorKey(loadConfig(), name));
-    });
+  addMaintenanceCommands(program, say);
 }
