@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { startEngines } from '../src/cli/engines.ts';
+import { startEngines } from '../src/app/engines.ts';
 import { measureDisk } from './disk.ts';
 import { measureGrowth } from './growth.ts';
 import { measureIdle } from './idle.ts';

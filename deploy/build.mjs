@@ -14,7 +14,7 @@ await build({
   platform: 'node',
   input: {
     main: 'src/cli/main.ts',
-    'page-worker': 'src/cli/page-worker.ts',
+    'page-worker': 'src/app/page-worker.ts',
     sandbox: 'sandbox/main.ts',
   },
   // UMD modules, which `main` often names, require their parts in a way that no bundler sees.

@@ -12,7 +12,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift'],
   ['src/jobs', 'src/notify'],
   ['src/rpc', 'src/worker', 'src/sweep'],
-  ['src/cli'],
+  ['src/app'],
 ];
 
 /** Within a row: ports speak of the store's documents, kinds of what a market is. */
@@ -28,13 +28,15 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   // A package of its own: it knows the contract, not the service.
   gateway: { imports: ['gen', 'src/contract'], users: ['src/rest'] },
   // The REST interface of this service over the gateway.
-  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract'], users: ['src/cli'] },
+  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract'], users: ['src/app'] },
   // A web page of its own: nothing of the service runs in a browser.
   console: { imports: ['gen', 'src/contract'], users: [] },
   // Fake sites, started as a process of their own. `direct.ts` implements the fetch port for tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // What a caller's program would be: it knows the contract, not the service.
-  'src/client': { imports: ['gen', 'src/contract'], users: ['src/cli'] },
+  'src/client': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
+  // Commands and their output: what runs the service is in src/app.
+  'src/cli': { imports: ['gen', 'src/base', 'src/contract', 'src/client', 'src/app'], users: [] },
 };
 
 /** Folders in which a driver may be imported. */
@@ -66,10 +68,10 @@ export const isKnown = (area: string) => area in apart || rowOf(area) >= 0;
 function mayImport(from: string, file: string): boolean {
   const to = areaOf(file);
   if (from === to) return true;
+  // The version that the program reports.
+  if (file === 'package.json') return from === 'src/app' || from === 'src/cli';
   if (apart[from]) return apart[from].imports.includes(to);
   if (apart[to]) return apart[to].users.includes(from);
-  // The version that the program says it is.
-  if (file === 'package.json') return from === 'src/cli';
   if (neighbours.some(([area, files]) => area === from && files.test(file))) return true;
   return rowOf(to) >= 0 && rowOf(to) < rowOf(from);
 }

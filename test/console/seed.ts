@@ -1,4 +1,4 @@
-import { demoJobs } from '../../src/cli/demo/jobs.ts';
+import { demoJobs } from '../../src/app/demo/jobs.ts';
 import { call, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';

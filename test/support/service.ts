@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Role } from '../../src/cli/serve.ts';
+import type { Role } from '../../src/app/serve.ts';
 import { until, within } from './until.ts';
 
 /** The project's folder. */

@@ -19,8 +19,8 @@ export function addPageCommands(program: Command, say: (line: string) => void): 
     .option('--save <file>', 'where the body goes; by default into the data folder')
     .option('--browser', 'by the browser, whatever the origins file says')
     .action(async (market, kind, id, options: PageFlags) => {
-      const { runFetch } = await import('../page.ts');
-      const { targetOf } = await import('../page/target.ts');
+      const { runFetch } = await import('../../app/page.ts');
+      const { targetOf } = await import('../../app/page/target.ts');
       const isRead = await runFetch(loadConfig(), targetOf(market, kind, id, options.region), options, say);
       process.exitCode = isRead ? 0 : 1;
     });
@@ -30,8 +30,8 @@ export function addPageCommands(program: Command, say: (line: string) => void): 
     .option('--region <id>', 'region, for a market that has several')
     .option('--body <file>', 'the saved body; by default the one that fetch saved last')
     .action(async (market, kind, id, { region, body }: PageFlags) => {
-      const { runExtract } = await import('../page.ts');
-      const { targetOf } = await import('../page/target.ts');
+      const { runExtract } = await import('../../app/page.ts');
+      const { targetOf } = await import('../../app/page/target.ts');
       const isRead = await runExtract(loadConfig(), targetOf(market, kind, id, region), body, say);
       process.exitCode = isRead ? 0 : 1;
     });

@@ -61,9 +61,9 @@ export function pairs(
 /** A count as people read it: "12,345". */
 export const count = (value: number | bigint): string => value.toLocaleString('en-US');
 
-/** So many of something: "1 unit", "2,000 units". */
-export const counted = (value: number, noun: string): string =>
-  `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+/** Formats a count with its noun: "1 unit", "2,000 units". */
+export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
+  `${count(value)} ${value === 1 ? noun : plural}`;
 
 /** A time to the second, UTC; '' for none. */
 export const time = (timestamp: Timestamp | undefined): string =>

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import type { Role } from '../../app/serve.ts';
 import { loadConfig } from '../../base/config.ts';
 import {
   collectGarbageOfStart,
   holdYoungGeneration,
   releaseYoungGeneration,
 } from '../../base/young-generation.ts';
-import type { Role } from '../serve.ts';
+import { addMaintenanceCommands } from './maintenance.ts';
 
 const roles: Readonly<Record<Role, string>> = {
   serve: 'run everything in one process',
@@ -27,8 +28,8 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       .description(description)
       .action(async () => {
         holdYoungGeneration();
-        const { serve } = await import('../serve.ts');
-        const { untilStopped } = await import('../stop.ts');
+        const { serve } = await import('../../app/serve.ts');
+        const { untilStopped } = await import('../../app/stop.ts');
         const service = await serve(loadConfig(), role as Role, say);
         collectGarbageOfStart();
         releaseYoungGeneration();
@@ -42,7 +43,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
     .option('--distributed', 'on MongoDB and JetStream, with separate api and worker processes')
     .option('--market <name>', 'run the jobs of one marketplace only')
     .action(async ({ distributed, market }) => {
-      const { demo } = await import('../demo/demo.ts');
+      const { demo } = await import('../../app/demo/demo.ts');
       process.exitCode = await demo({
         distributed: distributed === true,
         ...(market === undefined ? {} : { market }),
@@ -53,23 +54,8 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
     .command('engines')
     .description('start a local MongoDB and NATS until stopped, and print their addresses')
     .action(async () => {
-      const { runEngines } = await import('../engines.ts');
+      const { runEngines } = await import('../../app/engines.ts');
       await runEngines(say);
     });
-  program
-    .command('audit')
-    .description('prove that balances, ledger and jobs agree; exits 1 where they do not')
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const { runAudit } = await import('../audit.ts');
-      process.exitCode = await runAudit(loadConfig(), json === true, say);
-    });
-  program
-    .command('operator-key')
-    .description('create a further key of the first operator, with direct access to the store')
-    .option('--name <name>', 'name of the key', 'recovered')
-    .action(async ({ name }: { name: string }) => {
-      const { recoverOperatorKey } = await import('../operator-key.ts');
-      say(await recoverOperatorKey(loadConfig(), name));
-    });
+  addMaintenanceCommands(program, say);
 }

@@ -12,8 +12,8 @@ import {
   type Setting,
   SettingSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { driftLines } from '../drift-lines.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
+import { driftLines } from './drift-lines.ts';
 import { type Column, count, jsonLine, plain, table, time } from './print.ts';
 import { deliveryColumns } from './webhook.ts';
 

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import type { Store } from '../store/store.ts';
+import { hasData } from './data-folder.ts';
 import { openFetching } from './fetching.ts';
 import { extractLook, fetchLook } from './page/look.ts';
 import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
@@ -82,7 +82,7 @@ export async function runExtract(
  * of our own that is gone afterwards.
  */
 async function storeFor(config: Config, say: Say): Promise<Store> {
-  if (config.mongoUri !== null || existsSync(join(config.dataDir, 'gleaner.db'))) {
+  if (hasData(config)) {
     const store = await openStore(config);
     try {
       await store.ping();

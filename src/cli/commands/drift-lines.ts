@@ -1,5 +1,5 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { FieldDrift } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { FieldDrift } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 

@@ -10,7 +10,7 @@ const pathOf = (compiled: string, source: string) =>
 /** Modules that the program starts processes with. */
 export const programs = {
   /** The command line. */
-  main: pathOf('./main.js', './main.ts'),
+  main: pathOf('./main.js', '../cli/main.ts'),
   /** A worker process. */
   pageWorker: pathOf('./page-worker.js', './page-worker.ts'),
   /** The fake marketplaces. */

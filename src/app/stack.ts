@@ -6,6 +6,9 @@ import type { Blobs } from '../blobs/blobs.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 
+/** Name of the embedded store's file in the data folder. */
+export const storeFile = 'gleaner.db';
+
 /** The three engines behind their ports, as the configuration chose them. */
 export interface Stack {
   name: 'embedded' | 'distributed';
@@ -54,7 +57,7 @@ export async function openStore(config: Config, cacheBytes?: number): Promise<St
   if (config.mongoUri === null) {
     const { openSqliteStore } = await import('../store/sqlite/open.ts');
     return openSqliteStore({
-      path: join(config.dataDir, 'gleaner.db'),
+      path: join(config.dataDir, storeFile),
       ...(cacheBytes === undefined ? {} : { cacheBytes }),
     });
   }

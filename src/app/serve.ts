@@ -22,6 +22,7 @@ import { routeCore } from '../rpc/routes.ts';
 import { listen } from '../rpc/server.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { compose, type Program } from './compose.ts';
+import { lockData } from './data-folder.ts';
 import { notify } from './notifying.ts';
 import { startReporting } from './reporting.ts';
 import { startWorking, type Working } from './working.ts';
@@ -50,11 +51,19 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts a role. Faults: `unavailable` when a port is taken; engines may be down, work begins once they answer. */
+/**
+ * Starts a role. Engines may be down: work begins once they respond. Faults: `unavailable` when a port is taken.
+ * Throws a ConfigError when another service uses the data folder.
+ */
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const program = await compose(config, role, publicUrl, { readsPages: run.worker && config.workers === 0 });
+  const unlock = role === 'serve' ? await lockData(config) : () => {};
+  const readsPages = run.worker && config.workers === 0;
+  const program = await compose(config, role, publicUrl, { readsPages }).catch((error) => {
+    unlock();
+    throw error;
+  });
   const { context, stack, log, clock } = program;
   const embedded = stack.name === 'embedded';
   if (embedded && role !== 'serve' && role !== 'gateway') {
@@ -76,6 +85,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       context.changes.stop();
       for (const close of closers.reverse()) await close();
       await program.close();
+      unlock();
     },
   };
   try {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { FieldDriftSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { FieldDriftSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { driftLines } from './drift-lines.ts';
 
 test('an alarm is said in words, with the command that shows its example', () => {

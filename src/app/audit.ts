@@ -1,0 +1,15 @@
+import type { Config } from '../base/config.ts';
+import { type Audit, audit } from '../jobs/audit.ts';
+import { openExistingStore } from './data-folder.ts';
+
+export type { Audit };
+
+/** Audits the store, also beside a running service. Throws a ConfigError where there is no data. */
+export async function runAudit(config: Config): Promise<Audit> {
+  const store = await openExistingStore(config);
+  try {
+    return await audit(store);
+  } finally {
+    await store.close();
+  }
+}

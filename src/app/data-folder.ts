@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../base/config.ts';
+import type { Store } from '../store/store.ts';
+import { openStore, storeFile } from './stack.ts';
+
+/** Whether there is a store: on the embedded stack, a data file. */
+export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
+  mongoUri !== null || existsSync(join(dataDir, storeFile));
+
+/** Opens the store of an installation, and creates none. Throws a ConfigError where there is no data. */
+export async function openExistingStore(config: Config): Promise<Store> {
+  demandData(config);
+  return openStore(config);
+}
+
+/**
+ * Locks the data folder of the embedded stack against a second service or a command that writes to it. Returns the
+ * function that releases it. The distributed stack needs no lock. Throws a ConfigError that names the process which
+ * holds the lock.
+ */
+export async function lockData({ mongoUri, dataDir }: Config): Promise<() => void> {
+  if (mongoUri !== null) return () => {};
+  const { lockFolder } = await import('../store/sqlite/lock.ts');
+  const lock = lockFolder(dataDir);
+  if ('release' in lock) return lock.release;
+  const holder = lock.pid === null ? 'another process' : `process ${lock.pid}`;
+  throw new ConfigError(
+    `The data folder ${dataDir} is in use by ${holder}. Stop that process, or set GLEANER_DATA_DIR to another folder.`,
+  );
+}
+
+/** Throws a ConfigError where there is no store. */
+export function demandData(config: Config): void {
+  if (!hasData(config))
+    throw new ConfigError(
+      `No Gleaner data in ${config.dataDir}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.`,
+    );
+}

@@ -1,0 +1,24 @@
+import { createOperatorKey } from '../access/operator.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { demandData, lockData } from './data-folder.ts';
+import { openStore } from './stack.ts';
+
+/**
+ * Creates another key of the first operator directly in the store, for when all keys are lost. Throws a ConfigError
+ * where there is no data, or where a service uses the data folder.
+ */
+export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
+  demandData(config);
+  const release = await lockData(config);
+  try {
+    const store = await openStore(config);
+    try {
+      return await createOperatorKey(store, name, systemClock.now());
+    } finally {
+      await store.close();
+    }
+  } finally {
+    release();
+  }
+}

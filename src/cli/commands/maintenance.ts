@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Audit } from '../../app/audit.ts';
+import { loadConfig } from '../../base/config.ts';
+import { counted } from './print.ts';
+
+/** Adds the commands that work on an installation directly, without its service: `audit` and `operator-key`. */
+export function addMaintenanceCommands(program: Command, say: (line: string) => void): void {
+  program
+    .command('audit')
+    .description('Check that balances, ledger, and jobs agree (exit code 1 if they do not)')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const { runAudit } = await import('../../app/audit.ts');
+      const result = await runAudit(loadConfig());
+      for (const line of json === true ? [JSON.stringify(result)] : auditLines(result)) say(line);
+      process.exitCode = result.problems.length === 0 ? 0 : 1;
+    });
+  program
+    .command('operator-key')
+    .description('Create another key of the first operator directly in the store; stop the service first')
+    .option('--name <name>', 'name of the key', 'recovered')
+    .action(async ({ name }: { name: string }) => {
+      const { recoverOperatorKey } = await import('../../app/operator-key.ts');
+      say(await recoverOperatorKey(loadConfig(), name));
+    });
+}
+
+function auditLines({ accounts, entries, jobs, problems }: Audit): string[] {
+  const result = problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
+  return [
+    ...problems.map((problem) => `PROBLEM  ${problem}`),
+    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}: ${result}.`,
+  ];
+}

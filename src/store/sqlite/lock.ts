@@ -1,0 +1,53 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openPrivateFile, openPrivateFolder } from '../../base/data-dir.ts';
+
+/** Primary result code of SQLite for a file that another connection has locked. */
+const busy = 5;
+
+/** A held lock. */
+export interface FolderLock {
+  release(): void;
+}
+
+/** Result of lockFolder() for a folder that is locked already. */
+export interface FolderHolder {
+  /** Id of the process that holds the lock; null while it has not written it yet. */
+  pid: number | null;
+}
+
+/**
+ * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive lock on the file
+ * `gleaner.lock`: the operating system releases it when the process ends, however it ends. Throws an Error if the
+ * folder cannot be written.
+ */
+export function lockFolder(folder: string): FolderLock | FolderHolder {
+  const path = join(folder, 'gleaner.lock');
+  const pidFile = join(folder, 'gleaner.pid');
+  openPrivateFolder(dirname(path));
+  openPrivateFile(path);
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== busy) throw error;
+    return { pid: readPid(pidFile) };
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    release() {
+      rmSync(pidFile, { force: true });
+      database.close();
+    },
+  };
+}
+
+function readPid(path: string): number | null {
+  try {
+    return Number.parseInt(readFileSync(path, 'utf8'), 10) || null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../src/app/demo/processes.ts';
+import { createService, runCommand, type Service } from '../support/service.ts';
+
+let folder: string;
+let settings: Record<string, string>;
+let service: Service;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-folder-'));
+  settings = {
+    GLEANER_DATA_DIR: join(folder, 'data'),
+    GLEANER_HTTP_PORT: String(await freePort()),
+    GLEANER_GRPC_PORT: String(await freePort()),
+  };
+  service = createService({ role: 'serve', environment: settings });
+});
+afterEach(async () => {
+  await service.kill();
+  await rm(folder, { recursive: true });
+});
+
+describe('a folder without data', () => {
+  test.each([['audit'], ['operator-key']])('is refused by %s, which creates nothing', async (command) => {
+    const { code, stdout, stderr } = await runCommand([command], settings);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toBe(
+      `gleaner: No Gleaner data in ${join(folder, 'data')}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.\n`,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('a data folder in use', () => {
+  test('is refused by a second service and by operator-key, and audited', async () => {
+    await service.start();
+    const inUse = `gleaner: The data folder ${join(folder, 'data')} is in use by process ${service.pid()}. Stop that process, or set GLEANER_DATA_DIR to another folder.\n`;
+    const ports = {
+      GLEANER_HTTP_PORT: String(await freePort()),
+      GLEANER_GRPC_PORT: String(await freePort()),
+    };
+    expect(await runCommand(['serve'], { ...settings, ...ports })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: inUse,
+    });
+    expect(await runCommand(['operator-key'], settings)).toEqual({ code: 2, stdout: '', stderr: inUse });
+    expect(await runCommand(['audit'], settings)).toEqual({
+      code: 0,
+      stdout: 'Checked 1 account, 0 ledger entries, and 0 jobs: no problems found.\n',
+      stderr: '',
+    });
+  });
+
+  test('is free after the service stopped', async () => {
+    await service.start();
+    await service.stop();
+    expect(existsSync(join(folder, 'data', 'gleaner.pid'))).toBe(false);
+    expect(await runCommand(['operator-key'], settings)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('is free after the service was killed', async () => {
+    await service.start();
+    await service.kill();
+    expect(await runCommand(['operator-key'], settings)).toMatchObject({ code: 0, stderr: '' });
+    await service.start();
+  });
+});
