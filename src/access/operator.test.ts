@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { standingClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/clock.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
@@ -15,7 +15,7 @@ beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
   const authenticate = createAuthenticator({
     store,
-    clock: standingClock(now),
+    clock: createManualClock(now),
     log: createLog('silent', 'test'),
   });
   signIn = (key) => authenticate(`Bearer ${key}`);

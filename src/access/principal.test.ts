@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { type StandingClock, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
@@ -14,12 +14,12 @@ const log = createLog('silent', 'test');
 const userId = newId();
 
 let store: Store;
-let clock: StandingClock;
+let clock: ManualClock;
 let bearer: string;
 let keyId: string;
 beforeEach(async () => {
   store = openSqliteStore({ path: ':memory:' });
-  clock = standingClock(Date.UTC(2030, 0, 7));
+  clock = createManualClock(Date.UTC(2030, 0, 7));
   const user = { id: userId, name: 'Ana', email: '', role: 'user' as const, balance: 7 };
   await store.createUser({ ...user, createdAt: clock.now(), suspendedAt: null });
   const request = { userId, role: 'user' as const, name: 'laptop', createdAt: clock.now() };
@@ -44,7 +44,7 @@ test('a key that is revoked, over or not known is refused, and so is everything 
   for (const header of [undefined, null, '', 'Basic YQ==', 'Bearer', 'Bearer gl_unknown', `${bearer} x`]) {
     await expect(authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' });
   }
-  await clock.pass(10 * minute);
+  await clock.advance(10 * minute);
   await expect(authenticate(bearer)).rejects.toThrow('The token has expired.');
   await store.revokeApiKey(keyId, clock.now());
   await expect(authenticate(bearer)).rejects.toThrow('The token has been revoked.');
@@ -72,11 +72,11 @@ test('the last use of a key is kept once a minute by each process', async () => 
   const begin = clock.now();
   await Promise.all(Array.from({ length: 20 }, () => one!(bearer)));
   expect(await lastUsed()).toBe(begin);
-  await clock.pass(minute - 1);
+  await clock.advance(minute - 1);
   await one!(bearer);
   await other!(bearer);
   expect(await lastUsed()).toBe(begin);
-  await clock.pass(1);
+  await clock.advance(1);
   await one!(bearer);
   expect(await lastUsed()).toBe(begin + minute);
   expect(touched).toEqual([begin, begin + minute]);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { ProcessReport } from '../store/operations.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { createServingCount } from './serving-count.ts';
 
 const log = createLog('silent', 'test');
-const clock = standingClock(Date.UTC(2030, 0, 7));
+const clock = createManualClock(Date.UTC(2030, 0, 7));
 
 let store: Store;
 beforeEach(() => {
@@ -46,19 +46,19 @@ test('counts the live processes that serve the core, and keeps the number while 
   for (const [id, role] of Object.entries({ a: 'serve', b: 'api', c: 'core', d: 'worker', e: 'gateway' }))
     await report(id, role);
   const following = serving.follow(stopping.signal);
-  await settled();
+  await flushTasks();
   expect(serving.current()).toBe(3);
   await store.dropProcess('c');
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   expect(serving.current()).toBe(2);
   away = true;
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   expect(serving.current()).toBe(2);
   away = false;
   await report('b', 'api');
-  await clock.pass(20_000);
+  await clock.advance(20_000);
   expect(serving.current()).toBe(1);
-  await clock.pass(60_000);
+  await clock.advance(60_000);
   expect(serving.current()).toBe(1);
   stopping.abort();
   await following;

@@ -1,16 +1,16 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes } from './disk-space.ts';
 import { createLog } from './log.ts';
 
 const log = createLog('silent', 'test');
-let clock: StandingClock;
+let clock: ManualClock;
 let free: number | Error;
 let readings: number;
 beforeEach(() => {
-  clock = standingClock(0);
+  clock = createManualClock(0);
   readings = 0;
 });
 
@@ -41,7 +41,7 @@ describe('createDiskSpace()', () => {
     for (const [bytes, low] of steps) {
       free = bytes;
       expect(await space.isLow(), `${bytes} free`).toBe(low);
-      await clock.pass(5_000);
+      await clock.advance(5_000);
     }
   });
 
@@ -50,9 +50,9 @@ describe('createDiskSpace()', () => {
     free = 5_000;
     await Promise.all([space.isLow(), space.isLow(), space.isLow()]);
     free = 0;
-    await clock.pass(4_999);
+    await clock.advance(4_999);
     expect([await space.isLow(), readings]).toEqual([false, 1]);
-    await clock.pass(1);
+    await clock.advance(1);
     expect([await space.isLow(), readings]).toEqual([true, 2]);
   });
 
@@ -65,7 +65,7 @@ describe('createDiskSpace()', () => {
     ] as const) {
       free = bytes;
       expect(await space.isLow()).toBe(low);
-      await clock.pass(5_000);
+      await clock.advance(5_000);
     }
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/clock.ts';
 import { createLog, type Log } from './log.ts';
 import { createSharedClock } from './shared-clock.ts';
 
@@ -7,7 +7,7 @@ const start = Date.UTC(2030, 0, 7);
 
 /** A shared clock on a host whose own clock is ahead, with a monotonic clock that the test moves. */
 function onHost(aheadMs: number) {
-  const host = standingClock(start + aheadMs);
+  const host = createManualClock(start + aheadMs);
   const state = { monotonic: 5_000, shared: start, roundTripMs: 0, away: false };
   const warnings: unknown[] = [];
   const log = { ...createLog('silent', 'test'), warn: (fields: unknown) => void warnings.push(fields) };
@@ -58,7 +58,7 @@ test('advances with the monotonic clock, whatever the host clock does', async ()
   expect(warnings).toEqual([]);
   state.monotonic += 10_000;
   expect(clock.now()).toBe(start + 10_000);
-  await host.pass(3_600_000);
+  await host.advance(3_600_000);
   expect(clock.now()).toBe(start + 10_000);
 });
 
@@ -83,11 +83,11 @@ test('follows the shared time, and tries again soon while it cannot be read', as
   const stopping = new AbortController();
   state.away = true;
   const following = clock.follow(30_000, stopping.signal);
-  await host.pass(0);
+  await host.advance(0);
   expect(clock.skewMs()).toBe(0);
   state.away = false;
   state.shared -= 5_000;
-  await host.pass(1_000);
+  await host.advance(1_000);
   expect(clock.now()).toBe(start - 5_000);
   stopping.abort(new Error('stop'));
   await following;

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { GleanerError } from './error.ts';
 import { waitForJob } from './wait.ts';
 
@@ -11,7 +11,7 @@ const done = job({ status: 'completed', ended: true });
 
 /** A service that gives one job after the other, and asks that took so long. */
 function service(
-  clock: ReturnType<typeof standingClock>,
+  clock: ReturnType<typeof createManualClock>,
   jobs: readonly Job[],
   takesMs: (waitMs: number) => number,
 ) {
@@ -27,29 +27,29 @@ function service(
 }
 
 test('a service that holds its answers back is asked again at once', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const { ask, asked } = service(clock, [job({}), job({}), job({}), done], (ms) => ms);
   const ended = waitForJob(ask, clock, {});
-  await settled();
-  await clock.pass(120_000);
+  await flushTasks();
+  await clock.advance(120_000);
   expect(await ended).toBe(done);
   expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 30_000, 30_000]);
   expect(asked.map(({ at }) => at)).toEqual([0, 500, 30_500, 60_500]);
 });
 
 test('one that does not is asked less and less often while nothing changes', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const jobs = [...Array(6).fill(job({})), job({ success: 1 }), done];
   const { ask, asked } = service(clock, jobs, () => 0);
   const ended = waitForJob(ask, clock, {});
-  await settled();
-  await clock.pass(120_000);
+  await flushTasks();
+  await clock.advance(120_000);
   expect(await ended).toBe(done);
   expect(asked.map(({ at }) => at)).toEqual([0, 500, 1500, 3500, 7500, 12_500, 17_500, 18_000]);
 });
 
 test('who looks on is told of the first state and of every change, once', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const { ask, asked } = service(
     clock,
     [job({}), job({ success: 1 }), job({ success: 1 }), job({ success: 1, waitingFor: 'mkta/id' }), done],
@@ -59,8 +59,8 @@ test('who looks on is told of the first state and of every change, once', async 
   const ended = waitForJob(ask, clock, {
     onProgress: ({ success, waitingFor, status }) => seen.push([success, waitingFor, status]),
   });
-  await settled();
-  await clock.pass(60_000);
+  await flushTasks();
+  await clock.advance(60_000);
   await ended;
   expect(seen).toEqual([
     [0, '', 'processing'],
@@ -72,17 +72,17 @@ test('who looks on is told of the first state and of every change, once', async 
 });
 
 test('who waits no longer gets the job as it is', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const { ask, asked } = service(clock, [job({ success: 3 })], (ms) => ms);
   const waited = waitForJob(ask, clock, { timeoutMs: 40_000 });
-  await settled();
-  await clock.pass(60_000);
+  await flushTasks();
+  await clock.advance(60_000);
   expect(await waited).toMatchObject({ success: 3, ended: false });
   expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 9_500]);
 });
 
 /** A service that answers once and is away from then on, for so long. */
-const goesAway = (clock: ReturnType<typeof standingClock>, forMs: number) => {
+const goesAway = (clock: ReturnType<typeof createManualClock>, forMs: number) => {
   let answers = 0;
   return async () => {
     if (clock.now() > 0 && clock.now() < forMs) throw new GleanerError({ status: 502, detail: 'away' });
@@ -92,18 +92,18 @@ const goesAway = (clock: ReturnType<typeof standingClock>, forMs: number) => {
 };
 
 test('a service that was there may be away for minutes', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const ended = waitForJob(goesAway(clock, 290_000), clock, {});
-  await settled();
-  await clock.pass(300_000);
+  await flushTasks();
+  await clock.advance(300_000);
   expect(await ended).toBe(done);
 });
 
 test('one that is away for longer, or never was there, is an error', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const failed = expect(waitForJob(goesAway(clock, 400_000), clock, {})).rejects.toThrow('away');
-  await settled();
-  await clock.pass(310_000);
+  await flushTasks();
+  await clock.advance(310_000);
   await failed;
   const never = async () => {
     throw new GleanerError({ status: 0, detail: 'nobody' });
@@ -112,7 +112,7 @@ test('one that is away for longer, or never was there, is an error', async () =>
 });
 
 test('a refusal is an error at once', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   let asked = 0;
   const ask = async () => {
     asked += 1;
@@ -120,19 +120,19 @@ test('a refusal is an error at once', async () => {
     return job({});
   };
   const failed = expect(waitForJob(ask, clock, {})).rejects.toThrow('revoked');
-  await settled();
-  await clock.pass(1_000);
+  await flushTasks();
+  await clock.advance(1_000);
   await failed;
 });
 
 test('a signal ends it', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const stop = new AbortController();
   const { ask } = service(clock, [job({})], () => 0);
   const waited = waitForJob(ask, clock, { signal: stop.signal });
   const failed = expect(waited).rejects.toThrow('enough');
-  await settled();
-  await clock.pass(1_000);
+  await flushTasks();
+  await clock.advance(1_000);
   stop.abort(new Error('enough'));
   await failed;
 });

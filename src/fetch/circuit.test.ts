@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
@@ -19,11 +19,11 @@ const throttled = (waitMs?: number): Verdict => ({
 const timeout: Verdict = { sort: 'failed', reason: 'page_timeout' };
 
 let store: Store;
-let clock: StandingClock;
+let clock: ManualClock;
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
-  clock = standingClock(start);
+  clock = createManualClock(start);
 });
 
 afterEach(() => store.close());
@@ -51,7 +51,7 @@ let pages = 0;
 async function refuse(circuit: Circuit, verdict: Verdict, times: number): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) {
     const until = (await store.findPause(origin)).until;
-    await clock.pass(Math.max(0, until - clock.now()));
+    await clock.advance(Math.max(0, until - clock.now()));
     pages += 1;
     const probe = await circuit.admit(`/refused/${pages}`, 0);
     await circuit.judge(`/refused/${pages}`, verdict, probe);
@@ -86,7 +86,7 @@ describe('what tells of the origin', () => {
   test('a page that is throttled again while others come well does not', async () => {
     const circuit = circuitOf();
     await circuit.judge('/bad', throttled(2_000), false);
-    await clock.pass(2_000);
+    await clock.advance(2_000);
     for (const page of ['/1', '/2', '/3']) await circuit.judge(page, well, false);
     for (let turn = 0; turn < 5; turn += 1) await circuit.judge('/bad', throttled(60_000), false);
     expect(await pausedFor()).toBe(2);
@@ -142,11 +142,11 @@ describe('pauses', () => {
   test('do not add up with ten pages that came well between, nor with ten minutes', async () => {
     const circuit = circuitOf();
     await refuse(circuit, throttled(1_000), 2);
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     for (let page = 0; page < 10; page += 1) await circuit.judge(`/${page}`, well, false);
     expect(await strikes()).toBe(0);
     await refuse(circuit, throttled(1_000), 2);
-    await clock.pass(10 * 60_000 + 1_001);
+    await clock.advance(10 * 60_000 + 1_001);
     await circuit.judge('/late', throttled(1_000), false);
     expect(await strikes()).toBe(1);
   });
@@ -163,9 +163,9 @@ describe('pauses', () => {
     void circuit.pass(4_000).then(() => {
       passed = true;
     });
-    await clock.pass(3_999);
+    await clock.advance(3_999);
     expect(passed).toBe(false);
-    await clock.pass(1);
+    await clock.advance(1);
     expect(passed).toBe(true);
   });
 
@@ -196,7 +196,7 @@ describe('after three pauses in a row', () => {
     const [circuit, other] = [circuitOf(), circuitOf()];
     await refuse(circuit, throttled(1_000), 3);
     other.learn(await store.findPause(origin));
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     return [circuit, other];
   }
 
@@ -219,9 +219,9 @@ describe('after three pauses in a row', () => {
     const [circuit, other] = await opened();
     expect(await circuit.admit('/a', 0)).toBe(true);
     const waiting = other.admit('/b', 5_000);
-    await settled();
+    await flushTasks();
     await circuit.judge('/a', well, true);
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     expect(await waiting).toBe(false);
     expect(await strikes()).toBe(0);
   });
@@ -248,29 +248,29 @@ describe('after three pauses in a row', () => {
   test('one that never ends is given up after a while', async () => {
     const [circuit, other] = await opened();
     expect(await circuit.admit('/a', 0)).toBe(true);
-    await clock.pass(44_000);
+    await clock.advance(44_000);
     await expect(other.admit('/b', 0)).rejects.toMatchObject({ code: 'origin_paused' });
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(await other.admit('/b', 0)).toBe(true);
   });
 
   test('a page that was refused before leaves the try to another page', async () => {
     const [circuit, other] = await opened();
     const bad = circuit.admit(`/refused/${pages}`, 10_000);
-    await settled();
+    await flushTasks();
     expect(await other.admit('/fresh', 0)).toBe(true);
     await other.judge('/fresh', well, true);
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     expect(await bad).toBe(false);
   });
 
   test('a page that was refused before tries the origin itself where no other comes', async () => {
     const [circuit] = await opened();
     const bad = circuit.admit(`/refused/${pages}`, 10_000);
-    await settled();
-    await clock.pass(4_999);
+    await flushTasks();
+    await clock.advance(4_999);
     expect(await store.findPause(origin)).toMatchObject({ probing: false });
-    await clock.pass(1);
+    await clock.advance(1);
     expect(await bad).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/clock.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { rememberManners } from './manners.ts';
@@ -8,7 +8,7 @@ const policy = { concurrency: 2, requestsPerSecond: 5, robots: false };
 
 test('origins are forgotten beyond 1,000, also while they are paused, and their pause is not', async () => {
   const store = openSqliteStore({ path: ':memory:' });
-  const clock = standingClock(Date.UTC(2030, 0, 7));
+  const clock = createManualClock(Date.UTC(2030, 0, 7));
   const all = rememberManners({
     store,
     holder: 'one',

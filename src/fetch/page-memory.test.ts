@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { createPageMemory, type PageMemory } from './page-memory.ts';
 
-let clock: StandingClock;
+let clock: ManualClock;
 let memory: PageMemory;
 beforeEach(() => {
-  clock = standingClock(0);
+  clock = createManualClock(0);
   memory = createPageMemory({ maxBytes: 100, clock });
 });
 
@@ -19,7 +19,7 @@ async function requested(bytes: number, signal?: AbortSignal) {
     },
     () => {},
   );
-  await settled();
+  await flushTasks();
   return state;
 }
 
@@ -30,7 +30,7 @@ describe('createPageMemory()', () => {
     const small = await requested(10);
     expect([first.granted, second.granted, small.granted]).toEqual([true, false, false]);
     first.share.release();
-    await settled();
+    await flushTasks();
     expect([second.granted, small.granted]).toEqual([true, true]);
   });
 
@@ -39,12 +39,12 @@ describe('createPageMemory()', () => {
     const large = await requested(500);
     expect(large.granted).toBe(false);
     small.share.release();
-    await settled();
+    await flushTasks();
     expect(large.granted).toBe(true);
     const next = await requested(1);
     expect(next.granted).toBe(false);
     large.share.release();
-    await settled();
+    await flushTasks();
     expect(next.granted).toBe(true);
   });
 
@@ -52,11 +52,11 @@ describe('createPageMemory()', () => {
     const first = await requested(100);
     const second = await requested(70);
     first.share.shrink(31);
-    await settled();
+    await flushTasks();
     expect(second.granted).toBe(false);
     first.share.shrink(30);
     first.share.shrink(90);
-    await settled();
+    await flushTasks();
     expect(second.granted).toBe(true);
     first.share.release();
     first.share.release();
@@ -70,7 +70,7 @@ describe('createPageMemory()', () => {
     await first.share.reserve(90);
     expect(waiting.granted).toBe(false);
     first.share.release();
-    await settled();
+    await flushTasks();
     expect(waiting.granted).toBe(true);
     other.share.release();
   });
@@ -80,12 +80,12 @@ describe('createPageMemory()', () => {
     const stopping = new AbortController();
     const stopped = await requested(100, stopping.signal);
     const next = await requested(100);
-    await clock.pass(500);
+    await clock.advance(500);
     stopping.abort(new Error('stopped'));
-    await settled();
-    await clock.pass(250);
+    await flushTasks();
+    await clock.advance(250);
     first.share.release();
-    await settled();
+    await flushTasks();
     expect([stopped.granted, next.granted]).toEqual([false, true]);
     expect([first, stopped, next].map(({ share }) => share.waitedMs)).toEqual([0, 500, 750]);
   });

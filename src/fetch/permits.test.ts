@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
@@ -7,13 +7,13 @@ import { createPermits, type Permits, permitLeaseMs } from './permits.ts';
 
 const origin = 'https://origin.example';
 let store: Store;
-let clock: StandingClock;
+let clock: ManualClock;
 let leases: number;
 let away: boolean;
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
-  clock = standingClock(1_000_000);
+  clock = createManualClock(1_000_000);
   leases = 0;
   away = false;
 });
@@ -22,8 +22,8 @@ afterEach(() => store.close());
 
 /** Lets everything begin before time goes on. */
 async function pass(ms: number): Promise<void> {
-  await settled();
-  await clock.pass(ms);
+  await flushTasks();
+  await clock.advance(ms);
 }
 
 /** One process with the permits. */
@@ -92,17 +92,17 @@ describe('one process', () => {
   test('gives back what it no longer uses', async () => {
     const worker = process('a');
     worker.work(100);
-    await settled();
+    await flushTasks();
     expect(await held()).toBe(1);
     await pass(5_000);
     expect(await held()).toBe(0);
-    expect(clock.sleeping()).toBe(0);
+    expect(clock.sleepers()).toBe(0);
   });
 
   test('gives all back when it ends, and sends nothing more', async () => {
     const worker = process('a');
     worker.work(100);
-    await settled();
+    await flushTasks();
     const leave = await worker.enter();
     await pass(200);
     expect(await held()).toBe(2);
@@ -112,7 +112,7 @@ describe('one process', () => {
     await expect(worker.enter()).rejects.toMatchObject({ code: 'unavailable' });
     await pass(3_000);
     expect(await held()).toBe(0);
-    expect(clock.sleeping()).toBe(0);
+    expect(clock.sleepers()).toBe(0);
   });
 
   test('rejects who waits when the store is away, and begins nothing once the lease has ended', async () => {

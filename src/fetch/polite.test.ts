@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
@@ -17,7 +17,7 @@ const shop = 'https://shop.example';
 const start = 1_000_000;
 
 let store: Store;
-let clock: StandingClock;
+let clock: ManualClock;
 /** Requests that were sent: when, and to where. */
 let sent: { at: number; url: string; headers: Record<string, string> }[];
 /** What the sites answer; by address, else to all. */
@@ -88,8 +88,8 @@ async function run<T>(call: Promise<T>): Promise<T> {
     },
   );
   for (let turn = 0; turn < 2_000 && !done; turn += 1) {
-    await settled();
-    if (!done) await clock.pass(50);
+    await flushTasks();
+    if (!done) await clock.advance(50);
   }
   return call;
 }
@@ -99,7 +99,7 @@ const pauseAt = async (place: string) => (await store.findPause(place)).until - 
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
-  clock = standingClock(start);
+  clock = createManualClock(start);
   sent = [];
   replies = {};
   open = 0;
@@ -190,7 +190,7 @@ describe('pages', () => {
     await get(pages, { path: '/' });
     const controller = new AbortController();
     const waiting = pages.visit('mkta', 'id', controller.signal).fetch({ path: '/' });
-    await settled();
+    await flushTasks();
     controller.abort('stop');
     await expect(waiting).rejects.toBe('stop');
     expect(sent).toHaveLength(1);
@@ -379,7 +379,7 @@ describe('a unit', () => {
     const arrived: number[] = [];
     const fetches = visits.map(({ fetch }, at) => fetch({ path: '/' }).then(() => arrived.push(at)));
     const aWhile = async () => {
-      for (let turn = 0; turn < 8; turn += 1) await clock.pass(500);
+      for (let turn = 0; turn < 8; turn += 1) await clock.advance(500);
     };
     await aWhile();
     expect(arrived).toHaveLength(2);

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { startReceiver, type WebhookReceiver } from '../../test/support/receiver.ts';
 import type { ResolveName } from './address.ts';
 import { createPoster, type Poster } from './post.ts';
 
 const never = new AbortController().signal;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 const posters: Poster[] = [];
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -84,7 +84,7 @@ test('an aborted signal ends it at once', async () => {
   const stop = new AbortController();
   const { post } = poster();
   const posted = post(message(receiver.url), stop.signal);
-  await receiver.came(1);
+  await receiver.waitForMessages(1);
   stop.abort(new Error('stopped'));
   await expect(posted).rejects.toThrow('stopped');
   await expect(post(message(receiver.url), stop.signal)).rejects.toThrow('stopped');

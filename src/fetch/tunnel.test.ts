@@ -92,8 +92,8 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     expect((await page({ path: '/a?b=1' })).body.toString()).toBe('GET /a?b=1');
     expect((await page({ path: '/a', method: 'POST', body: '{}' })).body.toString()).toBe('POST /a');
     for (let turn = 0; turn < 10; turn += 1) await page({ path: '/' });
-    expect(proxy.asked.length).toBeLessThanOrEqual(2);
-    expect(proxy.asked[0]).toBe('site.example:80');
+    expect(proxy.targets.length).toBeLessThanOrEqual(2);
+    expect(proxy.targets[0]).toBe('site.example:80');
     expect(seen[0]).toEqual({
       host: 'site.example',
       connection: 'keep-alive',
@@ -129,7 +129,7 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     const fetcher = fetcherThrough([`${scheme}://${proxy.address}`]);
     const page = fetcher.for('mktf', '');
     expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe('GET /safe');
-    expect(proxy.asked).toEqual([`${leadsTo}:443`]);
+    expect(proxy.targets).toEqual([`${leadsTo}:443`]);
     // By HTTP/2, since the site offers it.
     expect(seen[0]).toMatchObject({ ':authority': 'shop.example', ':path': '/safe' });
     expect(sessions.size).toBe(1);
@@ -144,7 +144,7 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mktf', '');
     await page({ origin: 'http://shop.example:8080', path: '/' });
     expect(resolved).toEqual(['shop.example']);
-    expect(proxy.asked).toEqual([`${leadsTo}:8080`]);
+    expect(proxy.targets).toEqual([`${leadsTo}:8080`]);
     expect(seen[0]!.host).toBe('shop.example:8080');
   });
 
@@ -169,18 +169,18 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     await fetcher.for('mktf', '')({ origin: 'http://shop.internal', path: '/' });
     await fetcher.for('mktf', '')({ origin: 'http://[fd00::1]:8080', path: '/' });
     expect(resolved).toEqual([]);
-    expect(proxy.asked[0]).toBe('shop.internal:80');
-    expect(proxy.asked[1]).toMatch(/^(?:\[fd00::1\]|fd0+1):8080$/);
+    expect(proxy.targets[0]).toBe('shop.internal:80');
+    expect(proxy.targets[1]).toMatch(/^(?:\[fd00::1\]|fd0+1):8080$/);
   });
 
   test.each([
-    ['says nothing', 'nothing' as const, 'did not answer in time'],
+    ['replies nothing', 'nothing' as const, 'did not answer in time'],
     ['hangs up', 'end' as const, 'ended the connection'],
     ['speaks something else', Buffer.from('220 mail.example ESMTP\r\n\r\n'), 'does not speak'],
     ['speaks without end', Buffer.alloc(100_000, 5), /no end|login|does not speak/],
-  ])('a proxy that %s is said to have failed', async (_name, says, words) => {
-    const proxy = await started(startProxy({ to: plain, says }));
-    const waitMs = says === 'nothing' ? 100 : 5_000;
+  ])('a proxy that %s is said to have failed', async (_name, replies, words) => {
+    const proxy = await started(startProxy({ to: plain, replies }));
+    const waitMs = replies === 'nothing' ? 100 : 5_000;
     const page = fetcherThrough([`${scheme}://${proxy.address}`], {}, waitMs).for('mkta', 'sg');
     await expect(page({ path: '/' })).rejects.toMatchObject({
       code: 'proxy_failed',
@@ -220,7 +220,7 @@ test.each([
   ['its rules', 2, 'its rules do not allow it'],
 ])('a SOCKS5 proxy’s refusal is told: %s', async (_name, code, words) => {
   const proxy = await started(
-    startSocksProxy({ to: plain, says: Buffer.from([5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }),
+    startSocksProxy({ to: plain, replies: Buffer.from([5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }),
   );
   const page = fetcherThrough([`socks5://${proxy.address}`]).for('mkta', 'sg');
   await expect(page({ path: '/' })).rejects.toMatchObject({

@@ -1,53 +1,53 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { Job, LedgerEntry } from '../store/documents.ts';
 import { audit } from './audit.ts';
 import { cancel } from './cancel.ts';
 import { approve } from './decide.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let job: Job;
 beforeEach(async () => {
-  bench = await openJobs();
-  await bench.startWorker();
-  const userId = await bench.createUser(1_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
-  await approve(bench.context, jobId, newId());
-  job = await bench.reaches(jobId, 'completed');
+  fixture = await openJobFixture();
+  await fixture.startWorker();
+  const userId = await fixture.createUser(1_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  await approve(fixture.context, jobId, newId());
+  job = await fixture.waitForState(jobId, 'completed');
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const post = (entry: Partial<LedgerEntry>) =>
-  bench.context.store.postLedgerEntry({
+  fixture.context.store.postLedgerEntry({
     key: `test:${newId()}`,
     userId: job.userId,
     amount: 1,
     type: 'refund',
     jobId: job.id,
     note: '',
-    createdAt: bench.clock.now(),
+    createdAt: fixture.clock.now(),
     ...entry,
   });
 
 test('says how much it looked at, over more entries than one page', async () => {
-  for (let count = 0; count < 600; count++) await grant(bench.context, job.userId, 1);
-  const result = await audit(bench.context.store);
+  for (let count = 0; count < 600; count++) await grant(fixture.context, job.userId, 1);
+  const result = await audit(fixture.context.store);
   expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, problems: [] });
 });
 
 test('finds nothing wrong with jobs that wait, were rejected or were discarded, and an empty account', async () => {
   const owner = { operatorId: null, reason: '' };
-  const userId = await bench.createUser(100);
-  await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-  const uncharged = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-  await cancel(bench.context, uncharged.jobId, owner);
-  const charged = await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
-  await cancel(bench.context, charged.jobId, owner);
+  const userId = await fixture.createUser(100);
+  await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  const uncharged = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  await cancel(fixture.context, uncharged.jobId, owner);
+  const charged = await fixture.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
+  await cancel(fixture.context, charged.jobId, owner);
   await post({ userId, jobId: 'discarded', type: 'charge', amount: -5 });
   await post({ userId, jobId: 'discarded', amount: 5 });
-  await bench.createUser(0);
-  expect(await audit(bench.context.store)).toMatchObject({ accounts: 3, jobs: 4, problems: [] });
+  await fixture.createUser(0);
+  expect(await audit(fixture.context.store)).toMatchObject({ accounts: 3, jobs: 4, problems: [] });
 });
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
@@ -58,13 +58,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ['an entry of no job', () => post({ jobId: 'nobody' }), /job nobody, which does not exist/],
   [
     'a job that says less than it gave back',
-    () => bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
+    () => fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
     /says 0 refunded, the ledger 10/,
   ],
   [
     'a job that keeps other counts than its batches have',
     () =>
-      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
       }),
     /kept as 10 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -72,7 +72,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of failed units',
     () =>
-      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 9, failed: 0 } },
       }),
     /kept as 9 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -80,7 +80,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of done units',
     () =>
-      bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 8, failed: 1 } },
       }),
     /kept as 8 done \+ 1 failed, the batches say 9 \+ 1/,
@@ -89,42 +89,42 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'a job that gave back what it earned',
     async () => {
       await post({ amount: 5 });
-      await bench.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 15 });
+      await fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 15 });
     },
     /charged 100, earned 90, refunded 15/,
   ],
   [
     'a rejected job that kept its charge',
-    () => bench.context.store.moveJob(job.id, ['completed'], 'rejected', 0),
+    () => fixture.context.store.moveJob(job.id, ['completed'], 'rejected', 0),
     /rejected, charged 100, refunded 10/,
   ],
   [
     'a job that ended without a charge',
     async () => {
-      const userId = await bench.createUser(100);
-      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'failed', 0);
+      const userId = await fixture.createUser(100);
+      const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'failed', 0);
     },
     /costs 20, charged 0/,
   ],
   [
     'a job that ended with work left',
     async () => {
-      const userId = await bench.createUser(100);
-      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'completed', 0);
+      const userId = await fixture.createUser(100);
+      const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'completed', 0);
     },
     /terminal with outstanding batches/,
   ],
 ])('finds %s', async (_what, spoil, expected) => {
-  expect(await bench.problems()).toEqual([]);
+  expect(await fixture.problems()).toEqual([]);
   await spoil();
-  const problems = await bench.problems();
+  const problems = await fixture.problems();
   expect(problems.filter((problem) => expected.test(problem))).toHaveLength(1);
 });
 
 test('finds a balance that is not the sum of its ledger, and a job that lost units', async () => {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const spoiled = {
     ...store,
     async *auditAccounts() {
@@ -143,7 +143,7 @@ test('finds a balance that is not the sum of its ledger, and a job that lost uni
 });
 
 test('finds a balance below 0', async () => {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const spoiled = {
     ...store,
     async *auditAccounts() {

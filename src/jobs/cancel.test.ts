@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { chargeJob } from '../credits/job-credits.ts';
@@ -13,22 +13,22 @@ const operatorId = newId();
 const credits = 5_000;
 const owner = { operatorId: null, reason: '' };
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let userId: string;
 beforeEach(async () => {
-  bench = await openJobs();
-  userId = await bench.createUser(credits);
+  fixture = await openJobFixture();
+  userId = await fixture.createUser(credits);
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 async function submitted(items: number): Promise<string> {
-  return (await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+  return (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 }
 
 /** What the units of a job came to. */
 async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
   const found: (Outcome | undefined)[] = [];
-  for await (const { units, outcomes } of bench.context.store.readBatches(jobId)) {
+  for await (const { units, outcomes } of fixture.context.store.readBatches(jobId)) {
     found.push(...units.map((_unit, at) => outcomes[at]));
   }
   return found;
@@ -36,7 +36,7 @@ async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
 
 /** Ends the first batch of a running job with a result for each unit. */
 async function endFirstBatch(jobId: string): Promise<void> {
-  const { store, clock } = bench.context;
+  const { store, clock } = fixture.context;
   const [batch] = await store.listBatches(jobId);
   await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
@@ -45,7 +45,7 @@ async function endFirstBatch(jobId: string): Promise<void> {
     1,
     Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
     await writeRecords(
-      bench.context,
+      fixture.context,
       `${jobId}/part`,
       new Map(places.map((index) => [index, Buffer.from('{"a":1}')])),
     ),
@@ -62,28 +62,28 @@ describe('a job that waits for approval ends as rejected', () => {
   ])('with the reason: %s', async (reason, by) => {
     const jobId = await submitted(2);
     const { operatorId: decidedBy } = by;
-    expect(await cancel(bench.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
-    expect(await bench.balance(userId)).toBe(credits);
-    expect(await bench.problems()).toEqual([]);
+    expect(await cancel(fixture.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
+    expect(await fixture.balance(userId)).toBe(credits);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('and what it was charged is given back', async () => {
     const urls = ['https://mkta.sg/search?keyword=lamp%20006'];
-    const { jobId } = await bench.submit(userId, 'SubmitSearchItems', { urls });
-    expect(await bench.balance(userId)).toBeLessThan(credits);
-    expect(await cancel(bench.context, jobId, owner)).toMatchObject({ state: 'rejected' });
-    expect(await bench.balance(userId)).toBe(credits);
-    expect(await bench.problems()).toEqual([]);
+    const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
+    expect(await fixture.balance(userId)).toBeLessThan(credits);
+    expect(await cancel(fixture.context, jobId, owner)).toMatchObject({ state: 'rejected' });
+    expect(await fixture.balance(userId)).toBe(credits);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
 describe('of a job that runs', () => {
   test('what is done is kept and paid, the rest is stopped and given back once', async () => {
     const jobId = await submitted(120);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
     const calls = await Promise.allSettled(
-      Array.from({ length: 4 }, () => cancel(bench.context, jobId, { operatorId, reason: 'Wrong items.' })),
+      Array.from({ length: 4 }, () => cancel(fixture.context, jobId, { operatorId, reason: 'Wrong items.' })),
     );
     const done = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     expect(done).toHaveLength(1);
@@ -103,54 +103,58 @@ describe('of a job that runs', () => {
         }),
       ]),
     );
-    expect(await bench.balance(userId)).toBe(credits - 500);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(userId)).toBe(credits - 500);
+    expect(await fixture.problems()).toEqual([]);
     // Clients of the kind know no such word: they are told what came of its batches.
-    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId });
     expect([shown.status, shown.jobStatus]).toEqual(['partial_complete', 'partial_complete']);
   });
 
   test('counts only units that a worker had not ended as not run', async () => {
     const jobId = await submitted(120);
-    await approve(bench.context, jobId, operatorId);
-    const { store, clock } = bench.context;
+    await approve(fixture.context, jobId, operatorId);
+    const { store, clock } = fixture.context;
     const [batch] = await store.listBatches(jobId);
     await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
     const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
     await store.recordOutcomes(batch!.id, 1, { 0: gone }, null);
-    const { counts } = await cancel(bench.context, jobId, owner);
+    const { counts } = await cancel(fixture.context, jobId, owner);
     expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });
 
   test('of which nothing is left to stop everything is done', async () => {
     const jobId = await submitted(2);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
-    expect(await cancel(bench.context, jobId, owner)).toMatchObject({ state: 'completed', refunded: 0 });
-    expect(await bench.problems()).toEqual([]);
+    expect(await cancel(fixture.context, jobId, owner)).toMatchObject({ state: 'completed', refunded: 0 });
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('of which nothing was dispatched everything is given back, and an earlier reason kept', async () => {
     const jobId = await submitted(2);
-    const { store, clock } = bench.context;
+    const { store, clock } = fixture.context;
     const job = (await store.getJob(jobId))!;
     await chargeJob(store, job, clock.now());
     await store.moveJob(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
-    expect(await cancel(bench.context, jobId, owner)).toMatchObject({
+    expect(await cancel(fixture.context, jobId, owner)).toMatchObject({
       state: 'terminated',
       reason: 'Urgent.',
       refunded: 20,
     });
-    expect(await bench.balance(userId)).toBe(credits);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(userId)).toBe(credits);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('a single page is given back', async () => {
-    const { taskId } = await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '61', shopId: '7' });
-    const job = (await bench.context.store.getJobByNumber(taskId))!;
-    await cancel(bench.context, job.id, owner);
-    expect(await bench.balance(userId)).toBe(credits);
-    expect(await bench.read(userId, 'RetrieveGetPc', { taskId })).toMatchObject({
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
+      region: 'sg',
+      itemId: '61',
+      shopId: '7',
+    });
+    const job = (await fixture.context.store.getJobByNumber(taskId))!;
+    await cancel(fixture.context, job.id, owner);
+    expect(await fixture.balance(userId)).toBe(credits);
+    expect(await fixture.read(userId, 'RetrieveGetPc', { taskId })).toMatchObject({
       status: 'failed',
       refunded: 8,
       detail: expect.stringContaining('terminated'),
@@ -162,7 +166,7 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
   'a job that is %s is not stopped',
   async (state) => {
     const jobId = await submitted(1);
-    const { store, clock } = bench.context;
+    const { store, clock } = fixture.context;
     await store.moveJob(jobId, ['awaiting_approval'], state, clock.now(), {
       finishedAt: state === 'completed' ? clock.now() : null,
     });
@@ -171,7 +175,7 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
       approving: 'The job is being started: try again in a moment.',
       completed: 'The job has ended: it is completed.',
     } as Partial<Record<string, string>>;
-    await expect(cancel(bench.context, jobId, owner)).rejects.toMatchObject({
+    await expect(cancel(fixture.context, jobId, owner)).rejects.toMatchObject({
       code: state === 'submitted' ? 'not_found' : 'conflict',
       message: messages[state] ?? 'The job is ending.',
     });
@@ -180,39 +184,39 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
 );
 
 test('an unknown job is not found', async () => {
-  await expect(cancel(bench.context, newId(), owner)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(cancel(fixture.context, newId(), owner)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 describe('a job that changes while it is cancelled', () => {
   /** The context of a process that sees the job as it was for some reads; each try reads it twice. */
   const behind = async (jobId: string, reads: number): Promise<JobContext> => {
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const before = await store.getJob(jobId);
     let left = reads;
     const getJob: typeof store.getJob = async (id) => {
       left -= 1;
       return left >= 0 ? before : store.getJob(id);
     };
-    return { ...bench.context, store: { ...store, getJob } };
+    return { ...fixture.context, store: { ...store, getJob } };
   };
 
   test('is stopped when it was approved between two tries', async () => {
     const jobId = await submitted(2);
     const context = await behind(jobId, 2);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     expect(await cancel(context, jobId, owner)).toMatchObject({ state: 'terminated' });
-    expect(await bench.balance(userId)).toBe(credits);
+    expect(await fixture.balance(userId)).toBe(credits);
   });
 
   test('is a conflict after three tries, and is not stopped', async () => {
     const jobId = await submitted(2);
     const context = await behind(jobId, 5);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     await expect(cancel(context, jobId, owner)).rejects.toMatchObject({
       code: 'conflict',
       message: 'The job changes at this moment: try again.',
     });
-    expect((await bench.context.store.getJob(jobId))?.state).toBe('processing');
+    expect((await fixture.context.store.getJob(jobId))?.state).toBe('processing');
   });
 
   test('is not cancelled when the store fails, and the fault is the store’s', async () => {
@@ -220,7 +224,7 @@ describe('a job that changes while it is cancelled', () => {
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store does not answer.');
     };
-    const context = { ...bench.context, store: { ...bench.context.store, moveJob } };
+    const context = { ...fixture.context, store: { ...fixture.context.store, moveJob } };
     await expect(cancel(context, jobId, owner)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -1,7 +1,7 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
-import { mortal } from '../../test/support/mortal.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { BatchReference, Job, JobState } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
@@ -124,13 +124,13 @@ const courses: Course[] = [
   },
 ];
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let messages: BatchReference[];
 let alive: JobContext;
 beforeEach(() => {
   messages = [];
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** Works off what the queue was given. */
 async function workOff(context: JobContext): Promise<void> {
@@ -140,7 +140,7 @@ async function workOff(context: JobContext): Promise<void> {
 }
 
 async function jobOf(userId: string): Promise<Job | null> {
-  const { items: found } = await bench.context.store.listJobs({ userId }, { limit: 2 });
+  const { items: found } = await fixture.context.store.listJobs({ userId }, { limit: 2 });
   expect(found.length, 'jobs of the user').toBeLessThan(2);
   return found[0] ?? null;
 }
@@ -162,7 +162,7 @@ async function goThrough(course: Course, context: JobContext, userId: string, ke
 async function recover(): Promise<void> {
   messages = [];
   for (let round = 0; round < 3; round++) {
-    await bench.clock.pass(61_000);
+    await fixture.clock.advance(61_000);
     await sweep(alive);
     await workOff(alive);
   }
@@ -170,21 +170,21 @@ async function recover(): Promise<void> {
 
 /** Holds a job that met a death at its `last`-th call to what every job promises; false past its end. */
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
-  const victim = mortal(alive, last, when);
-  const userId = await bench.createUser(credits);
+  const victim = createCrashingProcess(alive, last, when);
+  const userId = await fixture.createUser(credits);
   const key = newId();
-  await Promise.race([goThrough(course, victim.context, userId, key).catch(() => {}), victim.death]);
-  if (!victim.dead()) return false;
+  await Promise.race([goThrough(course, victim.context, userId, key).catch(() => {}), victim.crashed]);
+  if (!victim.isCrashed()) return false;
   await recover();
   await goThrough(course, alive, userId, key);
   await recover();
 
-  const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+  const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
   const job = (await jobOf(userId))!;
   expect(Object.keys(course.ends), where).toContain(job.state);
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
-  expect(await bench.balance(userId), where).toBe(credits - charged + refunded);
+  expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
   expect(await alive.store.hasPending(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
   if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
@@ -193,15 +193,15 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
 
 describe.each(courses)('$name', (course) => {
   test.each(['before', 'after'] as const)('survives a death %s any call to an engine', async (when) => {
-    bench = await openJobs({ approval: course.approval });
+    fixture = await openJobFixture({ approval: course.approval });
     alive = {
-      ...bench.context,
-      queue: { ...bench.context.queue, publish: async (message) => messages.push(message) > 0 },
+      ...fixture.context,
+      queue: { ...fixture.context.queue, publish: async (message) => messages.push(message) > 0 },
     };
     let last = 1;
     while (await survives(course, last, when)) last += 1;
     // A course that is shorter than this was not run.
     expect(last).toBeGreaterThan(10);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });

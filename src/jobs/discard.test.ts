@@ -1,9 +1,9 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findMongo } from '../../test/engines/mongo.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
 import { intercept } from '../../test/support/intercept.ts';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
-import { mortal } from '../../test/support/mortal.ts';
+import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { Job } from '../store/documents.ts';
@@ -43,10 +43,10 @@ const submits = [
 ];
 type Submit = (typeof submits)[number];
 
-let bench: JobsBench;
-afterEach(() => bench.close());
+let fixture: JobFixture;
+afterEach(() => fixture.close());
 const jobsOf = async (userId: string): Promise<Job[]> =>
-  (await bench.context.store.listJobs({ userId }, { limit: 9 })).items;
+  (await fixture.context.store.listJobs({ userId }, { limit: 9 })).items;
 const costOf = (jobs: readonly Job[]) => jobs.reduce((sum, { cost, refunded }) => sum + cost - refunded, 0);
 
 async function send(context: JobContext, { method, request }: Submit, userId: string, key?: string) {
@@ -58,8 +58,8 @@ async function send(context: JobContext, { method, request }: Submit, userId: st
 /** Sweeps as a live process does, long enough for everything that was cut short. */
 async function recover(): Promise<void> {
   for (let round = 0; round < 3; round++) {
-    await bench.clock.pass(61_000);
-    await sweep(bench.context);
+    await fixture.clock.advance(61_000);
+    await sweep(fixture.context);
   }
 }
 
@@ -67,13 +67,13 @@ async function recover(): Promise<void> {
 async function expectNothing(userId: string, where: string): Promise<void> {
   const jobs = await jobsOf(userId);
   for (const job of jobs) expect(job, where).toMatchObject({ state: 'failed', refunded: job.cost });
-  expect(await bench.balance(userId), where).toBe(credits);
+  expect(await fixture.balance(userId), where).toBe(credits);
 }
 
 describe.each(stores)('on $name', ({ open }) => {
   describe.skipIf(open === null).each(submits)('a submit of $name without an idempotency key', (one) => {
     beforeEach(async () => {
-      bench = await openJobs({ approval: one.approval }, open?.());
+      fixture = await openJobFixture({ approval: one.approval }, open?.());
     });
 
     test.each(['before', 'after'] as const)(
@@ -81,9 +81,9 @@ describe.each(stores)('on $name', ({ open }) => {
       async (when) => {
         let failed = 0;
         for (let last = 1; ; last += 1) {
-          const userId = await bench.createUser(credits);
+          const userId = await fixture.createUser(credits);
           let where = '';
-          const context = intercept(bench.context, async ({ number, name }, run) => {
+          const context = intercept(fixture.context, async ({ number, name }, run) => {
             if (number !== last) return run();
             where = `failure ${when} call ${number}, ${name}`;
             if (when === 'after') await run();
@@ -96,10 +96,10 @@ describe.each(stores)('on $name', ({ open }) => {
             failed += 1;
             await expectNothing(userId, where);
           } else await recover();
-          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
         }
         expect(failed).toBeGreaterThan(3);
-        expect(await bench.problems()).toEqual([]);
+        expect(await fixture.problems()).toEqual([]);
       },
     );
 
@@ -108,10 +108,10 @@ describe.each(stores)('on $name', ({ open }) => {
       async (when) => {
         let failed = 0;
         for (let last = 1; ; last += 1) {
-          const userId = await bench.createUser(credits);
+          const userId = await fixture.createUser(credits);
           let where = '';
           let away = true;
-          const context = intercept(bench.context, async ({ number, name }, run) => {
+          const context = intercept(fixture.context, async ({ number, name }, run) => {
             if (number < last || !away) return run();
             where ||= `failure ${when} call ${number}, ${name}`;
             if (when === 'after' && number === last) await run();
@@ -125,10 +125,10 @@ describe.each(stores)('on $name', ({ open }) => {
             failed += 1;
             await expectNothing(userId, where);
           }
-          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
         }
         expect(failed).toBeGreaterThan(3);
-        expect(await bench.problems()).toEqual([]);
+        expect(await fixture.problems()).toEqual([]);
       },
     );
 
@@ -138,19 +138,19 @@ describe.each(stores)('on $name', ({ open }) => {
         let last = 1;
         let discarded = 0;
         for (; ; last += 1) {
-          const userId = await bench.createUser(credits);
-          const victim = mortal(bench.context, last, when);
-          await Promise.race([send(victim.context, one, userId).catch(() => {}), victim.death]);
-          if (!victim.dead()) break;
+          const userId = await fixture.createUser(credits);
+          const victim = createCrashingProcess(fixture.context, last, when);
+          await Promise.race([send(victim.context, one, userId).catch(() => {}), victim.crashed]);
+          if (!victim.isCrashed()) break;
           await recover();
-          const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+          const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
           const jobs = await jobsOf(userId);
           if (jobs.length === 0) discarded += 1;
           for (const { state } of jobs) expect(['submitted', 'discarding'], where).not.toContain(state);
-          expect(await bench.balance(userId), where).toBe(credits - costOf(jobs));
+          expect(await fixture.balance(userId), where).toBe(credits - costOf(jobs));
         }
         expect(discarded).toBeGreaterThan(2);
-        expect(await bench.problems()).toEqual([]);
+        expect(await fixture.problems()).toEqual([]);
       },
     );
 
@@ -159,10 +159,10 @@ describe.each(stores)('on $name', ({ open }) => {
       async (when) => {
         let discarded = 0;
         for (let last = 1; ; last += 1) {
-          const userId = await bench.createUser(credits);
+          const userId = await fixture.createUser(credits);
           const frozen = Promise.withResolvers<string>();
           const thaw = Promise.withResolvers<void>();
-          const context = intercept(bench.context, async ({ number, name }, run) => {
+          const context = intercept(fixture.context, async ({ number, name }, run) => {
             const answer = number === last && when === 'before' ? undefined : await run();
             if (number !== last) return answer;
             frozen.resolve(`frozen at call ${number}, ${when} ${name}`);
@@ -185,77 +185,77 @@ describe.each(stores)('on $name', ({ open }) => {
             await expectNothing(userId, where);
           }
           await recover();
-          expect(await bench.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
+          expect(await fixture.balance(userId), where).toBe(credits - costOf(await jobsOf(userId)));
         }
         expect(discarded).toBeGreaterThan(2);
-        expect(await bench.problems()).toEqual([]);
+        expect(await fixture.problems()).toEqual([]);
       },
     );
   });
 
   describe.skipIf(open === null)('a charge that races an end', () => {
     const start = async () => {
-      bench = await openJobs({ approval: true }, open?.());
+      fixture = await openJobFixture({ approval: true }, open?.());
     };
 
     test('a submit short of credits is accepted once if the sweep charges it after a grant', async () => {
       await start();
-      const userId = await bench.createUser(credits);
+      const userId = await fixture.createUser(credits);
       const [one] = submits;
-      const context = intercept(bench.context, async ({ name }, run) => {
+      const context = intercept(fixture.context, async ({ name }, run) => {
         if (name === 'postLedgerEntry') {
-          await grant(bench.context, userId, -credits);
+          await grant(fixture.context, userId, -credits);
           const refused = await run();
-          await grant(bench.context, userId, credits);
-          await bench.clock.pass(31_000);
-          await sweep(bench.context);
+          await grant(fixture.context, userId, credits);
+          await fixture.clock.advance(31_000);
+          await sweep(fixture.context);
           return refused;
         }
         return run();
       });
       await send(context, one!, userId, 'key');
-      await send(bench.context, one!, userId, 'key');
+      await send(fixture.context, one!, userId, 'key');
       const jobs = await jobsOf(userId);
       expect(jobs.map(({ state }) => state)).toEqual(['awaiting_approval']);
-      expect(await bench.balance(userId)).toBe(credits - jobs[0]!.cost);
-      expect(await bench.problems()).toEqual([]);
+      expect(await fixture.balance(userId)).toBe(credits - jobs[0]!.cost);
+      expect(await fixture.problems()).toEqual([]);
     });
 
     test('an approval that is frozen before its charge charges nothing after a rejection', async () => {
       await start();
-      const userId = await bench.createUser(credits);
-      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
-      const context = intercept(bench.context, async ({ name }, run) => {
+      const userId = await fixture.createUser(credits);
+      const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+      const context = intercept(fixture.context, async ({ name }, run) => {
         if (name === 'postLedgerEntry') {
-          await grant(bench.context, userId, -credits);
-          await bench.clock.pass(31_000);
-          await sweep(bench.context);
-          await reject(bench.context, jobId, newId(), 'No.');
-          await grant(bench.context, userId, credits);
+          await grant(fixture.context, userId, -credits);
+          await fixture.clock.advance(31_000);
+          await sweep(fixture.context);
+          await reject(fixture.context, jobId, newId(), 'No.');
+          await grant(fixture.context, userId, credits);
         }
         return run();
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
-      expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
-      expect(await bench.balance(userId)).toBe(credits);
-      expect(await bench.problems()).toEqual([]);
+      expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
+      expect(await fixture.balance(userId)).toBe(credits);
+      expect(await fixture.problems()).toEqual([]);
     });
 
     test('an approval whose answer is lost is completed once', async () => {
       await start();
-      const userId = await bench.createUser(credits);
-      const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
-      const context = intercept(bench.context, async ({ name }, run) => {
+      const userId = await fixture.createUser(credits);
+      const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+      const context = intercept(fixture.context, async ({ name }, run) => {
         const answer = await run();
         if (name === 'postLedgerEntry') throw new Fault('unavailable', 'The store is away.');
         return answer;
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(approve(bench.context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
+      await expect(approve(fixture.context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
       await recover();
-      expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'processing' });
-      expect(await bench.balance(userId)).toBe(credits - 30);
-      expect(await bench.problems()).toEqual([]);
+      expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'processing' });
+      expect(await fixture.balance(userId)).toBe(credits - 30);
+      expect(await fixture.problems()).toEqual([]);
     });
   });
 });
@@ -264,39 +264,39 @@ describe('a submit without an idempotency key', () => {
   const [, one] = submits;
 
   test('is undone by its own process once the store is back', async () => {
-    bench = await openJobs({ approval: false });
-    const userId = await bench.createUser(credits);
+    fixture = await openJobFixture({ approval: false });
+    const userId = await fixture.createUser(credits);
     let isAway = false;
     let isBack = false;
-    const context = intercept(bench.context, async ({ name }, run) => {
+    const context = intercept(fixture.context, async ({ name }, run) => {
       isAway ||= name === 'moveJob';
       if (isAway && !isBack) throw new Fault('unavailable', 'The store is away.');
       return run();
     });
     await expect(send(context, one!, userId)).rejects.toMatchObject({ code: 'unavailable' });
-    for (let second = 0; second < 3; second += 1) await bench.clock.pass(1_000);
+    for (let second = 0; second < 3; second += 1) await fixture.clock.advance(1_000);
     expect(await jobsOf(userId)).toMatchObject([{ state: 'submitted' }]);
     isBack = true;
-    await bench.clock.pass(1_000);
+    await fixture.clock.advance(1_000);
     expect(await jobsOf(userId)).toEqual([]);
-    expect(await bench.balance(userId)).toBe(credits);
+    expect(await fixture.balance(userId)).toBe(credits);
   });
 
   test('is terminated with a reason if it runs when its caller gets an error', async () => {
-    bench = await openJobs({ approval: false });
-    const userId = await bench.createUser(credits);
+    fixture = await openJobFixture({ approval: false });
+    const userId = await fixture.createUser(credits);
     let failing = true;
-    const context = intercept(bench.context, async ({ name }, run) => {
+    const context = intercept(fixture.context, async ({ name }, run) => {
       const result = await run();
       if (!failing || name !== 'moveJob') return result;
       failing = false;
-      await bench.clock.pass(31_000);
-      await sweep(bench.context);
+      await fixture.clock.advance(31_000);
+      await sweep(fixture.context);
       expect(await jobsOf(userId)).toMatchObject([{ state: 'processing' }]);
       throw new Fault('unavailable', 'The store is away.');
     });
     await expect(send(context, one!, userId)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await jobsOf(userId)).toMatchObject([{ state: 'terminated', reason: 'The submit failed.' }]);
-    expect(await bench.balance(userId)).toBe(credits);
+    expect(await fixture.balance(userId)).toBe(credits);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
@@ -10,55 +10,55 @@ import { dispatch, failUnqueued, isOpen, publish, tryDispatch } from './dispatch
 import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
-/** The bench's clock stands at noon in GMT+8. */
+/** The fixture's clock stands at noon in GMT+8. */
 const workingHours = parseWorkingHours('13:00-14:00+08:00');
-let bench: JobsBench;
+let fixture: JobFixture;
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 test.each([
   ['off', false],
   ['on', true],
 ])('with approval %s, a job outside working hours is processing and waits', async (_, approval) => {
-  bench = await openJobs({ approval, workingHours });
-  const { context, clock } = bench;
-  const user = await bench.createUser(100);
-  const { jobId } = await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(3));
+  fixture = await openJobFixture({ approval, workingHours });
+  const { context, clock } = fixture;
+  const user = await fixture.createUser(100);
+  const { jobId } = await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(3));
   if (approval) await approve(context, jobId, user);
-  await bench.startWorker();
-  const look = () => bench.read(user, 'RetrieveVariantSold', { jobId });
+  await fixture.startWorker();
+  const look = () => fixture.read(user, 'RetrieveVariantSold', { jobId });
 
   await sweep(context);
   expect(await look()).toMatchObject({ status: 'processing', jobStatus: 'pending' });
-  expect(bench.asked()).toEqual([]);
+  expect(fixture.requestedItems()).toEqual([]);
 
-  await clock.pass(hourMs);
+  await clock.advance(hourMs);
   expect(clock.now()).toBe(noon + hourMs);
   await sweep(context);
-  await bench.reaches(jobId, 'completed');
+  await fixture.waitForState(jobId, 'completed');
   expect(await look()).toMatchObject({ status: 'completed', jobStatus: 'completed' });
 });
 
 test('batches dispatched before the end of working hours finish, others wait for the next day', async () => {
-  bench = await openJobs({
+  fixture = await openJobFixture({
     approval: false,
     workingHours: parseWorkingHours('08:00-12:30+08:00'),
     jobWindow: 1,
   });
-  const { context, clock } = bench;
-  const user = await bench.createUser(2_000);
-  const { jobId } = await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(60));
-  await clock.pass(hourMs);
-  await bench.startWorker();
-  const look = () => bench.read(user, 'RetrieveVariantSold', { jobId });
+  const { context, clock } = fixture;
+  const user = await fixture.createUser(2_000);
+  const { jobId } = await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(60));
+  await clock.advance(hourMs);
+  await fixture.startWorker();
+  const look = () => fixture.read(user, 'RetrieveVariantSold', { jobId });
 
-  await bench.comesTrue('one batch is done', async () => (await look()).progress.startsWith('1/2'));
+  await fixture.eventually('one batch is done', async () => (await look()).progress.startsWith('1/2'));
   await sweep(context);
   expect(await look()).toMatchObject({ status: 'processing', progress: '1/2 batches complete' });
 
-  await clock.pass(20 * hourMs);
+  await clock.advance(20 * hourMs);
   await sweep(context);
-  await bench.reaches(jobId, 'completed');
+  await fixture.waitForState(jobId, 'completed');
 });
 
 describe('batches that are put off', () => {
@@ -66,8 +66,8 @@ describe('batches that are put off', () => {
 
   /** A running job whose first batches, so many, are put off, and others wait; gives what is queued next. */
   async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
-    bench = await openJobs({ jobWindow });
-    const { store } = bench.context;
+    fixture = await openJobFixture({ jobWindow });
+    const { store } = fixture.context;
     const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing', region: '' } as const;
     const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
     const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
@@ -76,7 +76,7 @@ describe('batches that are put off', () => {
       await store.claimBatch(batchId, 0, noon, noon + minuteMs);
       await store.releaseBatch(batchId, 1, noon + minuteMs);
     }
-    await dispatch(bench.context, job);
+    await dispatch(fixture.context, job);
     const listed = await store.listBatches(job.id);
     return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
   }
@@ -87,9 +87,9 @@ describe('batches that are put off', () => {
 
   test('are no more of a region than a window holds, while other regions go on', async () => {
     expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th', 'id', 'id'], 2, 2)).toEqual([3, 5, 6]);
-    await bench.close();
+    await fixture.close();
     expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th'], 2, 2)).toEqual([3, 5]);
-    await bench.close();
+    await fixture.close();
     expect(await nextOf(['sg', 'sg', 'sg', 'sg'], 2, 2)).toEqual([]);
   });
 
@@ -98,12 +98,12 @@ describe('batches that are put off', () => {
   });
 
   test('of a blocked region do not keep the others of the job waiting, and go on when they may', async () => {
-    bench = await openJobs({ jobWindow: 2 });
-    const { context, clock } = bench;
+    fixture = await openJobFixture({ jobWindow: 2 });
+    const { context, clock } = fixture;
     const rows = plainIds(120).map((item, at) => ({ item: `${item}`, region: at < 100 ? 'sg' : 'id' }));
     const isBlocked = (item: string) => rows.find((row) => row.item === item)!.region === 'sg';
     const read: string[] = [];
-    bench.between((fetch, item) => async (request) => {
+    fixture.wrapFetch((fetch, item) => async (request) => {
       const ms = noon + 5 * minuteMs - clock.now();
       if (ms > 0 && isBlocked(item)) {
         throw new Fault('origin_paused', 'mkta/sg: blocked (page_blocked)', { retryAfterMs: ms });
@@ -111,34 +111,34 @@ describe('batches that are put off', () => {
       read.push(item);
       return fetch(request);
     });
-    const user = await bench.createUser(2_000);
+    const user = await fixture.createUser(2_000);
     const lines = rows.map(({ region, item }) => `${region},7,${item}\n`);
     const file = Buffer.from(`region,shop_id,item_id\n${lines.join('')}`).toString('base64');
-    const { taskId } = await bench.submit(user, 'SubmitGetPcBulk', {
+    const { taskId } = await fixture.submit(user, 'SubmitGetPcBulk', {
       file,
       rescrape: true,
       resultFormat: 'jsonl',
     });
     const { id } = (await context.store.getJobByNumber(taskId))!;
-    await bench.startWorker();
-    await bench.comesTrue('the other region is read', async () => {
+    await fixture.startWorker();
+    await fixture.eventually('the other region is read', async () => {
       const { byRegion, putOff } = await context.store.countInFlight(id, clock.now());
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
       return (await context.store.countJob(id)).units.success === 20;
     });
     expect(read.some(isBlocked)).toBe(false);
-    for (let minute = 0; minute < 5; minute += 1) await clock.pass(minuteMs);
-    await bench.reaches(id, 'completed');
+    for (let minute = 0; minute < 5; minute += 1) await clock.advance(minuteMs);
+    await fixture.waitForState(id, 'completed');
     expect(read.toSorted()).toEqual(rows.map(({ item }) => item).toSorted());
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
 /** A running job of batches in one region, some of them queued. */
 async function running(batchCount: number, queued: number, jobWindow: number) {
-  bench = await openJobs({ jobWindow });
-  const { store } = bench.context;
+  fixture = await openJobFixture({ jobWindow });
+  const { store } = fixture.context;
   const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing' } as const;
   const job = aJob({ ...fields, totalBatches: batchCount, totalUnits: batchCount });
   const batches = Array.from({ length: batchCount }, (_, seq) =>
@@ -155,26 +155,26 @@ describe('dispatch()', () => {
     [0, 8],
   ])('fills a window of 8 once a quarter of it is free: %i under way become %i', async (before, after) => {
     const { job } = await running(12, before, 8);
-    expect(await dispatch(bench.context, job)).toBe('dispatched');
-    expect((await bench.context.store.countInFlight(job.id, noon)).batches).toBe(after);
+    expect(await dispatch(fixture.context, job)).toBe('dispatched');
+    expect((await fixture.context.store.countInFlight(job.id, noon)).batches).toBe(after);
   });
 
   test('starts an approved job, and keeps the start of a running one', async () => {
     const { job } = await running(2, 0, 1);
-    const { store } = bench.context;
-    await dispatch(bench.context, job);
+    const { store } = fixture.context;
+    await dispatch(fixture.context, job);
     expect(await store.getJob(job.id)).toEqual(job);
     const approved = await store.moveJob(job.id, ['processing'], 'approved', noon);
-    await dispatch(bench.context, approved!);
+    await dispatch(fixture.context, approved!);
     expect(await store.getJob(job.id)).toMatchObject({ state: 'processing', startedAt: noon });
   });
 
   test('queues nothing outside working hours', async () => {
-    bench = await openJobs({ workingHours });
+    fixture = await openJobFixture({ workingHours });
     const job = aJob({ market: 'mkta', kind: 'variant_sold', state: 'processing' });
-    await bench.context.store.createJob(job, [aBatch(job, 0, units(1))]);
-    expect(await dispatch(bench.context, job)).toBe('closed');
-    expect(await bench.context.store.listBatches(job.id)).toMatchObject([{ state: 'waiting' }]);
+    await fixture.context.store.createJob(job, [aBatch(job, 0, units(1))]);
+    expect(await dispatch(fixture.context, job)).toBe('closed');
+    expect(await fixture.context.store.listBatches(job.id)).toMatchObject([{ state: 'waiting' }]);
   });
 
   test.each([
@@ -186,7 +186,7 @@ describe('dispatch()', () => {
     ['not for a region of a full window', { region: '', regions: ['sg', 'id'], queued: 4, writes: 2 }],
   ])('writes to the store %s', async (_when, { region, regions, queued, writes }) => {
     const { job } = await running(8, queued, 4);
-    const { context } = bench;
+    const { context } = fixture;
     const offer = context.offers.of(job);
     context.offers = { ...context.offers, of: () => ({ ...offer, market: { ...offer.market, regions } }) };
     context.pages = { ...context.pages, concurrency: () => 1 };
@@ -206,7 +206,7 @@ describe('dispatch()', () => {
 
 test('failUnqueued() fails waiting and queued batches with not_queued, unless the queue answers', async () => {
   const { job } = await running(2, 1, 4);
-  const { context } = bench;
+  const { context } = fixture;
   const { store, queue } = context;
   expect(await failUnqueued(context, job)).toBe(job);
   const stateOf = async () => (await store.listBatches(job.id)).map(({ state }) => state);
@@ -225,16 +225,16 @@ describe('publish()', () => {
     [3, 'unqueued'],
   ] as const)('with %i of 3 refused is %s, and those wait 5 seconds', async (refused, result) => {
     const { job, references } = await running(3, 3, 4);
-    const { store, queue } = bench.context;
+    const { store, queue } = fixture.context;
     const wrong = new Set(references.slice(0, refused).map(({ batchId }) => batchId));
-    bench.context.queue = {
+    fixture.context.queue = {
       ...queue,
       publish: async ({ batchId }) => {
         if (wrong.has(batchId)) throw new Fault('unavailable', 'refused');
         return true;
       },
     };
-    expect(await publish(bench.context, references)).toBe(result);
+    expect(await publish(fixture.context, references)).toBe(result);
     for (const { id, state, notBefore } of await Array.fromAsync(store.readBatches(job.id))) {
       const waits = { state: 'waiting', notBefore: noon + 5_000 };
       expect({ state, notBefore }).toEqual(wrong.has(id) ? waits : { state: 'queued', notBefore: null });
@@ -245,25 +245,25 @@ describe('publish()', () => {
 test('tryDispatch() leaves an error of the store to the sweep', async () => {
   const { job } = await running(1, 0, 1);
   const countInFlight = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-  const store = { ...bench.context.store, countInFlight };
-  expect(await tryDispatch({ ...bench.context, store }, job)).toBe('deferred');
-  expect(await tryDispatch(bench.context, job)).toBe('dispatched');
+  const store = { ...fixture.context.store, countInFlight };
+  expect(await tryDispatch({ ...fixture.context, store }, job)).toBe('deferred');
+  expect(await tryDispatch(fixture.context, job)).toBe('dispatched');
 });
 
 test('isOpen() is about kinds that wait for working hours', async () => {
-  bench = await openJobs({ workingHours });
-  const open = (kind: string) => isOpen(bench.context, aJob({ market: 'mkta', kind }));
+  fixture = await openJobFixture({ workingHours });
+  const open = (kind: string) => isOpen(fixture.context, aJob({ market: 'mkta', kind }));
   expect([open('variant_sold'), open('get_pc')]).toEqual([false, true]);
-  await bench.clock.pass(hourMs);
+  await fixture.clock.advance(hourMs);
   expect([open('variant_sold'), open('get_pc')]).toEqual([true, true]);
-  bench.context.settings.workingHours = null;
-  await bench.clock.pass(2 * hourMs);
+  fixture.context.settings.workingHours = null;
+  await fixture.clock.advance(2 * hourMs);
   expect(open('variant_sold')).toBe(true);
 });
 
 test('what could not be queued is refunded once, also when another process ends the job meanwhile', async () => {
-  bench = await openJobs();
-  const { context } = bench;
+  fixture = await openJobFixture();
+  const { context } = fixture;
   const { store } = context;
   const down = async () => {
     throw new Fault('unavailable', 'The queue does not answer.');
@@ -277,11 +277,11 @@ test('what could not be queued is refunded once, also when another process ends 
       return ended;
     },
   };
-  const user = await bench.createUser(100);
+  const user = await fixture.createUser(100);
   const file = Buffer.from('region,shop_id,item_id\nsg,7,1\nsg,7,2\n').toString('base64');
-  expect(await bench.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({ cost: 16, refunded: 16 });
-  expect(await bench.balance(user)).toBe(100);
-  expect(await bench.problems()).toEqual([]);
+  expect(await fixture.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({ cost: 16, refunded: 16 });
+  expect(await fixture.balance(user)).toBe(100);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 test.each([
@@ -291,8 +291,8 @@ test.each([
 ])(
   'with a concurrency of %d and a setting of %d, %d batches of a job are in flight',
   async (concurrency, jobWindow, expected) => {
-    bench = await openJobs({ jobWindow });
-    const { context } = bench;
+    fixture = await openJobFixture({ jobWindow });
+    const { context } = fixture;
     context.pages = { ...context.pages, concurrency: () => concurrency };
     const job = aJob({
       market: 'mkta',

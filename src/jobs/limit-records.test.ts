@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { aMarket } from '../../test/support/market.ts';
+import { createTestMarket } from '../../test/support/market.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import { limitRecords } from './limit-records.ts';
 
-const market = aMarket({ name: 'mktf', limits: { unitRecords: 250 } });
+const market = createTestMarket({ name: 'mktf', limits: { unitRecords: 250 } });
 
 /** A listing of pages of 100, and how many it was asked for. */
 function listing(pages: number) {

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import { listProgress, type ProgressPoint } from './progress.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs();
-  return () => bench.close();
+  fixture = await openJobFixture();
+  return () => fixture.close();
 });
 
 /** Progress of a job with batches of two units each, as their fields say. */
@@ -15,7 +15,7 @@ async function progress(
   batches: readonly Partial<Batch>[],
   fields: Partial<Job> = {},
 ): Promise<ProgressPoint[]> {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const totals = { totalBatches: batches.length, totalUnits: batches.length * 2 };
   const job = aJob({
     state: 'processing',
@@ -28,7 +28,7 @@ async function progress(
     job,
     batches.map((its, seq) => aBatch(job, seq, units(2), its)),
   );
-  return listProgress(bench.context, job);
+  return listProgress(fixture.context, job);
 }
 
 const done = (endedAt: number | null, success = 2): Partial<Batch> => ({

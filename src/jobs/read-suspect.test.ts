@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { settled } from '../../test/support/clock.ts';
-import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import { flushTasks } from '../../test/support/clock.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { aBatch, aJob } from '../store/contract/samples.ts';
 import type { Batch, Outcome } from '../store/documents.ts';
@@ -14,19 +14,19 @@ const hourMs = 3_600_000;
 const ids = plainIds(5).map(String);
 const [first, second] = ids as [string, string];
 
-let bench: JobsBench;
+let fixture: JobFixture;
 /** Faults of pages by item. */
 let faults: Map<string, Error>;
 beforeEach(async () => {
-  bench = await openJobs();
+  fixture = await openJobFixture();
   faults = new Map();
-  bench.between((fetch, item) => async (request) => {
+  fixture.wrapFetch((fetch, item) => async (request) => {
     const fault = faults.get(item);
     if (fault) throw fault;
     return fetch(request);
   });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const paused = (retryAfterMs: number) => new Fault('origin_paused', 'mkta/sg: blocked', { retryAfterMs });
 const failed = (code: 'work_abandoned' | 'page_not_found'): Outcome => ({
@@ -37,7 +37,7 @@ const failed = (code: 'work_abandoned' | 'page_not_found'): Outcome => ({
 
 /** A claimed batch of one or more pages. */
 async function claimed(count: number, fields: Partial<Batch> = {}) {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const job = aJob({ kind: 'get_pc_bulk', state: 'processing', region: 'sg', totalUnits: count });
   const units = ids
     .slice(0, count)
@@ -54,8 +54,8 @@ function read(
   waited: BatchWait | null = null,
   signal = never,
 ) {
-  const writer = createBatchWriter(bench.context, job, batch, waited, signal);
-  return readSuspect(bench.context, job, batch, writer, waited, signal);
+  const writer = createBatchWriter(fixture.context, job, batch, waited, signal);
+  return readSuspect(fixture.context, job, batch, writer, waited, signal);
 }
 
 const waitSince = (since: number, tries = {}): BatchWait => ({
@@ -135,7 +135,7 @@ describe('readSuspect()', () => {
     const one = await claimed(1);
     one.batch.attempt -= 1;
     expect(await read(one)).toBeNull();
-    expect(bench.asked()).toEqual([]);
+    expect(fixture.requestedItems()).toEqual([]);
   });
 
   test.each([
@@ -150,7 +150,7 @@ describe('readSuspect()', () => {
 
   test('does not count a start that an orderly stop ended', async () => {
     const stopping = new AbortController();
-    bench.between(() => () => {
+    fixture.wrapFetch(() => () => {
       stopping.abort(new Error('stopping'));
       return Promise.reject(stopping.signal.reason);
     });
@@ -161,13 +161,13 @@ describe('readSuspect()', () => {
 
   test('reads one unit at a time, also of two batches', async () => {
     const held = Promise.withResolvers<void>();
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       await held.promise;
       return fetch(request);
     });
     const reading = [read(await claimed(2)), read(await claimed(2))];
-    await settled();
-    expect(bench.asked()).toHaveLength(1);
+    await flushTasks();
+    expect(fixture.requestedItems()).toHaveLength(1);
     held.resolve();
     expect(await Promise.all(reading)).toEqual([{ wait: null }, { wait: null }]);
   });

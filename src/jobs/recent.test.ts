@@ -1,18 +1,18 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { sweep } from '../sweep/sweep.ts';
 
 const hour = 3_600_000;
-let bench: JobsBench;
+let fixture: JobFixture;
 let userId: string;
 beforeEach(async () => {
-  bench = await openJobs();
-  userId = await bench.createUser(10_000);
-  await bench.startWorker();
-  return () => bench.close();
+  fixture = await openJobFixture();
+  userId = await fixture.createUser(10_000);
+  await fixture.startWorker();
+  return () => fixture.close();
 });
-afterEach(async () => expect(await bench.problems()).toEqual([]));
+afterEach(async () => expect(await fixture.problems()).toEqual([]));
 
 interface Line {
   item_id: string;
@@ -26,28 +26,35 @@ async function crawl(
   rescrape: boolean,
   everyMs = 0,
 ): Promise<{ lines: Line[]; asked: string[] }> {
-  const before = bench.asked().length;
+  const before = fixture.requestedItems().length;
   const file = Buffer.from(`region,shop_id,item_id\n${rows.join('\n')}\n`).toString('base64');
-  const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', { file, rescrape, resultFormat: 'jsonl' });
-  const { id } = (await bench.context.store.getJobByNumber(taskId))!;
-  await bench.comesTrue('the task ends', async () => {
-    await bench.clock.pass(everyMs);
-    return (await bench.context.store.getJob(id))!.finishedAt !== null;
+  const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', {
+    file,
+    rescrape,
+    resultFormat: 'jsonl',
   });
-  const job = await bench.reaches(id, 'completed', 'partial_complete', 'failed');
-  const lines = (await text(await bench.context.blobs.read(job.file!.path))).trim().split('\n');
-  return { lines: lines.map((line) => JSON.parse(line) as Line), asked: bench.asked().slice(before) };
+  const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+  await fixture.eventually('the task ends', async () => {
+    await fixture.clock.advance(everyMs);
+    return (await fixture.context.store.getJob(id))!.finishedAt !== null;
+  });
+  const job = await fixture.waitForState(id, 'completed', 'partial_complete', 'failed');
+  const lines = (await text(await fixture.context.blobs.read(job.file!.path))).trim().split('\n');
+  return {
+    lines: lines.map((line) => JSON.parse(line) as Line),
+    asked: fixture.requestedItems().slice(before),
+  };
 }
 
 const collected = ({ lines }: { lines: Line[] }) => lines.map(({ response }) => response?.collected_at);
-const seconds = () => Math.floor(bench.clock.now() / 1000);
+const seconds = () => Math.floor(fixture.clock.now() / 1000);
 
 describe('a task that is content with a recent page', () => {
   test('gets it with the time it was crawled at, and the origin is not asked', async () => {
     const time = seconds();
     const first = await crawl(['sg,7,20101', 'sg,7,20104'], false);
     expect(first.asked).toEqual(['20101', '20104']);
-    await bench.clock.pass(23 * hour);
+    await fixture.clock.advance(23 * hour);
     const second = await crawl(['sg,7,20104', 'sg,7,20101', 'sg,7,20103'], false);
     expect(second.asked).toEqual(['20103']);
     expect(collected(second).slice(0, 2)).toEqual([time, time]);
@@ -58,10 +65,10 @@ describe('a task that is content with a recent page', () => {
 
   test('gets a fresh one when it is too old, or of another region or shop', async () => {
     await crawl(['sg,7,20101'], false);
-    await bench.clock.pass(23 * hour);
+    await fixture.clock.advance(23 * hour);
     const other = await crawl(['my,7,20101', 'sg,8,20101'], false);
     expect(other.asked).toEqual(['20101', '20101']);
-    await bench.clock.pass(2 * hour);
+    await fixture.clock.advance(2 * hour);
     const time = seconds();
     const late = await crawl(['sg,7,20101'], false);
     expect(late.asked).toEqual(['20101']);
@@ -69,22 +76,22 @@ describe('a task that is content with a recent page', () => {
   });
 
   test('gets the page of a single task, too', async () => {
-    const { taskId } = await bench.submit(userId, 'SubmitGetPc', {
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
       region: 'sg',
       itemId: '20101',
       shopId: '7',
     });
-    await bench.reaches((await bench.context.store.getJobByNumber(taskId))!.id, 'completed');
+    await fixture.waitForState((await fixture.context.store.getJobByNumber(taskId))!.id, 'completed');
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual([]);
   });
 });
 
 test('a task that wants fresh pages gets them, and later ones are served those', async () => {
   await crawl(['sg,7,20101'], false);
-  await bench.clock.pass(2 * hour);
+  await fixture.clock.advance(2 * hour);
   const time = seconds();
   expect((await crawl(['sg,7,20101'], true)).asked).toEqual(['20101']);
-  await bench.clock.pass(hour);
+  await fixture.clock.advance(hour);
   const served = await crawl(['sg,7,20101'], false);
   expect(served.asked).toEqual([]);
   expect(collected(served)[0]).toBeGreaterThanOrEqual(time);
@@ -117,7 +124,7 @@ describe('no task gets', () => {
 
   test('and no such page takes the place of a whole one', async () => {
     await crawl(['sg,7,20101'], false);
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       const answer = await fetch(request);
       const body = answer.body
         .toString()
@@ -131,7 +138,7 @@ describe('no task gets', () => {
   });
 
   test('a page that is larger than what is kept', async () => {
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       const answer = await fetch(request);
       const body = answer.body.toString().replace('"bff_meta":null', `"bff_meta":"${'x'.repeat(1_100_000)}"`);
       return { ...answer, body: Buffer.from(body) };
@@ -144,11 +151,11 @@ describe('no task gets', () => {
 test('old pages are swept away', async () => {
   await crawl(['sg,7,20101'], false);
   const key = 'mkta/sg/7/20101';
-  expect(await bench.context.store.findCrawl(key, 0)).not.toBeNull();
-  await bench.clock.pass(23 * hour);
-  await sweep(bench.context);
-  expect(await bench.context.store.findCrawl(key, 0)).not.toBeNull();
-  await bench.clock.pass(2 * hour);
-  await sweep(bench.context);
-  expect(await bench.context.store.findCrawl(key, 0)).toBeNull();
+  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  await fixture.clock.advance(23 * hour);
+  await sweep(fixture.context);
+  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  await fixture.clock.advance(2 * hour);
+  await sweep(fixture.context);
+  expect(await fixture.context.store.findCrawl(key, 0)).toBeNull();
 });

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { grant, type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
-import { mortal } from '../../test/support/mortal.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
+import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
@@ -18,19 +18,19 @@ const { retryJob } = JobService.method;
 const operatorId = newId();
 const credits = 5_000;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let userId: string;
 /** Items that are not to be found for now. */
 let hidden: Set<string>;
 
-async function open(changes: Parameters<typeof openJobs>[0] = {}): Promise<void> {
-  bench = await openJobs(changes);
+async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise<void> {
+  fixture = await openJobFixture(changes);
   hidden = new Set();
-  bench.between((fetch, itemId) => (request) => {
+  fixture.wrapFetch((fetch, itemId) => (request) => {
     if (hidden.has(itemId)) throw new Fault('page_not_found', 'Not now.');
     return fetch(request);
   });
-  userId = await bench.createUser(credits);
+  userId = await fixture.createUser(credits);
 }
 
 /** Asks for a retry as the service does; gives the new job's id. */
@@ -38,7 +38,7 @@ async function again(
   jobId: string,
   by: { key?: string; approvedBy?: string; context?: JobContext } = {},
 ): Promise<string> {
-  const { key, approvedBy = null, context = bench.context } = by;
+  const { key, approvedBy = null, context = fixture.context } = by;
   const source = (await context.store.getJob(jobId))!;
   const submitter = { userId: approvedBy ?? source.userId, idempotencyKey: key };
   const request = create(retryJob.input, { jobId });
@@ -55,12 +55,12 @@ async function again(
 
 const keysOf = async (jobId: string) => {
   const keys: string[] = [];
-  for await (const { units } of bench.context.store.readBatches(jobId))
+  for await (const { units } of fixture.context.store.readBatches(jobId))
     keys.push(...units.map(({ key }) => key));
   return keys;
 };
 
-const jobOf = async (jobId: string) => (await bench.context.store.getJob(jobId))!;
+const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
 
 /** An ended job of product pages, of which every third failed. */
 async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[] }> {
@@ -68,107 +68,109 @@ async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[
   hidden = new Set(ids.filter((_id, at) => at % 3 === 0));
   const regions = ['sg', 'id'];
   const csv = ['region,shop_id,item_id', ...ids.map((id, at) => `${regions[at % 2]},77,${id}`)].join('\n');
-  await bench.submit(userId, 'SubmitGetPcBulk', {
+  await fixture.submit(userId, 'SubmitGetPcBulk', {
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
   });
-  const { items } = await bench.context.store.listJobs({ userId }, { limit: 1 });
-  await bench.reaches(items[0]!.id, 'partial_complete');
+  const { items } = await fixture.context.store.listJobs({ userId }, { limit: 1 });
+  await fixture.waitForState(items[0]!.id, 'partial_complete');
   return { jobId: items[0]!.id, failed: [...hidden] };
 }
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 describe('a retry', () => {
   beforeEach(() => open());
 
   test('is a new job of the failed units, in their order, like the first in all else', async () => {
-    await bench.startWorker();
+    await fixture.startWorker();
     const { jobId, failed } = await endedBulk(90);
     const first = await jobOf(jobId);
-    expect(await bench.balance(userId)).toBe(credits - 60 * 8);
+    expect(await fixture.balance(userId)).toBe(credits - 60 * 8);
     hidden.clear();
-    await bench.clock.pass(1);
-    const second = await bench.reaches(await again(jobId), 'completed');
+    await fixture.clock.advance(1);
+    const second = await fixture.waitForState(await again(jobId), 'completed');
     expect(await keysOf(second.id)).toEqual(failed);
     const { market, kind, region, params, lane, unitPrice } = first;
     expect(second).toMatchObject({ market, kind, region, params, lane, unitPrice, userId, retryOf: jobId });
     expect(second).toMatchObject({ totalUnits: 30, cost: 240, refunded: 0, file: { items: 30 } });
     expect(second.number).not.toBe(first.number);
-    const regions = new Set((await bench.context.store.listBatches(second.id)).map((batch) => batch.region));
+    const regions = new Set(
+      (await fixture.context.store.listBatches(second.id)).map((batch) => batch.region),
+    );
     expect(regions).toEqual(new Set(['sg', 'id']));
-    expect(await bench.balance(userId)).toBe(credits - 90 * 8);
+    expect(await fixture.balance(userId)).toBe(credits - 90 * 8);
     expect(await jobOf(jobId)).toEqual(first);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('costs what a unit costs today', async () => {
-    await bench.startWorker();
+    await fixture.startWorker();
     const { jobId } = await endedBulk(3);
-    Object.assign(bench.context.settings, { prices: new Map([['get_pc_bulk', 11]]) });
+    Object.assign(fixture.context.settings, { prices: new Map([['get_pc_bulk', 11]]) });
     expect(await jobOf(await again(jobId))).toMatchObject({ unitPrice: 11, cost: 11 });
   });
 
   test('is refused while the job goes on, and when nothing of it failed', async () => {
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     await expect(again(jobId)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('awaiting_approval'),
     });
-    await approve(bench.context, jobId, operatorId);
-    await bench.startWorker();
-    await bench.reaches(jobId, 'completed');
+    await approve(fixture.context, jobId, operatorId);
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed');
     await expect(again(jobId)).rejects.toMatchObject({ code: 'conflict', message: /failed/ });
-    expect((await bench.context.store.listJobs({ userId }, { limit: 9 })).items).toHaveLength(1);
+    expect((await fixture.context.store.listJobs({ userId }, { limit: 9 })).items).toHaveLength(1);
   });
 
   test('waits for approval where its kind does, unless an operator asks for it', async () => {
     const request = variantSoldRequest(1, '30000000801');
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', request);
-    await approve(bench.context, jobId, operatorId);
-    await bench.startWorker();
-    await bench.reaches(jobId, 'completed', 'partial_complete');
-    const balance = await bench.balance(userId);
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request);
+    await approve(fixture.context, jobId, operatorId);
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed', 'partial_complete');
+    const balance = await fixture.balance(userId);
     const waiting = await again(jobId);
     expect(await jobOf(waiting)).toMatchObject({ state: 'awaiting_approval', decidedBy: null, cost: 10 });
-    expect(await bench.balance(userId)).toBe(balance);
+    expect(await fixture.balance(userId)).toBe(balance);
     await expect(again(jobId)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(waiting),
     });
-    await approve(bench.context, waiting, operatorId);
-    await bench.reaches(waiting, 'failed');
+    await approve(fixture.context, waiting, operatorId);
+    await fixture.waitForState(waiting, 'failed');
     // The first retry has ended: another one is another job.
     const other = await again(jobId, { approvedBy: operatorId });
     expect(other).not.toBe(waiting);
-    expect(await bench.reaches(other, 'failed')).toMatchObject({
+    expect(await fixture.waitForState(other, 'failed')).toMatchObject({
       decidedBy: operatorId,
       decideBy: null,
       userId,
     });
-    expect(await bench.balance(userId)).toBe(balance);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(userId)).toBe(balance);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('that the credits do not cover leaves nothing', async () => {
-    await bench.startWorker();
+    await fixture.startWorker();
     const { jobId } = await endedBulk(9);
-    Object.assign(bench.context.settings, { prices: new Map([['get_pc_bulk', credits]]) });
+    Object.assign(fixture.context.settings, { prices: new Map([['get_pc_bulk', credits]]) });
     await expect(again(jobId, { key: 'k' })).rejects.toMatchObject({
       code: 'insufficient_credits',
       quota: { required: 3 * credits },
     });
-    expect((await bench.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
-    Object.assign(bench.context.settings, { prices: new Map() });
+    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    Object.assign(fixture.context.settings, { prices: new Map() });
     expect((await jobOf(await again(jobId, { key: 'k' }))).cost).toBe(24);
   });
 
   test('under one idempotency key is one job; another request under it is a conflict', async () => {
-    await bench.startWorker();
+    await fixture.startWorker();
     const { jobId } = await endedBulk(9);
     const first = await again(jobId, { key: 'k' });
     expect(await again(jobId, { key: 'k' })).toBe(first);
-    const ended = await bench.reaches(first, 'failed');
+    const ended = await fixture.waitForState(first, 'failed');
     expect(ended.retryOf).toBe(jobId);
     expect(await again(jobId, { key: 'k' })).toBe(first);
     await expect(again(first, { key: 'k' })).rejects.toMatchObject({ code: 'conflict' });
@@ -177,25 +179,25 @@ describe('a retry', () => {
   });
 
   test('asked for many times at once is one job, charged once', async () => {
-    await bench.startWorker();
+    await fixture.startWorker();
     const { jobId } = await endedBulk(9);
-    const balance = await bench.balance(userId);
+    const balance = await fixture.balance(userId);
     hidden.clear();
     const calls = await Promise.allSettled(Array.from({ length: 8 }, () => again(jobId)));
     const ids = new Set(calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : [])));
     expect(ids.size).toBe(1);
     for (const call of calls)
       if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
-    await bench.reaches([...ids][0]!, 'completed');
-    expect((await bench.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
-    expect(await bench.balance(userId)).toBe(balance - 24);
+    await fixture.waitForState([...ids][0]!, 'completed');
+    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
+    expect(await fixture.balance(userId)).toBe(balance - 24);
   });
 });
 
 describe('a retry after an earlier one', () => {
   beforeEach(async () => {
     await open();
-    await bench.startWorker();
+    await fixture.startWorker();
   });
 
   test('that failed is another job each time', async () => {
@@ -203,8 +205,8 @@ describe('a retry after an earlier one', () => {
     const ids = new Set<string>();
     for (let time = 0; time < 4; time += 1) {
       const id = await again(jobId);
-      await bench.reaches(id, 'failed');
-      await bench.clock.pass(1);
+      await fixture.waitForState(id, 'failed');
+      await fixture.clock.advance(1);
       ids.add(id);
     }
     expect(ids.size).toBe(4);
@@ -215,32 +217,32 @@ describe('a retry after an earlier one', () => {
     ['left half discarded', 'discardJob'],
   ] as const)('that was %s is another job', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
-    const { store } = bench.context;
-    const balance = await bench.balance(userId);
+    const { store } = fixture.context;
+    const balance = await fixture.balance(userId);
     for (let time = 0; time < 2; time += 1) {
-      bench.context.store = {
+      fixture.context.store = {
         ...store,
         createJob: async (...job) => {
           await store.createJob(...job);
-          await grant(bench.context, userId, -balance);
+          await grant(fixture.context, userId, -balance);
         },
         [failing]:
           failing === 'getUser' ? store.getUser : () => Promise.reject(new Fault('unavailable', 'x')),
       };
       const code = failing === 'getUser' ? 'insufficient_credits' : 'unavailable';
       await expect(again(jobId)).rejects.toMatchObject({ code });
-      bench.context.store = store;
-      await grant(bench.context, userId, balance);
+      fixture.context.store = store;
+      await grant(fixture.context, userId, balance);
     }
     expect(await jobOf(await again(jobId))).toMatchObject({ retryOf: jobId, cost: 8 });
   });
 
   test('whose response was lost is the same job under its key', async () => {
     const { jobId } = await endedBulk(3);
-    const { store, queue } = bench.context;
-    bench.context.queue = { ...queue, publish: async () => true };
+    const { store, queue } = fixture.context;
+    fixture.context.queue = { ...queue, publish: async () => true };
     const answerSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...bench.context, store: { ...store, answerSubmission } };
+    const context = { ...fixture.context, store: { ...store, answerSubmission } };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
     const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'processing' }]);
@@ -249,9 +251,9 @@ describe('a retry after an earlier one', () => {
 
   test('that was interrupted resumes it, whoever asks', async () => {
     const { jobId } = await endedBulk(3);
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const moveJob = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...bench.context, store: { ...store, moveJob } };
+    const context = { ...fixture.context, store: { ...store, moveJob } };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
     const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'submitted' }]);
@@ -262,7 +264,7 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const source = { ...(await jobOf(jobId)), counts: null };
     const making = { jobId: newId(), writing: () => {}, discarded: () => {} };
-    expect(await retry(bench.context, source, making, null)).toMatchObject({
+    expect(await retry(fixture.context, source, making, null)).toMatchObject({
       state: 'processing',
       totalUnits: 1,
     });
@@ -274,8 +276,8 @@ describe('a retry whose process dies', () => {
     await open();
     let messages: BatchReference[] = [];
     const alive: JobContext = {
-      ...bench.context,
-      queue: { ...bench.context.queue, publish: async (message) => messages.push(message) > 0 },
+      ...fixture.context,
+      queue: { ...fixture.context.queue, publish: async (message) => messages.push(message) > 0 },
     };
     const workOff = async () => {
       for (let message = messages.shift(); message !== undefined; message = messages.shift())
@@ -284,41 +286,41 @@ describe('a retry whose process dies', () => {
     const recover = async () => {
       messages = [];
       for (let round = 0; round < 3; round++) {
-        await bench.clock.pass(61_000);
+        await fixture.clock.advance(61_000);
         await sweep(alive);
         await workOff();
       }
     };
-    const worker = await bench.startWorker();
+    const worker = await fixture.startWorker();
     const { jobId } = await endedBulk(9);
     await worker.stop();
     hidden.clear();
     let source: Job = await jobOf(jobId);
     let last = 1;
     for (let dead = true; dead; last += 1) {
-      const balance = await bench.balance(userId);
-      const victim = mortal(alive, last, when);
+      const balance = await fixture.balance(userId);
+      const victim = createCrashingProcess(alive, last, when);
       await Promise.race([
         again(source.id, { key: `${last}`, context: victim.context }).catch(() => {}),
-        victim.death,
+        victim.crashed,
       ]);
-      dead = victim.dead();
+      dead = victim.isCrashed();
       await recover();
       // The client comes back with its key; the retry may be through by then.
       const id = await again(source.id, { key: `${last}`, context: alive });
       await workOff();
-      const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+      const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
       const retries = await alive.store.listJobs({ retryOf: source.id }, { limit: 9 });
       expect(
         retries.items.map((job) => [job.id, job.state]),
         where,
       ).toEqual([[id, 'completed']]);
-      expect(await bench.balance(userId), where).toBe(balance - 24);
+      expect(await fixture.balance(userId), where).toBe(balance - 24);
       // The next one is of another job, since what is to be seen is one retry of one job.
       source = await copyOf(alive, source);
     }
     expect(last).toBeGreaterThan(8);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 

@@ -1,35 +1,35 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { approve } from './decide.ts';
 import { finishEnding, settle } from './settle.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs();
-  await bench.startWorker();
+  fixture = await openJobFixture();
+  await fixture.startWorker();
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const gone = (count: number) => Array.from({ length: count }, (_, at) => String(30_000_000_801 + at * 1_000));
 
 /** Runs a variant-sold job to its end. */
 async function ended(items: number, ...more: string[]): Promise<Job> {
-  const userId = await bench.createUser(5_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
-  await approve(bench.context, jobId, newId());
-  return bench.reaches(jobId, 'completed', 'partial_complete', 'failed');
+  const userId = await fixture.createUser(5_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  await approve(fixture.context, jobId, newId());
+  return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
 }
 
 async function bulk(...ids: string[]): Promise<Job> {
-  const userId = await bench.createUser(5_000);
+  const userId = await fixture.createUser(5_000);
   const rows = ids.map((id) => `sg,77,${id}`);
   const file = Buffer.from(['region,shop_id,item_id', ...rows].join('\n')).toString('base64');
-  await bench.submit(userId, 'SubmitGetPcBulk', { file });
-  const [job] = (await bench.context.store.listJobs({ userId }, { limit: 1 })).items;
-  return bench.reaches(job!.id, 'completed', 'partial_complete', 'failed');
+  await fixture.submit(userId, 'SubmitGetPcBulk', { file });
+  const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items;
+  return fixture.waitForState(job!.id, 'completed', 'partial_complete', 'failed');
 }
 
 describe('a job of batches', () => {
@@ -40,8 +40,8 @@ describe('a job of batches', () => {
   ] as const)('is %s when %s', async (state, _what, items, missing, refunded) => {
     const job = await ended(items, ...missing);
     expect(job).toMatchObject({ state, refunded });
-    expect(await bench.balance(job.userId)).toBe(5_000 - job.cost + refunded);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(job.userId)).toBe(5_000 - job.cost + refunded);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
@@ -53,12 +53,12 @@ describe('a job of items', () => {
     ['failed', 'none did', gone(2)],
   ] as const)('is %s when %s', async (state, _what, ids) => {
     expect(await bulk(...ids)).toMatchObject({ state });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
 test('a job ends once, however many settle it at the same time', async () => {
-  const { context } = bench;
+  const { context } = fixture;
   const { blobs } = context;
   let files = 0;
   const { write } = blobs;
@@ -76,7 +76,7 @@ test('a job ends once, however many settle it at the same time', async () => {
 });
 
 test('a job whose end was cut short ends the same way when it is taken up again', async () => {
-  const { store, clock, blobs } = bench.context;
+  const { store, clock, blobs } = fixture.context;
   const job = await ended(10, ...gone(2));
   const size = await blobs.size(job.file!.path);
   // As a crash leaves it between the file and the last word.
@@ -86,15 +86,15 @@ test('a job whose end was cut short ends the same way when it is taken up again'
     refunded: 0,
   });
   const again = (await store.getJob(job.id))!;
-  await Promise.all([finishEnding(bench.context, again), finishEnding(bench.context, again)]);
+  await Promise.all([finishEnding(fixture.context, again), finishEnding(fixture.context, again)]);
   expect(await store.getJob(job.id)).toMatchObject({ state: 'completed', refunded: 20, file: job.file });
   expect(await blobs.size(job.file!.path)).toBe(size);
-  expect(await bench.balance(job.userId)).toBe(5_000 - 100);
-  expect(await bench.problems()).toEqual([]);
+  expect(await fixture.balance(job.userId)).toBe(5_000 - 100);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 test('a record that was lost is no failed unit: the job does not end by a file that says so', async () => {
-  const { context } = bench;
+  const { context } = fixture;
   const job = await ended(3);
   const [batch] = await Array.fromAsync(context.store.readBatches(job.id));
   await context.blobs.remove([batch!.parts[0]!.path]);
@@ -108,19 +108,19 @@ test('a record that was lost is no failed unit: the job does not end by a file t
 describe('finishEnding()', () => {
   test('leaves a job alone that has ended', async () => {
     const job = await ended(3, ...gone(1));
-    await bench.clock.pass(1_000);
-    await finishEnding(bench.context, job);
-    expect(await bench.context.store.getJob(job.id)).toEqual(job);
-    expect(await bench.problems()).toEqual([]);
+    await fixture.clock.advance(1_000);
+    await finishEnding(fixture.context, job);
+    expect(await fixture.context.store.getJob(job.id)).toEqual(job);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test.each(['terminating', 'settling'] as const)(
     'waits for the batches of a job that is %s',
     async (state) => {
-      const { store } = bench.context;
+      const { store } = fixture.context;
       const job = aJob({ state, totalBatches: 1, totalUnits: 1 });
       await store.createJob(job, [aBatch(job, 0, units(1))]);
-      await finishEnding(bench.context, job);
+      await finishEnding(fixture.context, job);
       expect(await store.getJob(job.id)).toEqual(job);
       expect(await store.listBatches(job.id)).toMatchObject([{ state: 'waiting', failed: 0 }]);
     },

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   grant,
-  type JobsBench,
+  type JobFixture,
   minFreeBytes,
-  openJobs,
+  openJobFixture,
   variantSoldRequest,
 } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
@@ -12,26 +12,26 @@ import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
+  fixture = await openJobFixture({ approval: false });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
-  (await bench.context.store.listJobs({ userId }, { limit: 100 })).items;
+  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
-  (await bench.context.store.listLedgerEntries(userId, { limit: 100 })).items.map(({ type, amount }) => [
+  (await fixture.context.store.listLedgerEntries(userId, { limit: 100 })).items.map(({ type, amount }) => [
     type,
     amount,
   ]);
 
-/** Puts a queue in the bench's place that takes nothing; gives what puts the old one back. */
+/** Puts a queue in the fixture's place that takes nothing; gives what puts the old one back. */
 async function takeQueueAway(): Promise<() => void> {
-  const { context } = bench;
+  const { context } = fixture;
   const there = context.queue;
-  const closed: Queue = openLocalQueue({ clock: bench.clock, log: context.log });
+  const closed: Queue = openLocalQueue({ clock: fixture.clock, log: context.log });
   await closed.close();
   context.queue = closed;
   return () => {
@@ -62,12 +62,15 @@ function goingAway(
 describe('a submit while the queue does not answer', () => {
   test('is accepted, and everything is given back within the answer', async () => {
     const putBack = await takeQueueAway();
-    const userId = await bench.createUser(1_000);
-    const answer = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+    const userId = await fixture.createUser(1_000);
+    const answer = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
     expect(answer).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
-    expect(await bench.balance(userId)).toBe(1_000);
-    expect(await bench.context.store.getJob(answer.jobId)).toMatchObject({ state: 'failed', refunded: 600 });
-    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId: answer.jobId });
+    expect(await fixture.balance(userId)).toBe(1_000);
+    expect(await fixture.context.store.getJob(answer.jobId)).toMatchObject({
+      state: 'failed',
+      refunded: 600,
+    });
+    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId: answer.jobId });
     expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
     expect((await ledgerOf(userId)).sort()).toEqual([
       ['charge', -600],
@@ -75,15 +78,15 @@ describe('a submit while the queue does not answer', () => {
       ['refund', 600],
     ]);
     putBack();
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('loses nothing when one of several publishes is refused: that batch waits, and the sweep queues it', async () => {
-    const userId = await bench.createUser(1_000);
-    const { queue } = bench.context;
+    const userId = await fixture.createUser(1_000);
+    const { queue } = fixture.context;
     let published = 0;
     let isAway = true;
-    bench.context.queue = {
+    fixture.context.queue = {
       ...queue,
       publish: async (message) => {
         published += 1;
@@ -92,113 +95,113 @@ describe('a submit while the queue does not answer', () => {
       },
       ping: () => (isAway ? Promise.reject(new Fault('unavailable', 'The broker is gone.')) : queue.ping()),
     };
-    const answer = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
+    const answer = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(answer).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await bench.context.store.listBatches(answer.jobId)).map(({ state }) => state);
+      (await fixture.context.store.listBatches(answer.jobId)).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
-    await bench.startWorker();
-    await bench.comesTrue('the first batch is done', async () => (await states())[0] === 'done');
-    await sweep(bench.context);
+    await fixture.startWorker();
+    await fixture.eventually('the first batch is done', async () => (await states())[0] === 'done');
+    await sweep(fixture.context);
     expect(published).toBe(2);
-    await bench.clock.pass(5_000);
-    await sweep(bench.context);
+    await fixture.clock.advance(5_000);
+    await sweep(fixture.context);
     expect(published).toBe(3);
-    expect(await bench.reaches(answer.jobId, 'completed')).toMatchObject({ refunded: 0 });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.waitForState(answer.jobId, 'completed')).toMatchObject({ refunded: 0 });
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('waits likewise when every publish is refused by a queue that answers', async () => {
-    const userId = await bench.createUser(1_000);
-    const { queue } = bench.context;
+    const userId = await fixture.createUser(1_000);
+    const { queue } = fixture.context;
     let isFull = true;
-    bench.context.queue = {
+    fixture.context.queue = {
       ...queue,
       publish: async (message) => {
         if (isFull) throw new Fault('unavailable', 'The stream is full.');
         return queue.publish(message);
       },
     };
-    const bulk = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+    const bulk = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
     expect(bulk).toMatchObject({ cost: 600, refunded: 0 });
-    expect(await bench.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
+    expect(await fixture.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
     isFull = false;
-    await bench.startWorker();
-    await bench.clock.pass(5_000);
-    await sweep(bench.context);
-    for (const { id } of await jobsOf(userId)) await bench.reaches(id, 'completed');
-    expect(await bench.balance(userId)).toBe(392);
-    expect(await bench.problems()).toEqual([]);
+    await fixture.startWorker();
+    await fixture.clock.advance(5_000);
+    await sweep(fixture.context);
+    for (const { id } of await jobsOf(userId)) await fixture.waitForState(id, 'completed');
+    expect(await fixture.balance(userId)).toBe(392);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('of a kind that refuses instead is unavailable, charges nothing and leaves no job', async () => {
     const putBack = await takeQueueAway();
-    const userId = await bench.createUser(8);
-    const refused = bench.submit(userId, 'SubmitGetPc', page, 'key');
+    const userId = await fixture.createUser(8);
+    const refused = fixture.submit(userId, 'SubmitGetPc', page, 'key');
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     expect(await jobsOf(userId)).toEqual([]);
     expect(await ledgerOf(userId)).toEqual([['grant', 8]]);
     // Nothing came of it, so the same key works as soon as the queue does.
     putBack();
-    expect(await bench.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
-    expect(await bench.balance(userId)).toBe(0);
+    expect(await fixture.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
+    expect(await fixture.balance(userId)).toBe(0);
   });
 
   test('of such a kind is given back when the queue goes away in the middle of it', async () => {
-    const userId = await bench.createUser(8);
-    const { queue } = bench.context;
-    bench.context.queue = goingAway(queue);
-    const refused = bench.submit(userId, 'SubmitGetPc', page, 'key');
+    const userId = await fixture.createUser(8);
+    const { queue } = fixture.context;
+    fixture.context.queue = goingAway(queue);
+    const refused = fixture.submit(userId, 'SubmitGetPc', page, 'key');
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await bench.balance(userId)).toBe(8);
-    bench.context.queue = queue;
-    expect(await bench.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
-    expect(await bench.balance(userId)).toBe(0);
-    await bench.startWorker();
+    expect(await fixture.balance(userId)).toBe(8);
+    fixture.context.queue = queue;
+    expect(await fixture.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
+    expect(await fixture.balance(userId)).toBe(0);
+    await fixture.startWorker();
     const states = async () => (await jobsOf(userId)).map(({ state }) => state);
-    await bench.comesTrue('the second task is done', async () => (await states()).includes('completed'));
+    await fixture.eventually('the second task is done', async () => (await states()).includes('completed'));
     expect((await states()).sort()).toEqual(['completed', 'failed']);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('of such a kind never runs what it refused, although the message arrived', async () => {
-    const userId = await bench.createUser(8);
-    const { queue } = bench.context;
-    bench.context.queue = goingAway(queue, (message) => queue.publish(message));
-    await expect(bench.submit(userId, 'SubmitGetPc', page)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await bench.balance(userId)).toBe(8);
-    bench.context.queue = queue;
-    await bench.startWorker();
-    await bench.clock.pass(60_000);
-    await sweep(bench.context);
-    expect(bench.asked()).toEqual([]);
+    const userId = await fixture.createUser(8);
+    const { queue } = fixture.context;
+    fixture.context.queue = goingAway(queue, (message) => queue.publish(message));
+    await expect(fixture.submit(userId, 'SubmitGetPc', page)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await fixture.balance(userId)).toBe(8);
+    fixture.context.queue = queue;
+    await fixture.startWorker();
+    await fixture.clock.advance(60_000);
+    await sweep(fixture.context);
+    expect(fixture.requestedItems()).toEqual([]);
     expect((await jobsOf(userId)).map(({ state }) => state)).toEqual(['failed']);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('of such a kind is accepted when a worker has the batch already', async () => {
-    const userId = await bench.createUser(8);
-    const { queue, store } = bench.context;
+    const userId = await fixture.createUser(8);
+    const { queue, store } = fixture.context;
     const held = Promise.withResolvers<void>();
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       await held.promise;
       return fetch(request);
     });
-    await bench.startWorker();
-    bench.context.queue = goingAway(queue, async (message) => {
+    await fixture.startWorker();
+    fixture.context.queue = goingAway(queue, async (message) => {
       await queue.publish(message);
-      await bench.comesTrue('it is claimed', async () => {
+      await fixture.eventually('it is claimed', async () => {
         const [batch] = await store.listBatches(message.jobId);
         return batch!.state === 'claimed';
       });
     });
-    expect(await bench.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
+    expect(await fixture.submit(userId, 'SubmitGetPc', page)).toMatchObject({ cost: 8 });
     held.resolve();
     const [job] = await jobsOf(userId);
-    expect(await bench.reaches(job!.id, 'completed')).toMatchObject({ refunded: 0 });
-    expect(await bench.balance(userId)).toBe(0);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.waitForState(job!.id, 'completed')).toMatchObject({ refunded: 0 });
+    expect(await fixture.balance(userId)).toBe(0);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
@@ -206,73 +209,73 @@ describe('a submit while the disk is almost full', () => {
   const body = variantSoldRequest(3);
 
   test('is refused with a time to wait, costs nothing and leaves its key free', async () => {
-    const userId = await bench.createUser(100);
-    bench.free(minFreeBytes - 1);
-    const refused = bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    const userId = await fixture.createUser(100);
+    fixture.setFreeBytes(minFreeBytes - 1);
+    const refused = fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(refused).rejects.toMatchObject({
       code: 'disk_full',
       message: expect.stringContaining('almost full'),
       retryAfterMs: 30_000,
     });
     expect(await jobsOf(userId)).toEqual([]);
-    expect(await bench.balance(userId)).toBe(100);
-    bench.free(2 * minFreeBytes);
-    await bench.clock.pass(5_000);
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    expect(await fixture.balance(userId)).toBe(100);
+    fixture.setFreeBytes(2 * minFreeBytes);
+    await fixture.clock.advance(5_000);
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
   });
 
   test('returns the job of an earlier submit under the same key', async () => {
-    const userId = await bench.createUser(100);
-    const first = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
-    bench.free(0);
-    await bench.clock.pass(5_000);
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
+    const userId = await fixture.createUser(100);
+    const first = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
+    fixture.setFreeBytes(0);
+    await fixture.clock.advance(5_000);
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
   });
 });
 
 describe('a submit that the balance does not cover', () => {
   test('says what is short, leaves no job, and frees its key', async () => {
-    const userId = await bench.createUser(25);
-    const submit = () => bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
+    const userId = await fixture.createUser(25);
+    const submit = () => fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
     await expect(submit()).rejects.toMatchObject({
       code: 'insufficient_credits',
       quota: { required: 30, current: 25 },
     });
     expect(await jobsOf(userId)).toEqual([]);
-    await grant(bench.context, userId, 5);
+    await grant(fixture.context, userId, 5);
     expect(await submit()).toMatchObject({ cost: 30 });
-    expect(await bench.balance(userId)).toBe(0);
+    expect(await fixture.balance(userId)).toBe(0);
   });
 
   test('in the very moment of the charge leaves no job either, and frees its key', async () => {
-    const userId = await bench.createUser(30);
-    const { store } = bench.context;
+    const userId = await fixture.createUser(30);
+    const { store } = fixture.context;
     const createJob: typeof store.createJob = async (...job) => {
       await store.createJob(...job);
-      await grant(bench.context, userId, -1);
+      await grant(fixture.context, userId, -1);
     };
-    bench.context.store = { ...store, createJob };
-    const submit = () => bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
+    fixture.context.store = { ...store, createJob };
+    const submit = () => fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
     await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await jobsOf(userId)).toEqual([]);
-    bench.context.store = store;
-    await grant(bench.context, userId, 1);
+    fixture.context.store = store;
+    await grant(fixture.context, userId, 1);
     expect(await submit()).toMatchObject({ cost: 30 });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('frees its key for another request', async () => {
-    const userId = await bench.createUser(20);
+    const userId = await fixture.createUser(20);
     const submit = (items: number) =>
-      bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items), 'key');
+      fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items), 'key');
     await expect(submit(3)).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await submit(2)).toMatchObject({ cost: 20 });
   });
 
   test('is refused before approval, although the charge follows the approval', async () => {
-    bench.context.settings.approval = true;
-    const userId = await bench.createUser(29);
-    const short = bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+    fixture.context.settings.approval = true;
+    const userId = await fixture.createUser(29);
+    const short = fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
     await expect(short).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await jobsOf(userId)).toEqual([]);
   });
@@ -282,96 +285,96 @@ describe('an idempotency key', () => {
   const body = variantSoldRequest(3);
 
   test('gives the first answer again for 24 hours, and charges once', async () => {
-    const userId = await bench.createUser(100);
-    const first = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
-    await bench.clock.pass(24 * 3_600_000 - 1_000);
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
-    expect(await bench.balance(userId)).toBe(70);
-    await bench.clock.pass(2_000);
-    const next = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    const userId = await fixture.createUser(100);
+    const first = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
+    await fixture.clock.advance(24 * 3_600_000 - 1_000);
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toEqual(first);
+    expect(await fixture.balance(userId)).toBe(70);
+    await fixture.clock.advance(2_000);
+    const next = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     expect(next.jobId).not.toBe(first.jobId);
-    expect(await bench.balance(userId)).toBe(40);
+    expect(await fixture.balance(userId)).toBe(40);
   });
 
   test('is a conflict with another body, and with another method of the same body', async () => {
-    const userId = await bench.createUser(100);
-    await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/1'] }, 'key');
+    const userId = await fixture.createUser(100);
+    await fixture.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/1'] }, 'key');
     for (const [method, other] of [
       ['SubmitMerchantItems', { urls: ['https://mkta.sg/shop/2'] }],
       ['SubmitSearchItems', { urls: ['https://mkta.sg/shop/1'] }],
     ] as const) {
-      await expect(bench.submit(userId, method, { urls: [...other.urls] }, 'key')).rejects.toMatchObject({
+      await expect(fixture.submit(userId, method, { urls: [...other.urls] }, 'key')).rejects.toMatchObject({
         code: 'conflict',
       });
     }
   });
 
   test('under which a submit died is taken up again after a minute, with the job that is there', async () => {
-    const userId = await bench.createUser(100);
-    const { store } = bench.context;
+    const userId = await fixture.createUser(100);
+    const { store } = fixture.context;
     const died = async () => {
       throw new Error('the process is gone');
     };
-    bench.context.store = {
+    fixture.context.store = {
       ...store,
       postLedgerEntry: died,
       dropSubmission: died,
       interruptSubmission: died,
     };
-    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
-    bench.context.store = store;
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
+    fixture.context.store = store;
     const [left] = await jobsOf(userId);
     expect(left).toMatchObject({ state: 'submitted' });
     // Nobody sees a job that is not charged yet.
-    const reading = bench.read(userId, 'RetrieveVariantSold', { jobId: left!.id });
+    const reading = fixture.read(userId, 'RetrieveVariantSold', { jobId: left!.id });
     await expect(reading).rejects.toMatchObject({ code: 'not_found' });
-    const again = () => bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    const again = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(again()).rejects.toMatchObject({ code: 'conflict', retryAfterMs: 15_000 });
-    await bench.clock.pass(50_000);
+    await fixture.clock.advance(50_000);
     await expect(again()).rejects.toMatchObject({ code: 'conflict', retryAfterMs: 10_000 });
-    await bench.clock.pass(10_000);
+    await fixture.clock.advance(10_000);
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
     expect(await again()).toMatchObject({ jobId: left!.id, cost: 30 });
-    expect(await bench.balance(userId)).toBe(70);
+    expect(await fixture.balance(userId)).toBe(70);
   });
 
   test('under which a submit failed halfway returns its job at once, charged once', async () => {
-    const userId = await bench.createUser(30);
-    const { store } = bench.context;
+    const userId = await fixture.createUser(30);
+    const { store } = fixture.context;
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    bench.context.store = { ...store, moveJob };
-    const failed = bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    fixture.context.store = { ...store, moveJob };
+    const failed = fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
-    bench.context.store = store;
-    expect(await bench.balance(userId)).toBe(0);
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    fixture.context.store = store;
+    expect(await fixture.balance(userId)).toBe(0);
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     expect((await jobsOf(userId)).map(({ id }) => id)).toEqual([jobId]);
-    expect(await bench.balance(userId)).toBe(0);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(userId)).toBe(0);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('is kept for the job that came of a submit which failed afterwards', async () => {
-    const userId = await bench.createUser(100);
-    const { store } = bench.context;
+    const userId = await fixture.createUser(100);
+    const { store } = fixture.context;
     const broken = async () => {
       throw new Error('a bug');
     };
-    bench.context.store = { ...store, answerSubmission: broken };
-    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
-    bench.context.store = store;
-    expect(await bench.balance(userId)).toBe(70);
-    await bench.clock.pass(60_000);
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    fixture.context.store = { ...store, answerSubmission: broken };
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
+    fixture.context.store = store;
+    expect(await fixture.balance(userId)).toBe(70);
+    await fixture.clock.advance(60_000);
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
     expect(await jobsOf(userId)).toHaveLength(1);
-    expect(await bench.balance(userId)).toBe(70);
+    expect(await fixture.balance(userId)).toBe(70);
   });
 
   test('is each user’s own', async () => {
-    const [one, other] = [await bench.createUser(100), await bench.createUser(100)];
-    const first = await bench.submit(one, 'SubmitVariantSold', body, 'key');
-    const second = await bench.submit(other, 'SubmitVariantSold', body, 'key');
+    const [one, other] = [await fixture.createUser(100), await fixture.createUser(100)];
+    const first = await fixture.submit(one, 'SubmitVariantSold', body, 'key');
+    const second = await fixture.submit(other, 'SubmitVariantSold', body, 'key');
     expect(second.jobId).not.toBe(first.jobId);
   });
 });

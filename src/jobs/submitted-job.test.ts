@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { sweep } from '../sweep/sweep.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
+  fixture = await openJobFixture({ approval: false });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 describe('the job of a submit', () => {
   test('starts with every field of an unfinished job, and so do its batches', async () => {
-    const userId = await bench.createUser(1_000);
+    const userId = await fixture.createUser(1_000);
     const rows = ['region,shop_id,item_id', 'sg,7,1', 'sg,7,2', 'id,7,3'].join('\n');
     const file = Buffer.from(rows).toString('base64');
-    const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
-    const job = (await bench.context.store.getJobByNumber(taskId))!;
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
+    const job = (await fixture.context.store.getJobByNumber(taskId))!;
     expect(job).toEqual({
       id: job.id,
       number: Number(taskId),
@@ -45,7 +45,7 @@ describe('the job of a submit', () => {
       noticeDue: null,
       noticeAt: null,
     });
-    const batches = await Array.fromAsync(bench.context.store.readBatches(job.id));
+    const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };
     const empty = { outcomes: {}, success: 0, failed: 0, file: null, parts: [], solo: null };
     expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject([
@@ -60,10 +60,10 @@ describe('the job of a submit', () => {
   ])(
     'of %s waits 24 hours for approval, and its batches are not queued',
     async (method, request, charges) => {
-      bench.context.settings.approval = true;
-      const userId = await bench.createUser(1_000);
-      await bench.submit(userId, method, request);
-      const [job] = (await bench.context.store.listJobs({ userId }, { limit: 2 })).items;
+      fixture.context.settings.approval = true;
+      const userId = await fixture.createUser(1_000);
+      await fixture.submit(userId, method, request);
+      const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 2 })).items;
       expect(job).toMatchObject({
         number: null,
         state: 'awaiting_approval',
@@ -71,17 +71,17 @@ describe('the job of a submit', () => {
         noticeDue: 'awaiting_approval',
         noticeAt: noon,
       });
-      expect(await bench.context.store.listBatches(job!.id)).toMatchObject([{ state: 'waiting' }]);
-      const { items } = await bench.context.store.listLedgerEntries(userId, { limit: 9 });
+      expect(await fixture.context.store.listBatches(job!.id)).toMatchObject([{ state: 'waiting' }]);
+      const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 9 });
       expect(items.filter(({ type }) => type === 'charge')).toHaveLength(charges);
     },
   );
 
   test('costs what the settings say of its kind, or of its kind on its marketplace first', async () => {
-    const userId = await bench.createUser(1_000);
+    const userId = await fixture.createUser(1_000);
     const costOf = async (...prices: [string, number][]) => {
-      bench.context.settings.prices = new Map(prices);
-      return (await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2))).cost;
+      fixture.context.settings.prices = new Map(prices);
+      return (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2))).cost;
     };
     expect(await costOf()).toBe(20);
     expect(await costOf(['variant_sold', 3])).toBe(6);
@@ -95,19 +95,19 @@ describe('a submit that is frozen after it wrote its job', () => {
   const away = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
   let userId: string;
   beforeEach(async () => {
-    userId = await bench.createUser(30);
+    userId = await fixture.createUser(30);
   });
-  const jobsOfUser = async () => (await bench.context.store.listJobs({ userId }, { limit: 9 })).items;
+  const jobsOfUser = async () => (await fixture.context.store.listJobs({ userId }, { limit: 9 })).items;
 
   /** Lets other processes act before the submit charges its job. */
   function meanwhile(act: () => Promise<void>): void {
-    const { store } = bench.context;
-    bench.context.store = {
+    const { store } = fixture.context;
+    fixture.context.store = {
       ...store,
       createJob: async (...job) => {
         await store.createJob(...job);
-        bench.context.store = store;
-        await bench.clock.pass(31_000);
+        fixture.context.store = store;
+        await fixture.clock.advance(31_000);
         await act();
       },
     };
@@ -115,49 +115,49 @@ describe('a submit that is frozen after it wrote its job', () => {
   const discarded = { code: 'unavailable', message: expect.stringContaining('was discarded') };
 
   test('fails when the sweep has discarded it', async () => {
-    meanwhile(() => sweep(bench.context));
-    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    meanwhile(() => sweep(fixture.context));
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
     expect(await jobsOfUser()).toEqual([]);
-    expect(await bench.balance(userId)).toBe(30);
+    expect(await fixture.balance(userId)).toBe(30);
   });
 
   test('fails when the sweep is discarding it', async () => {
-    meanwhile(() => sweep({ ...bench.context, store: { ...bench.context.store, discardJob: away } }));
-    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
-    expect(await bench.balance(userId)).toBe(30);
+    meanwhile(() => sweep({ ...fixture.context, store: { ...fixture.context.store, discardJob: away } }));
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
+    expect(await fixture.balance(userId)).toBe(30);
   });
 
   test('frees its key when the sweep has discarded it for lack of credits', async () => {
     meanwhile(async () => {
-      await grant(bench.context, userId, -30);
-      await sweep(bench.context);
-      await grant(bench.context, userId, 30);
+      await grant(fixture.context, userId, -30);
+      await sweep(fixture.context);
+      await grant(fixture.context, userId, 30);
     });
-    await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toMatchObject(discarded);
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toMatchObject(discarded);
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
   });
 
   test('returns the job that the sweep has accepted', async () => {
-    meanwhile(() => sweep(bench.context));
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    meanwhile(() => sweep(fixture.context));
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     expect(await jobsOfUser()).toMatchObject([{ id: jobId, state: 'processing' }]);
-    expect(await bench.balance(userId)).toBe(0);
+    expect(await fixture.balance(userId)).toBe(0);
   });
 
   test('undoes it at once when the store fails and it has no key', async () => {
-    const { store } = bench.context;
+    const { store } = fixture.context;
     let calls = 0;
-    bench.context.store = {
+    fixture.context.store = {
       ...store,
       moveJob: (...parameters) => {
         calls += 1;
         return calls === 1 ? away() : store.moveJob(...parameters);
       },
     };
-    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
       message: 'The store is away.',
     });
     expect(await jobsOfUser()).toEqual([]);
-    expect(await bench.balance(userId)).toBe(30);
+    expect(await fixture.balance(userId)).toBe(30);
   });
 });

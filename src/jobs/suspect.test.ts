@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
-import { mortal } from '../../test/support/mortal.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
@@ -10,26 +10,26 @@ import { approve } from './decide.ts';
 import { countsAsStalled } from './stalled.ts';
 import { work } from './work.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let messages: BatchReference[];
 beforeEach(async () => {
-  bench = await openJobs({ jobWindow: 1 });
+  fixture = await openJobFixture({ jobWindow: 1 });
   messages = [];
-  const { queue } = bench.context;
-  bench.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
+  const { queue } = fixture.context;
+  fixture.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const never = new AbortController().signal;
 const poison = '30000000007';
 
 /** An approved job of one batch, and the key of each of its units that failed with its code. */
 async function approved(items: number) {
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
-  await approve(bench.context, jobId, newId());
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
+  await approve(fixture.context, jobId, newId());
   const batch = async (): Promise<Batch> =>
-    (await Array.fromAsync(bench.context.store.readBatches(jobId)))[0]!;
+    (await Array.fromAsync(fixture.context.store.readBatches(jobId)))[0]!;
   const failures = async () => {
     const { units, outcomes } = await batch();
     return units.flatMap(({ key }, index) => {
@@ -42,7 +42,7 @@ async function approved(items: number) {
 
 /** Works on the batch in a new process until `dies` says that it died, or to its end; true for a death. */
 async function live(dies: Promise<void>): Promise<boolean> {
-  const process = mortal(bench.context, Number.POSITIVE_INFINITY, 'before');
+  const process = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
   const message = messages.shift();
   expect(message).toBeDefined();
   let ended: 'died' | 'ended' | null = null;
@@ -54,8 +54,8 @@ async function live(dies: Promise<void>): Promise<boolean> {
     ended ??= 'ended';
   });
   void Promise.race([died, worked]);
-  await bench.comesTrue('the process ends', async () => {
-    if (ended === null) await bench.clock.pass(100);
+  await fixture.eventually('the process ends', async () => {
+    if (ended === null) await fixture.clock.advance(100);
     return ended !== null;
   });
   return ended === 'died';
@@ -64,7 +64,7 @@ async function live(dies: Promise<void>): Promise<boolean> {
 /** Units whose pages kill the process that asks for them. */
 function killing(...items: string[]) {
   let toll = () => {};
-  bench.between((fetch, itemId) => async (request) => {
+  fixture.wrapFetch((fetch, itemId) => async (request) => {
     if (!items.includes(itemId)) return fetch(request);
     // Its neighbours' pages have come by then, and are not recorded.
     toll();
@@ -81,8 +81,8 @@ async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void
       expect((await batch()).state).toBe('done');
       return deaths;
     }
-    await bench.clock.pass(leaseMs + 1);
-    await sweep(bench.context);
+    await fixture.clock.advance(leaseMs + 1);
+    await sweep(fixture.context);
   }
 }
 
@@ -91,9 +91,9 @@ describe('a unit that kills its worker', () => {
     const job = await approved(20);
     expect(await liveOn(job.batch, killing(poison))).toBe(7);
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
-    const ended = await bench.reaches(job.jobId, 'completed');
+    const ended = await fixture.waitForState(job.jobId, 'completed');
     expect(ended).toMatchObject({ refunded: ended.unitPrice });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('costs three more deaths for each further one, up to three; then the rest is given up', async () => {
@@ -106,7 +106,7 @@ describe('a unit that kills its worker', () => {
     );
     for (const message of messages.slice(0, 3)) expect(message).toContain('started 3 times by itself');
     expect(messages[3]).toBe('3 units of its batch stopped their workers before it');
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
@@ -115,27 +115,27 @@ describe('a batch', () => {
   const workAll = async (times: number) => {
     for (let time = 0; time < times && messages.length > 0; time += 1) {
       let ended = false;
-      const working = work(bench.context, messages.shift()!, () => {}, never).finally(() => {
+      const working = work(fixture.context, messages.shift()!, () => {}, never).finally(() => {
         ended = true;
       });
-      while (!ended) await bench.clock.pass(500);
+      while (!ended) await fixture.clock.advance(500);
       await working;
       // The longest back-off.
-      await bench.clock.pass(300_000);
-      if (messages.length === 0) await sweep(bench.context);
+      await fixture.clock.advance(300_000);
+      if (messages.length === 0) await sweep(fixture.context);
     }
   };
   /** Lets the store fail on writes of outcomes. */
   const failingWrites = (fault: () => Fault) => {
-    const { store } = bench.context;
-    bench.context.store = {
+    const { store } = fixture.context;
+    fixture.context.store = {
       ...store,
       recordOutcomes: async () => Promise.reject(fault()),
       finishBatch: async (...parameters: Parameters<typeof store.finishBatch>) =>
         Object.keys(parameters[2]).length > 0 ? Promise.reject(fault()) : store.finishBatch(...parameters),
     };
     return () => {
-      bench.context.store = store;
+      fixture.context.store = store;
     };
   };
 
@@ -149,10 +149,10 @@ describe('a batch', () => {
     mend();
     await workAll(1);
     expect(await job.failures()).toEqual([['30000000000', 'work_abandoned']]);
-    expect(bench.asked()).toHaveLength(7);
-    const ended = await bench.reaches(job.jobId, 'failed');
+    expect(fixture.requestedItems()).toHaveLength(7);
+    const ended = await fixture.waitForState(job.jobId, 'failed');
     expect(ended.refunded).toBe(ended.cost);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('is not given up while an engine is away', async () => {
@@ -163,23 +163,23 @@ describe('a batch', () => {
     mend();
     await workAll(1);
     expect(await job.failures()).toEqual([]);
-    await bench.reaches(job.jobId, 'completed');
+    await fixture.waitForState(job.jobId, 'completed');
   });
 
   test('is not given up however often its worker stops in order', async () => {
     const job = await approved(3);
     for (let stops = 0; stops < 12; stops += 1) {
       const stopping = new AbortController();
-      bench.between(() => () => {
+      fixture.wrapFetch(() => () => {
         stopping.abort(new Error('stopping'));
         return Promise.reject(stopping.signal.reason);
       });
-      await work(bench.context, messages.shift()!, () => {}, stopping.signal);
+      await work(fixture.context, messages.shift()!, () => {}, stopping.signal);
     }
-    bench.between((fetch) => fetch);
+    fixture.wrapFetch((fetch) => fetch);
     await workAll(1);
     expect(await job.failures()).toEqual([]);
-    await bench.reaches(job.jobId, 'completed');
+    await fixture.waitForState(job.jobId, 'completed');
   });
 });
 

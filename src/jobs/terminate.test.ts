@@ -1,48 +1,48 @@
 import { fromJson, type Message } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import type { Job } from '../store/documents.ts';
 import { finishTerminating, stopRunning, terminate } from './terminate.ts';
 
 const credits = 1_000;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let userId: string;
 beforeEach(async () => {
-  bench = await openJobs();
-  userId = await bench.createUser(credits);
+  fixture = await openJobFixture();
+  userId = await fixture.createUser(credits);
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 async function submitted(): Promise<Job> {
   const csv = ['region,shop_id,item_id', 'sg,77,1', 'sg,77,2'].join('\n');
-  const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', {
+  const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', {
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
   });
-  return (await bench.context.store.getJobByNumber(taskId))!;
+  return (await fixture.context.store.getJobByNumber(taskId))!;
 }
 
 /** Terminates a task as its service does. */
 function terminated(job: Job, by = userId): Promise<Message> {
-  const method = bench.context.offers.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
-  return terminate(bench.context, method, fromJson(method.method.input, { taskId: job.number }), by);
+  const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
+  return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), by);
 }
 
 test('a terminated task is ended, and everything outstanding is refunded', async () => {
   const job = await submitted();
-  expect(await bench.balance(userId)).toBe(credits - 16);
+  expect(await fixture.balance(userId)).toBe(credits - 16);
   await terminated(job);
-  const ended = await bench.context.store.getJob(job.id);
+  const ended = await fixture.context.store.getJob(job.id);
   expect(ended).toMatchObject({ state: 'terminated', refunded: 16, reason: '' });
-  expect(await bench.balance(userId)).toBe(credits);
-  const [batch] = await Array.fromAsync(bench.context.store.readBatches(job.id));
+  expect(await fixture.balance(userId)).toBe(credits);
+  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
   expect(batch!.outcomes[0]).toEqual({
     status: 'FAILED',
     code: 'terminated',
     message: 'Stopped before it was done: the task was terminated.',
   });
-  expect(await bench.problems()).toEqual([]);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 test('a task that has ended, or is ending, is a conflict', async () => {
@@ -53,29 +53,29 @@ test('a task that has ended, or is ending, is a conflict', async () => {
     message: 'The task is terminated.',
   });
   const other = await submitted();
-  await bench.context.store.moveJob(other.id, ['processing'], 'settling', bench.context.clock.now());
+  await fixture.context.store.moveJob(other.id, ['processing'], 'settling', fixture.context.clock.now());
   await expect(terminated(other)).rejects.toMatchObject({ code: 'conflict', message: 'The task is ending.' });
 });
 
 test('another user’s task is not found', async () => {
   const job = await submitted();
-  await expect(terminated(job, await bench.createUser(0))).rejects.toMatchObject({ code: 'not_found' });
-  expect((await bench.context.store.getJob(job.id))?.state).toBe('processing');
+  await expect(terminated(job, await fixture.createUser(0))).rejects.toMatchObject({ code: 'not_found' });
+  expect((await fixture.context.store.getJob(job.id))?.state).toBe('processing');
 });
 
 test('stopRunning() keeps the reason, and returns null for a job that does not run', async () => {
   const job = await submitted();
   const reason = 'The shop asked for it.';
-  expect(await stopRunning(bench.context, job.id, reason)).toMatchObject({ state: 'terminated', reason });
-  expect(await stopRunning(bench.context, job.id, '')).toBeNull();
+  expect(await stopRunning(fixture.context, job.id, reason)).toMatchObject({ state: 'terminated', reason });
+  expect(await stopRunning(fixture.context, job.id, '')).toBeNull();
 });
 
 test('an interrupted termination is finished later, also of claimed batches', async () => {
   const job = await submitted();
-  const { store, clock } = bench.context;
+  const { store, clock } = fixture.context;
   const [batch] = await store.listBatches(job.id);
   await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 60_000);
   const stopping = await store.moveJob(job.id, ['processing'], 'terminating', clock.now());
-  await finishTerminating(bench.context, stopping!);
+  await finishTerminating(fixture.context, stopping!);
   expect(await store.getJob(job.id)).toMatchObject({ state: 'terminated', refunded: 16 });
 });

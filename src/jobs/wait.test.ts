@@ -1,32 +1,32 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { settled } from '../../test/support/clock.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { flushTasks } from '../../test/support/clock.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createJobChanges } from './changes.ts';
 import type { JobContext } from './context.ts';
 import { type Looker, read } from './read.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let user: string;
 
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
-  user = await bench.createUser(10_000);
+  fixture = await openJobFixture({ approval: false });
+  user = await fixture.createUser(10_000);
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const submitted = async (items: number): Promise<string> =>
-  (await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+  (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
 /** Asks for a job, and tells whether the answer is there. */
 function asked(jobId: string, looker: Partial<Looker> = {}, changes: Partial<JobContext> = {}) {
-  const method = bench.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+  const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
   const answerHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
   const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...looker };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '' };
-  const answer = read({ ...bench.context, ...changes }, method, request, whole).then((message) => {
+  const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
     state.tag = answerHeaders.etag!;
@@ -38,7 +38,7 @@ function asked(jobId: string, looker: Partial<Looker> = {}, changes: Partial<Job
 /** A store that counts its calls. */
 function counted() {
   const counts: Record<string, number> = {};
-  const store = new Proxy(bench.context.store, {
+  const store = new Proxy(fixture.context.store, {
     get: (target, name: keyof JobContext['store']) => {
       counts[name] = (counts[name] ?? 0) + 1;
       return target[name];
@@ -53,43 +53,43 @@ test('without a wait the answer comes at once, with the tag of what it shows', a
   expect(first.status).toBe('processing');
   expect(first.tag).toMatch(/^W\/"[\w-]{22}"$/);
   expect((await asked(jobId).answer).tag).toBe(first.tag);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
   expect((await asked(jobId).answer).tag).not.toBe(first.tag);
 });
 
 test('a tag holds for a day at most, since the links of the answer it stands for end', async () => {
   const jobId = await submitted(3);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
   const { tag } = await asked(jobId).answer;
-  await bench.clock.pass(3_600_000);
+  await fixture.clock.advance(3_600_000);
   expect((await asked(jobId).answer).tag).toBe(tag);
-  await bench.clock.pass(23 * 3_600_000);
+  await fixture.clock.advance(23 * 3_600_000);
   expect((await asked(jobId).answer).tag).not.toBe(tag);
 });
 
 test('a wait ends with the job, at once where this process ends it', async () => {
   const jobId = await submitted(3);
   const { answer, state } = asked(jobId, { waitMs: 60_000 });
-  await settled();
+  await flushTasks();
   expect(state.answered).toBe(false);
-  const began = bench.clock.now();
-  await bench.startWorker();
+  const began = fixture.clock.now();
+  await fixture.startWorker();
   expect((await answer).status).toBe('completed');
-  expect(bench.clock.now() - began).toBe(0);
+  expect(fixture.clock.now() - began).toBe(0);
 });
 
 test('the end of a job in another process is seen within a second', async () => {
   const jobId = await submitted(3);
-  const elsewhere = { changes: createJobChanges(bench.clock) };
+  const elsewhere = { changes: createJobChanges(fixture.clock) };
   const { answer, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
-  await settled();
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
-  await settled();
+  await flushTasks();
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  await flushTasks();
   expect(state.answered).toBe(false);
-  await bench.clock.pass(1_000);
+  await fixture.clock.advance(1_000);
   expect((await answer).status).toBe('completed');
 });
 
@@ -97,11 +97,11 @@ test('at the end of the wait the answer is what is then; until then only the job
   const jobId = await submitted(3);
   const { store, counts } = counted();
   const { answer, state } = asked(jobId, { waitMs: 30_000 }, { store });
-  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
-  await bench.clock.pass(29_000);
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(29_000);
   expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
   expect(counts.getJob).toBeLessThanOrEqual(31);
-  await bench.clock.pass(1_000);
+  await fixture.clock.advance(1_000);
   expect((await answer).status).toBe('processing');
   expect(counts.listBatches).toBe(1);
 });
@@ -112,20 +112,20 @@ test('with a tag at hand any news ends the wait, and another tag does at once', 
   const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).answer;
   expect(other.tag).toBe(tag);
   const { answer, state } = asked(jobId, { waitMs: 60_000, ifNoneMatch: `"x", ${tag}` });
-  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
-  await bench.clock.pass(10_000);
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(10_000);
   expect(state.answered).toBe(false);
-  const { store, clock } = bench.context;
+  const { store, clock } = fixture.context;
   await store.failBatches(
     jobId,
     ['queued'],
     { status: 'FAILED', code: 'terminated', message: 'x' },
     clock.now(),
   );
-  await bench.clock.pass(1_000);
+  await fixture.clock.advance(1_000);
   const news = await answer;
   expect(news.tag).not.toBe(tag);
-  expect((await bench.context.store.getJob(jobId))!.finishedAt).toBeNull();
+  expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
 });
 
 test('without news a wait for them ends with the tag at hand', async () => {
@@ -133,8 +133,8 @@ test('without news a wait for them ends with the tag at hand', async () => {
   const { tag } = await asked(jobId).answer;
   const { store, counts } = counted();
   const { answer } = asked(jobId, { waitMs: 20_000, ifNoneMatch: tag }, { store });
-  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
-  await bench.clock.pass(20_000);
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(20_000);
   expect((await answer).tag).toBe(tag);
   expect(counts.listBatches).toBe(2);
 });
@@ -143,26 +143,26 @@ test('who hangs up waits no longer', async () => {
   const jobId = await submitted(3);
   const abort = new AbortController();
   const { answer, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
-  await bench.comesTrue('it waits', async () => bench.clock.sleeping() > 0);
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   expect(state.answered).toBe(false);
   abort.abort();
   await answer;
-  expect(bench.clock.sleeping()).toBe(0);
+  expect(fixture.clock.sleepers()).toBe(0);
 });
 
 test('once the service stops everybody is answered, and nobody waits', async () => {
   const jobId = await submitted(3);
   const waiting = [asked(jobId, { waitMs: 60_000 }), asked(jobId, { waitMs: 60_000 })];
-  await bench.comesTrue('both wait', async () => bench.clock.sleeping() === 2);
-  bench.context.changes.stop();
+  await fixture.eventually('both wait', async () => fixture.clock.sleepers() === 2);
+  fixture.context.changes.stop();
   for (const { answer } of waiting) expect((await answer).status).toBe('processing');
   expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('processing');
-  expect(bench.clock.sleeping()).toBe(0);
+  expect(fixture.clock.sleepers()).toBe(0);
 });
 
 test('a job that has ended is not waited for', async () => {
   const jobId = await submitted(3);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
   expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('completed');
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Job, JobState } from '../store/documents.ts';
@@ -8,8 +8,8 @@ import { waitingFor } from './waiting.ts';
 const minuteMs = 60_000;
 const closed = parseWorkingHours('13:00-14:00+08:00');
 const open = parseWorkingHours('08:00-18:00+08:00');
-let bench: JobsBench;
-afterEach(() => bench.close());
+let fixture: JobFixture;
+afterEach(() => fixture.close());
 
 /** Creates a job of three batches: the first `putOff` are put off, minutes apart, the next `queued` are queued. */
 async function jobWith(
@@ -17,8 +17,8 @@ async function jobWith(
   queued: number,
   { workingHours = closed, state = 'processing' as JobState } = {},
 ): Promise<Job> {
-  bench = await openJobs({ workingHours });
-  const { store } = bench.context;
+  fixture = await openJobFixture({ workingHours });
+  const { store } = fixture.context;
   const job = aJob({ state, totalBatches: 3, totalUnits: 3 });
   await store.createJob(
     job,
@@ -43,17 +43,17 @@ test.each([
   ['some are dispatched or put off', 1, 1],
 ])('names working hours outside of them while %s', async (_which, putOff, queued) => {
   const job = await jobWith(putOff, queued);
-  expect(await waitingFor(bench.context, job)).toBe('working hours');
+  expect(await waitingFor(fixture.context, job)).toBe('working hours');
 });
 
 test('names nothing outside working hours when all batches were dispatched before', async () => {
   const job = await jobWith(0, 3);
-  expect(await waitingFor(bench.context, job)).toBeNull();
+  expect(await waitingFor(fixture.context, job)).toBeNull();
 });
 
 test('names the first wait to end outside working hours when all batches were dispatched or put off', async () => {
   const job = await jobWith(2, 1);
-  expect(await waitingFor(bench.context, job)).toBe('mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z');
+  expect(await waitingFor(fixture.context, job)).toBe('mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z');
 });
 
 test('counts batches that are done as dispatched', async () => {
@@ -62,13 +62,13 @@ test('counts batches that are done as dispatched', async () => {
     units: { total: 3, success: 0, failed: 0 },
     batches: { total: 3, success, failed },
   });
-  expect(await waitingFor(bench.context, job, counts(1, 0))).toBe('working hours');
-  expect(await waitingFor(bench.context, job, counts(1, 1))).toBeNull();
+  expect(await waitingFor(fixture.context, job, counts(1, 0))).toBe('working hours');
+  expect(await waitingFor(fixture.context, job, counts(1, 1))).toBeNull();
 });
 
 test('names the wait within working hours, whatever is not dispatched', async () => {
   const job = await jobWith(1, 0, { workingHours: open });
-  expect(await waitingFor(bench.context, job)).toMatch(/^mkta\/id: paused 0, next try /);
+  expect(await waitingFor(fixture.context, job)).toMatch(/^mkta\/id: paused 0, next try /);
 });
 
 test.each<[JobState, string | null]>([
@@ -79,5 +79,5 @@ test.each<[JobState, string | null]>([
   ['completed', null],
 ])('of a job that is %s returns %s', async (state, reason) => {
   const job = await jobWith(1, 0, { state });
-  expect(await waitingFor(bench.context, job)).toBe(reason);
+  expect(await waitingFor(fixture.context, job)).toBe(reason);
 });

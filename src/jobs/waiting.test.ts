@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GetJobRequestSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { settled } from '../../test/support/clock.ts';
-import { type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { flushTasks } from '../../test/support/clock.ts';
+import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { operatorHandlers } from '../rpc/operator.ts';
 import { sweep } from '../sweep/sweep.ts';
@@ -10,7 +10,7 @@ import { fullName } from './offers.ts';
 import { waitOf } from './waiting.ts';
 
 const minuteMs = 60_000;
-let bench: JobsBench;
+let fixture: JobFixture;
 let user: string;
 /** Until when the origin is left alone. */
 let pausedUntil: number;
@@ -20,13 +20,13 @@ let blocked: Set<string>;
 let sent: Map<string, number>;
 
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
-  user = await bench.createUser(10_000);
+  fixture = await openJobFixture({ approval: false });
+  user = await fixture.createUser(10_000);
   pausedUntil = 0;
   blocked = new Set();
   sent = new Map();
-  bench.between((fetch, itemId) => async (request) => {
-    const ms = pausedUntil - bench.clock.now();
+  fixture.wrapFetch((fetch, itemId) => async (request) => {
+    const ms = pausedUntil - fixture.clock.now();
     if (ms > 0) throw new Fault('origin_paused', 'mkta/sg: blocked (page_blocked)', { retryAfterMs: ms });
     sent.set(itemId, (sent.get(itemId) ?? 0) + 1);
     if (blocked.has(itemId)) throw new Fault('page_blocked', 'the site asks for a robot check');
@@ -34,22 +34,22 @@ beforeEach(async () => {
   });
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
-const retrieve = (jobId: string) => bench.read(user, 'RetrieveVariantSold', { jobId });
+const retrieve = (jobId: string) => fixture.read(user, 'RetrieveVariantSold', { jobId });
 const submitted = async (plain: number, ...more: string[]): Promise<string> =>
-  (await bench.submit(user, 'SubmitVariantSold', variantSoldRequest(plain, ...more))).jobId;
-const waits = async (jobId: string) => bench.context.store.listWaits(jobId, bench.clock.now());
+  (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(plain, ...more))).jobId;
+const waits = async (jobId: string) => fixture.context.store.listWaits(jobId, fixture.clock.now());
 
 /** Lets time pass in steps, so that all that is due happens in between. */
 async function pass(ms: number): Promise<void> {
-  await settled();
-  for (let left = ms; left > 0; left -= 1_000) await bench.clock.pass(Math.min(left, 1_000));
+  await flushTasks();
+  for (let left = ms; left > 0; left -= 1_000) await fixture.clock.advance(Math.min(left, 1_000));
 }
 
 /** What an operator sees of a job. */
 async function waitingFor(jobId: string): Promise<string> {
-  const handler = operatorHandlers(bench.context).unary.get(fullName(OperatorService.method.getJob))!;
+  const handler = operatorHandlers(fixture.context).unary.get(fullName(OperatorService.method.getJob))!;
   const call = { principal: { userId: user, role: 'operator' } } as unknown as Parameters<typeof handler>[1];
   const answer = await handler(create(GetJobRequestSchema, { jobId }), call);
   return (answer as unknown as { job: { waitingFor: string } }).job.waitingFor;
@@ -88,8 +88,8 @@ describe('while an origin is left alone', () => {
   test('a batch is put off, and the job says what it waits for', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(60);
-    await bench.startWorker();
-    await bench.comesTrue('both batches wait', async () => (await waits(jobId)).length === 2);
+    await fixture.startWorker();
+    await fixture.eventually('both batches wait', async () => (await waits(jobId)).length === 2);
     const words = 'mkta/sg: blocked (page_blocked), next try 2030-01-07T04:05:00.000Z';
     expect(await retrieve(jobId)).toMatchObject({
       status: 'processing',
@@ -97,7 +97,7 @@ describe('while an origin is left alone', () => {
       waitingFor: `waiting for ${words}`,
     });
     expect(await waitingFor(jobId)).toBe(words);
-    expect((await bench.context.store.listBatches(jobId)).map(({ state }) => state)).toEqual([
+    expect((await fixture.context.store.listBatches(jobId)).map(({ state }) => state)).toEqual([
       'queued',
       'queued',
     ]);
@@ -107,18 +107,18 @@ describe('while an origin is left alone', () => {
   test('it goes on as soon as it may, and says so no more', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(60);
-    await bench.startWorker();
+    await fixture.startWorker();
     await pass(5 * minuteMs - 1);
     expect(sent.size).toBe(0);
     await pass(1_000);
-    await bench.reaches(jobId, 'completed');
+    await fixture.waitForState(jobId, 'completed');
     const answer = await retrieve(jobId);
     expect(answer.waitingFor).toBeUndefined();
     expect(await waitingFor(jobId)).toBe('');
     expect([...sent.values()]).toEqual(Array(60).fill(1));
-    const [first] = await bench.context.store.listBatches(jobId);
-    expect(await bench.context.store.findWait(first!.id)).toBeNull();
-    expect(await bench.problems()).toEqual([]);
+    const [first] = await fixture.context.store.listBatches(jobId);
+    expect(await fixture.context.store.findWait(first!.id)).toBeNull();
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('a short pause is waited for in place', async () => {
@@ -128,51 +128,54 @@ describe('while an origin is left alone', () => {
         .items.map(({ itemId }) => itemId)
         .slice(0, 1),
     );
-    await bench.startWorker();
-    await bench.comesTrue('one is blocked', () => sent.size === 3);
+    await fixture.startWorker();
+    await fixture.eventually('one is blocked', () => sent.size === 3);
     blocked.clear();
     await pass(3_000);
-    await bench.reaches(jobId, 'completed');
-    expect((await bench.context.store.listBatches(jobId))[0]!.attempt).toBe(1);
+    await fixture.waitForState(jobId, 'completed');
+    expect((await fixture.context.store.listBatches(jobId))[0]!.attempt).toBe(1);
   });
 
   test('the sweep goes on where the process that put it off is gone', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(3);
-    const worker = await bench.startWorker();
-    await bench.comesTrue('it waits', async () => (await waits(jobId)).length === 1);
+    const worker = await fixture.startWorker();
+    await fixture.eventually('it waits', async () => (await waits(jobId)).length === 1);
     await worker.stop();
     await pass(6 * minuteMs);
     expect(sent.size).toBe(0);
-    await bench.startWorker();
-    await sweep(bench.context);
-    await bench.reaches(jobId, 'completed');
+    await fixture.startWorker();
+    await sweep(fixture.context);
+    await fixture.waitForState(jobId, 'completed');
   });
 
   test('the sweep does not go on sooner', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(3);
-    await bench.startWorker();
-    await bench.comesTrue('it waits', async () => (await waits(jobId)).length === 1);
+    await fixture.startWorker();
+    await fixture.eventually('it waits', async () => (await waits(jobId)).length === 1);
     await pass(4 * minuteMs);
-    await sweep(bench.context);
-    await settled();
-    expect((await bench.context.store.listBatches(jobId))[0]).toMatchObject({ state: 'queued', attempt: 1 });
+    await sweep(fixture.context);
+    await flushTasks();
+    expect((await fixture.context.store.listBatches(jobId))[0]).toMatchObject({
+      state: 'queued',
+      attempt: 1,
+    });
   });
 
   test('its units fail after an hour, in words that say why, and are given back', async () => {
     pausedUntil = noon + 2 * minuteMs;
     const jobId = await submitted(2);
-    await bench.startWorker();
+    await fixture.startWorker();
     for (let minute = 0; minute < 70; minute += 1) {
-      pausedUntil = bench.clock.now() + 2 * minuteMs;
+      pausedUntil = fixture.clock.now() + 2 * minuteMs;
       await pass(minuteMs);
     }
-    const job = await bench.reaches(jobId, 'failed');
+    const job = await fixture.waitForState(jobId, 'failed');
     expect(job.finishedAt! - noon).toBeGreaterThan(50 * minuteMs);
     expect(job.refunded).toBe(job.cost);
     const item = variantSoldRequest(1).items[0]!.itemId;
-    expect(await bench.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item })).toMatchObject({
+    expect(await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item })).toMatchObject({
       status: 'FAILED',
       errorLog: 'mkta/sg: blocked (page_blocked); it was waited for too long',
     });
@@ -181,16 +184,16 @@ describe('while an origin is left alone', () => {
 
   test('a single page is given up sooner', async () => {
     const itemId = variantSoldRequest(1).items[0]!.itemId;
-    const { taskId } = await bench.submit(user, 'SubmitGetPc', { region: 'sg', itemId, shopId: '77' });
+    const { taskId } = await fixture.submit(user, 'SubmitGetPc', { region: 'sg', itemId, shopId: '77' });
     pausedUntil = noon + 2 * minuteMs;
-    await bench.startWorker();
-    const look = () => bench.read(user, 'RetrieveGetPc', { taskId });
-    await bench.comesTrue('it waits', async () => (await look()).waitingFor !== undefined);
+    await fixture.startWorker();
+    const look = () => fixture.read(user, 'RetrieveGetPc', { taskId });
+    await fixture.eventually('it waits', async () => (await look()).waitingFor !== undefined);
     expect(await look()).toMatchObject({
       waitingFor: 'waiting for mkta/sg: blocked (page_blocked), next try 2030-01-07T04:02:00.000Z',
     });
     for (let minute = 0; minute < 12; minute += 1) {
-      pausedUntil = bench.clock.now() + 2 * minuteMs;
+      pausedUntil = fixture.clock.now() + 2 * minuteMs;
       await pass(minuteMs);
     }
     const task = await look();
@@ -204,9 +207,9 @@ describe('a page that is refused while others come', () => {
 
   test('holds up no one but itself, and is tried six times in all', async () => {
     blocked.add(bad);
-    const { blobs } = bench.context;
+    const { blobs } = fixture.context;
     let writing = 0;
-    bench.context.blobs = {
+    fixture.context.blobs = {
       ...blobs,
       write: async (...parameters) => {
         writing += 1;
@@ -216,9 +219,9 @@ describe('a page that is refused while others come', () => {
       },
     };
     const jobId = await submitted(60, bad);
-    await bench.startWorker();
-    await bench.comesTrue('all others are read', () => sent.size === 61);
-    await bench.comesTrue('it waits', async () => {
+    await fixture.startWorker();
+    await fixture.eventually('all others are read', () => sent.size === 61);
+    await fixture.eventually('it waits', async () => {
       // No time passes while a part is written: the disk does not follow the clock of the test.
       if (writing === 0) await pass(1_000);
       return (await waits(jobId)).length > 0;
@@ -226,16 +229,16 @@ describe('a page that is refused while others come', () => {
     expect(await waits(jobId)).toMatchObject([
       { reason: 'mkta/sg: blocked (page_blocked)', tries: { 10: expect.any(Number) } },
     ]);
-    const succeeded = async () => (await bench.context.store.countJob(jobId)).units.success;
-    await bench.comesTrue('all others are settled', async () => (await succeeded()) === 60);
+    const succeeded = async () => (await fixture.context.store.countJob(jobId)).units.success;
+    await fixture.eventually('all others are settled', async () => (await succeeded()) === 60);
     await pass(2 * minuteMs);
-    await bench.reaches(jobId, 'completed');
+    await fixture.waitForState(jobId, 'completed');
     expect(sent.get(bad)).toBe(6);
     for (const [itemId, times] of sent) if (itemId !== bad) expect(times).toBe(1);
-    expect(await bench.read(user, 'DownloadVariantSoldItem', { jobId, itemId: bad })).toMatchObject({
+    expect(await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: bad })).toMatchObject({
       status: 'FAILED',
       errorLog: 'the site asks for a robot check',
     });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { createJobChanges, type JobChanges } from './changes.ts';
 import { createWatch } from './watch.ts';
 
-let clock: StandingClock;
+let clock: ManualClock;
 let changes: JobChanges;
 let looks: number;
 let count: number;
@@ -13,7 +13,7 @@ let ended: boolean;
 let fault: Fault | null;
 let watch: ReturnType<typeof createWatch<number>>;
 beforeEach(() => {
-  clock = standingClock(0);
+  clock = createManualClock(0);
   changes = createJobChanges(clock);
   looks = 0;
   count = 0;
@@ -41,20 +41,20 @@ function reading(signal = new AbortController().signal) {
 
 test('a job is shown at once, at each change, and for the last time at its end', async () => {
   const { seen, end } = reading();
-  await settled();
+  await flushTasks();
   expect(seen).toEqual([0]);
-  await clock.pass(3_000);
+  await clock.advance(3_000);
   expect(seen).toEqual([0]);
   count = 2;
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   expect(seen).toEqual([0, 2]);
   count = 3;
   ended = true;
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   expect(await end).toBe('ended');
   expect(seen).toEqual([0, 2, 3]);
   const before = looks;
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   expect(looks).toBe(before);
 });
 
@@ -63,24 +63,24 @@ test('a job that has ended is shown once', async () => {
   const { seen, end } = reading();
   expect(await end).toBe('ended');
   expect(seen).toEqual([0]);
-  expect(clock.sleeping()).toBe(0);
+  expect(clock.sleepers()).toBe(0);
 });
 
 test('what this process does to a job is seen without waiting', async () => {
   const { seen } = reading();
-  await settled();
+  await flushTasks();
   count = 1;
   changes.tell('j');
-  await settled();
+  await flushTasks();
   expect(seen).toEqual([0, 1]);
 });
 
 test('however many watch, the store is asked once a second', async () => {
   const all = Array.from({ length: 20 }, () => reading());
-  await settled();
+  await flushTasks();
   expect(looks).toBe(1);
   count = 1;
-  await clock.pass(5_000);
+  await clock.advance(5_000);
   expect(looks).toBe(6);
   for (const { seen } of all) expect(seen).toEqual([0, 1]);
 });
@@ -89,44 +89,44 @@ test('one that leaves keeps nobody else from watching; with the last one the ask
   const first = new AbortController();
   const second = new AbortController();
   const [one, other] = [reading(first.signal), reading(second.signal)];
-  await settled();
+  await flushTasks();
   first.abort();
   expect(await one.end).toBe('ended');
   count = 1;
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   expect(other.seen).toEqual([0, 1]);
   second.abort();
   expect(await other.end).toBe('ended');
-  await settled();
-  expect(clock.sleeping()).toBe(0);
+  await flushTasks();
+  expect(clock.sleepers()).toBe(0);
   const before = looks;
-  await clock.pass(5_000);
+  await clock.advance(5_000);
   expect(looks).toBe(before);
   reading();
-  await settled();
+  await flushTasks();
   expect(looks).toBe(before + 1);
 });
 
 test('who reads slowly is given the latest', async () => {
   const values = watch('j', new AbortController().signal);
   expect((await values.next()).value).toBe(0);
-  for (count = 1; count < 4; count += 1) await clock.pass(1_000);
+  for (count = 1; count < 4; count += 1) await clock.advance(1_000);
   count = 3;
   expect((await values.next()).value).toBe(3);
   await values.return(undefined);
-  await settled();
-  expect(clock.sleeping()).toBe(0);
+  await flushTasks();
+  expect(clock.sleepers()).toBe(0);
 });
 
 test('a fault ends the watch, and so does the end of the service', async () => {
   const first = reading();
-  await settled();
+  await flushTasks();
   fault = new Fault('unavailable', 'The store is away.');
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   expect(await first.end).toBe('unavailable');
   fault = null;
   const second = reading();
-  await settled();
+  await flushTasks();
   expect(second.seen).toEqual([0]);
   changes.stop();
   expect(await second.end).toBe('unavailable');
@@ -136,15 +136,15 @@ test('starts a new poll after a fault, shared by later watchers, while a slow wa
   const slow = watch('j', new AbortController().signal);
   await slow.next();
   fault = new Fault('unavailable', 'The store is away.');
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   fault = null;
   const second = reading();
-  await settled();
+  await flushTasks();
   expect(second.seen).toEqual([0]);
   await expect(slow.next()).rejects.toThrow('The store is away.');
   const before = looks;
   const third = reading();
-  await settled();
+  await flushTasks();
   expect(third.seen).toEqual([0]);
   expect(looks).toBe(before);
 });
@@ -154,9 +154,9 @@ test('ends the poll with the job, also while a slow watcher has not read the end
   await slow.next();
   count = 1;
   ended = true;
-  await clock.pass(1_000);
+  await clock.advance(1_000);
   const before = looks;
-  await clock.pass(5_000);
+  await clock.advance(5_000);
   expect(looks).toBe(before);
   expect(await slow.next()).toEqual({ value: 1, done: false });
   expect((await slow.next()).done).toBe(true);

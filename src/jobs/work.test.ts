@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { PageAnswer } from '../fetch/page.ts';
@@ -11,34 +11,34 @@ import { approve } from './decide.ts';
 import { maxRecordBytes } from './read-unit.ts';
 import { work } from './work.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ jobWindow: 2 });
+  fixture = await openJobFixture({ jobWindow: 2 });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const never = new AbortController().signal;
 
 /** An approved job whose messages nobody takes, and the messages. */
 async function approved(items: number, ...more: string[]) {
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
   const messages: BatchReference[] = [];
-  const { queue } = bench.context;
-  bench.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
-  await approve(bench.context, jobId as string, newId());
+  const { queue } = fixture.context;
+  fixture.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
+  await approve(fixture.context, jobId as string, newId());
   return { userId, jobId: jobId as string, messages };
 }
 
-const collectBatches = (jobId: string) => Array.fromAsync(bench.context.store.readBatches(jobId));
-const batchesOf = (jobId: string) => bench.context.store.listBatches(jobId);
-const jobOf = async (jobId: string): Promise<Job> => (await bench.context.store.getJob(jobId))!;
+const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.readBatches(jobId));
+const batchesOf = (jobId: string) => fixture.context.store.listBatches(jobId);
+const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.getJob(jobId))!;
 
 /** Pages that come when the test says so. */
 function heldPages() {
   const held = Promise.withResolvers<void>();
   let waiting = 0;
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     waiting += 1;
     await held.promise;
     return fetch(request);
@@ -48,7 +48,7 @@ function heldPages() {
 
 /** Fails the first pages of an item with a fault each, then lets it be. */
 function failing(itemId: string, ...faults: Fault[]) {
-  bench.between((fetch, asked) => async (request) => {
+  fixture.wrapFetch((fetch, asked) => async (request) => {
     const fault = asked === itemId ? faults.shift() : undefined;
     if (fault) throw fault;
     return fetch(request);
@@ -57,14 +57,14 @@ function failing(itemId: string, ...faults: Fault[]) {
 
 describe('a unit', () => {
   const item = '30000000000';
-  const asked = () => bench.asked().filter((id) => id === item).length;
+  const asked = () => fixture.requestedItems().filter((id) => id === item).length;
   /** Works the job off, time going on as long as anyone waits. */
   const workOff = async ({ messages, jobId }: { messages: BatchReference[]; jobId: string }) => {
     let done = false;
-    const working = work(bench.context, messages.shift()!, () => {}, never).finally(() => {
+    const working = work(fixture.context, messages.shift()!, () => {}, never).finally(() => {
       done = true;
     });
-    while (!done) await bench.clock.pass(250);
+    while (!done) await fixture.clock.advance(250);
     await working;
     return jobOf(jobId);
   };
@@ -85,26 +85,29 @@ describe('a unit', () => {
     failing(item, ...faults);
     expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
     expect(asked()).toBe(4);
-    const shown = await bench.read(job.userId, 'DownloadVariantSoldItem', { jobId: job.jobId, itemId: item });
+    const shown = await fixture.read(job.userId, 'DownloadVariantSoldItem', {
+      jobId: job.jobId,
+      itemId: item,
+    });
     expect(shown).toMatchObject({ status: 'FAILED', errorLog: 'reset 4' });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('that is not there is not asked for again', async () => {
     const job = await approved(1, '30000000801');
     expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
-    expect(bench.asked().filter((id) => id === '30000000801')).toHaveLength(1);
+    expect(fixture.requestedItems().filter((id) => id === '30000000801')).toHaveLength(1);
   });
 
   test('that a refusal met is told of, and asked for later', async () => {
     const job = await approved(1);
     failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));
     expect(await workOff(job)).toMatchObject({ state: 'completed' });
-    expect(bench.noted).toEqual(['page_throttled']);
+    expect(fixture.reportedFaults).toEqual(['page_throttled']);
   });
 
   test('whose record is over the limit fails with page_too_large after one request', async () => {
-    bench.between((fetch, itemId) => async (request) => {
+    fixture.wrapFetch((fetch, itemId) => async (request) => {
       const page = await fetch(request);
       if (itemId !== item) return page;
       const body = Buffer.from(page.body)
@@ -113,11 +116,11 @@ describe('a unit', () => {
       return { ...page, body: Buffer.from(body) };
     });
     const csv = `region,shop_id,item_id\nsg,77,${item}\nsg,77,30000000001`;
-    const userId = await bench.createUser(100);
-    await bench.submit(userId, 'SubmitGetPcBulk', { file: Buffer.from(csv).toString('base64') });
-    const { items } = await bench.context.store.listJobs({ userId }, { limit: 1 });
-    await bench.startWorker();
-    const job = await bench.reaches(items[0]!.id, 'partial_complete', 'failed');
+    const userId = await fixture.createUser(100);
+    await fixture.submit(userId, 'SubmitGetPcBulk', { file: Buffer.from(csv).toString('base64') });
+    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 1 });
+    await fixture.startWorker();
+    const job = await fixture.waitForState(items[0]!.id, 'partial_complete', 'failed');
     expect(job).toMatchObject({ state: 'partial_complete', refunded: job.unitPrice });
     const [batch] = await collectBatches(job.id);
     expect(batch!.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_too_large' });
@@ -134,7 +137,7 @@ describe('a unit', () => {
 
   test('whose reader throws what nobody thought of fails alone', async () => {
     const job = await approved(2);
-    bench.between((fetch, id) =>
+    fixture.wrapFetch((fetch, id) =>
       id === item ? async () => ({ body: null }) as unknown as PageAnswer : fetch,
     );
     expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
@@ -145,18 +148,18 @@ describe('a message', () => {
   test('that comes twice, late, or about a batch that is done changes nothing', async () => {
     const { jobId, messages } = await approved(60);
     const [first, second] = messages as [BatchReference, BatchReference];
-    await Promise.all([1, 2, 3].map(() => work(bench.context, first, () => {}, never)));
-    await work(bench.context, second, () => {}, never);
-    const asked = bench.asked().length;
+    await Promise.all([1, 2, 3].map(() => work(fixture.context, first, () => {}, never)));
+    await work(fixture.context, second, () => {}, never);
+    const asked = fixture.requestedItems().length;
     expect(asked).toBe(60);
     const job = await jobOf(jobId);
     expect(job.state).toBe('completed');
     for (const message of [first, second, { ...first, attempt: 1 }, { ...first, batchId: newId() }]) {
-      await work(bench.context, message, () => {}, never);
+      await work(fixture.context, message, () => {}, never);
     }
-    expect(bench.asked()).toHaveLength(asked);
+    expect(fixture.requestedItems()).toHaveLength(asked);
     expect(await jobOf(jobId)).toEqual(job);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
@@ -166,15 +169,15 @@ describe('a worker', () => {
     const pages = heldPages();
     // Its heart stops: the process stands still while the clock goes on.
     const standing = {
-      ...bench.context,
-      clock: { ...bench.clock, sleep: () => new Promise<void>(() => {}) },
+      ...fixture.context,
+      clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
     };
     const slow = work(standing, messages[0]!, () => {}, never);
-    await bench.comesTrue('pages are asked for', () => pages.waiting() === 5);
-    await bench.clock.pass(leaseMs + 1);
-    await sweep(bench.context);
-    bench.between((fetch) => fetch);
-    await work(bench.context, messages.at(-1)!, () => {}, never);
+    await fixture.eventually('pages are asked for', () => pages.waiting() === 5);
+    await fixture.clock.advance(leaseMs + 1);
+    await sweep(fixture.context);
+    fixture.wrapFetch((fetch) => fetch);
+    await work(fixture.context, messages.at(-1)!, () => {}, never);
     const ended = await jobOf(jobId);
     expect(ended).toMatchObject({ state: 'completed', refunded: 0 });
     const batch = (await batchesOf(jobId))[0]!;
@@ -183,22 +186,22 @@ describe('a worker', () => {
     pages.release();
     await Promise.race([
       slow,
-      bench.comesTrue('the late worker has read', () => bench.asked().length === 10),
+      fixture.eventually('the late worker has read', () => fixture.requestedItems().length === 10),
     ]);
     expect(await jobOf(jobId)).toEqual(ended);
     expect((await batchesOf(jobId))[0]).toEqual(batch);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('keeps its claim as long as it works', async () => {
     const { jobId, messages } = await approved(3);
     const pages = heldPages();
     let extended = 0;
-    const working = work(bench.context, messages[0]!, () => (extended += 1), never);
-    await bench.comesTrue('pages are asked for', () => pages.waiting() === 3);
+    const working = work(fixture.context, messages[0]!, () => (extended += 1), never);
+    await fixture.eventually('pages are asked for', () => pages.waiting() === 3);
     for (let round = 0; round < 6; round++) {
-      await bench.clock.pass(leaseMs / 2);
-      await sweep(bench.context);
+      await fixture.clock.advance(leaseMs / 2);
+      await sweep(fixture.context);
     }
     expect(messages).toHaveLength(1);
     expect(extended).toBeGreaterThan(5);
@@ -212,18 +215,18 @@ describe('a worker', () => {
     const stopping = new AbortController();
     let left = 20;
     const held = Promise.withResolvers<void>();
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       if (left-- > 0) {
         // Time goes by, so that what is done is written.
-        await bench.clock.pass(150);
+        await fixture.clock.advance(150);
         return fetch(request);
       }
       stopping.signal.addEventListener('abort', () => held.reject(stopping.signal.reason), { once: true });
       await held.promise;
       return fetch(request);
     });
-    const working = work(bench.context, messages.shift()!, () => {}, stopping.signal);
-    await bench.comesTrue('it hangs', () => left <= -8);
+    const working = work(fixture.context, messages.shift()!, () => {}, stopping.signal);
+    await fixture.eventually('it hangs', () => left <= -8);
     stopping.abort(new Error('stop'));
     await working;
     const batch = (await batchesOf(jobId))[0]!;
@@ -231,34 +234,34 @@ describe('a worker', () => {
     expect(batch.success).toBeGreaterThan(0);
     expect(messages).toHaveLength(1);
 
-    const asked = bench.asked().length;
-    bench.between((fetch) => fetch);
-    await work(bench.context, messages[0]!, () => {}, never);
-    expect(bench.asked().length - asked).toBe(50 - batch.success);
+    const asked = fixture.requestedItems().length;
+    fixture.wrapFetch((fetch) => fetch);
+    await work(fixture.context, messages[0]!, () => {}, never);
+    expect(fixture.requestedItems().length - asked).toBe(50 - batch.success);
     const job = await jobOf(jobId);
     expect(job).toMatchObject({ state: 'completed', refunded: 0 });
     // Both files have every item's record once, those of the first attempt too.
     for (const file of [job.file, (await batchesOf(jobId))[0]!.file]) {
-      const records = JSON.parse(await text(await bench.context.blobs.read(file!.path)));
+      const records = JSON.parse(await text(await fixture.context.blobs.read(file!.path)));
       expect(records).toHaveLength(50);
       expect(records.filter((record: object) => 'error' in record)).toEqual([]);
     }
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('whose store goes away gives up the batch, and another finishes it', async () => {
     const { jobId, messages } = await approved(5);
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const away = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
     const cut = { ...store, finishBatch: away, releaseBatch: away };
-    await work({ ...bench.context, store: cut }, messages[0]!, () => {}, never);
-    await bench.clock.pass(leaseMs + 1);
-    await sweep(bench.context);
-    await work(bench.context, messages.at(-1)!, () => {}, never);
+    await work({ ...fixture.context, store: cut }, messages[0]!, () => {}, never);
+    await fixture.clock.advance(leaseMs + 1);
+    await sweep(fixture.context);
+    await work(fixture.context, messages.at(-1)!, () => {}, never);
     expect(await jobOf(jobId)).toMatchObject({ state: 'completed', refunded: 0 });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
 
@@ -269,7 +272,7 @@ test('a job has no more batches under way than its window, and gets to its end t
     const inFlight = (await batchesOf(jobId)).filter(({ state }) => /queued|claimed/.test(state)).length;
     most = Math.max(most, inFlight);
     expect(messages.length).toBeLessThanOrEqual(inFlight);
-    await work(bench.context, messages.shift()!, () => {}, never);
+    await work(fixture.context, messages.shift()!, () => {}, never);
   }
   expect(most).toBe(2);
   expect(await jobOf(jobId)).toMatchObject({ state: 'completed', totalBatches: 11 });

@@ -1,14 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { aMarket } from '../../test/support/market.ts';
+import { createTestMarket } from '../../test/support/market.ts';
 import type { Fault } from '../base/fault.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
 import type { Job, Outcome } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';
 
 const kind = pgntKind({ name: 'search_items', page: 'search', files: {}, resultFields: (page) => page });
-const market = aMarket({
+const market = createTestMarket({
   regions: ['sg'],
   parseUrl: (page, url) => {
     if (!url.startsWith('x:')) throw new Error(`${url} is no address of a ${page}`);

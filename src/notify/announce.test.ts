@@ -98,10 +98,10 @@ test('notifies operators of a waiting job, reminds them two hours before its dea
       console_url: `https://gleaner.test/console/jobs/${jobId}`,
     },
   });
-  await fixture.jobs.clock.pass(22 * hour - 1);
+  await fixture.jobs.clock.advance(22 * hour - 1);
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(1);
-  await fixture.jobs.clock.pass(1);
+  await fixture.jobs.clock.advance(1);
   await fixture.poll();
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(2);
@@ -139,7 +139,7 @@ test('sends no reminder for a decided job and only one for a job whose approval 
   });
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(2);
-  await fixture.jobs.clock.pass(22 * hour);
+  await fixture.jobs.clock.advance(22 * hour);
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(3);
   expect(JSON.parse(fixture.receiver.received[2]!.body)).toMatchObject({
@@ -156,7 +156,7 @@ test('delays messages while an approval is in progress', async () => {
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
   await store.moveJob(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
-  await fixture.jobs.clock.pass(5_000);
+  await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
   expect(await fixture.deliveries()).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
+import { createCrashingProcess } from '../../test/support/crash.ts';
 import { variantSoldRequest } from '../../test/support/jobs.ts';
-import { mortal } from '../../test/support/mortal.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/decide.ts';
@@ -57,18 +57,18 @@ test.each([
 
     const survives = async (last: number): Promise<boolean> => {
       const { userId } = await fixture.createUser(100);
-      const victim = mortal(alive, last, when);
+      const victim = createCrashingProcess(alive, last, when);
       const from = fixture.receiver.received.length;
-      await Promise.race([proceed(victim.context as typeof alive, userId).catch(() => {}), victim.death]);
-      if (!victim.dead()) return false;
+      await Promise.race([proceed(victim.context as typeof alive, userId).catch(() => {}), victim.crashed]);
+      if (!victim.isCrashed()) return false;
       messages.length = 0;
       for (let round = 0; round < 3; round++) {
         // Longer than any lease, so that other processes take over.
-        await fixture.jobs.clock.pass(121_000);
+        await fixture.jobs.clock.advance(121_000);
         await sweep(alive);
         await proceed(alive, userId);
       }
-      const where = `death at call ${last}, ${when} ${victim.diedAt()}`;
+      const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
       const job = (await jobOf(userId))!;
       expect(job.state, where).toBe(decision === 'approved' ? 'completed' : 'rejected');
       const sent = fixture.receiver.received.slice(from).map(({ headers, body }) => ({

@@ -99,7 +99,7 @@ test('e-mails each operator once about a waiting job and once before its deadlin
   });
   expect(mail!.text).toContain(`Approve or reject: https://gleaner.test/console/jobs/${jobId}`);
   expect(fixture.receiver.received).toHaveLength(1);
-  await fixture.jobs.clock.pass(22 * hour);
+  await fixture.jobs.clock.advance(22 * hour);
   await fixture.poll();
   expect(server.received).toHaveLength(4);
   expect(server.received[2]!.headers.subject).toBe('Expires in 2 hours: job of Test, 20 credits');
@@ -132,7 +132,7 @@ test('retries after a temporary refusal and gives up after a permanent one', asy
     { target: 'bob@example.org', state: 'failed', attempts: 1, error: expect.stringContaining('No such') },
   ]);
   delete behavior.data;
-  await fixture.jobs.clock.pass(5_000);
+  await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
   expect(server.received).toMatchObject([
     { to: ['ann@example.org'], text: expect.stringContaining('awaiting approval will be sent') },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 
 /** Lanes on a manual clock with deliveries that the test completes. */
 function open() {
-  const clock = standingClock(1_000_000);
+  const clock = createManualClock(1_000_000);
   const lanes: Lanes = createLanes(clock);
   const started: string[] = [];
   const postponed: [name: string, ms: number][] = [];
@@ -23,9 +23,9 @@ function open() {
         postpone: async (ms) => void postponed.push([name, ms]),
       }),
     async complete(name: string, afterMs: number, accepted: boolean) {
-      await clock.pass(afterMs);
+      await clock.advance(afterMs);
       pending.get(name)!(accepted);
-      await settled();
+      await flushTasks();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { mortal } from '../../test/support/mortal.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
 import { createNotifier } from './notifier.ts';
 import { queueTest } from './queue.ts';
@@ -14,7 +14,7 @@ test('sends each message from one of several processes', async () => {
   const notifiers = [fixture.notifier, ...Array.from({ length: 3 }, () => createNotifier(fixture.context))];
   for (let round = 0; round < 40; round++) {
     await Promise.all(notifiers.map((notifier) => fixture.poll(notifier)));
-    await fixture.jobs.clock.pass(1_000);
+    await fixture.jobs.clock.advance(1_000);
   }
   const ids = fixture.receiver.received.map(({ headers }) => headers['webhook-id']);
   expect(ids).toHaveLength(30);
@@ -27,10 +27,10 @@ test('another process sends a dead process’s delivery when its lease expires',
   const { id } = await queueTest(fixture.context, userId);
   const now = fixture.jobs.clock.now();
   await fixture.context.store.takeDeliveries(now, now + 120_000, 10);
-  await fixture.jobs.clock.pass(119_999);
+  await fixture.jobs.clock.advance(119_999);
   await fixture.poll();
   expect(fixture.receiver.received).toEqual([]);
-  await fixture.jobs.clock.pass(1);
+  await fixture.jobs.clock.advance(1);
   await fixture.poll();
   expect(fixture.receiver.received).toMatchObject([{ headers: { 'webhook-id': id } }]);
   expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
@@ -43,13 +43,13 @@ test('a stopping process postpones unfinished deliveries', async () => {
   await queueTest(fixture.context, userId);
   const stop = new AbortController();
   const ended = fixture.notifier.run(stop.signal);
-  await fixture.receiver.came(1);
+  await fixture.receiver.waitForMessages(1);
   stop.abort();
-  await fixture.jobs.comesTrue(
+  await fixture.jobs.eventually(
     'the notifier waits for the grace period',
-    () => fixture.jobs.clock.sleeping() > 0,
+    () => fixture.jobs.clock.sleepers() > 0,
   );
-  await fixture.jobs.clock.pass(1_500);
+  await fixture.jobs.clock.advance(1_500);
   await ended;
   const now = fixture.jobs.clock.now();
   expect(await fixture.deliveries()).toMatchObject([{ state: 'pending', attempts: 0, nextAttemptAt: now }]);
@@ -61,11 +61,11 @@ test('a stopping process postpones unfinished deliveries', async () => {
 test('resumes when the store is available again', async () => {
   fixture = await openNotifications();
   const { userId } = await fixture.createUser();
-  const victim = mortal(fixture.jobs.context, 1, 'before');
+  const victim = createCrashingProcess(fixture.jobs.context, 1, 'before');
   const cut = createNotifier({ ...fixture.context, store: victim.context.store });
   await queueTest(fixture.context, userId);
   await fixture.poll(cut);
-  expect(victim.dead()).toBe(true);
+  expect(victim.isCrashed()).toBe(true);
   expect(fixture.receiver.received).toEqual([]);
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(1);

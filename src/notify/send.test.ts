@@ -33,10 +33,10 @@ test('retries a refused message unchanged for a day, then fails it', async () =>
       error: 'HTTP 500: out of order',
     });
     if (delivery!.nextAttemptAt === null) break;
-    await fixture.jobs.clock.pass(delivery!.nextAttemptAt - fixture.jobs.clock.now() - 1);
+    await fixture.jobs.clock.advance(delivery!.nextAttemptAt - fixture.jobs.clock.now() - 1);
     await fixture.poll();
     expect(fixture.receiver.received).toHaveLength(attempt);
-    await fixture.jobs.clock.pass(1);
+    await fixture.jobs.clock.advance(1);
   }
   expect(await fixture.deliveries()).toMatchObject([{ state: 'failed', endedAt: startedAt + times.at(-1)! }]);
   expect(times.slice(0, 4)).toEqual([0, 5_000, 35_000, 155_000]);
@@ -55,7 +55,7 @@ test('delivers once the receiver recovers and restarts the schedule on redeliver
     { state: 'pending', attempts: 1, responseStatus: null, error: expect.stringContaining('reset') },
   ]);
   fixture.receiver.answer((_request, response) => response.writeHead(200).end());
-  await fixture.jobs.clock.pass(5_000);
+  await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
   expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered', attempts: 2, error: '' }]);
 
@@ -144,7 +144,7 @@ test('a hanging receiver does not delay others', async () => {
   await queueOperatorTest(fixture.context);
   await fixture.notifier.poll();
   const ofOperators = async () => (await fixture.deliveries()).filter(({ userId: whose }) => whose === null);
-  await fixture.jobs.comesTrue(
+  await fixture.jobs.eventually(
     'the operators’ message is delivered',
     async () => (await ofOperators())[0]!.state === 'delivered',
   );
@@ -157,7 +157,7 @@ test('a hanging receiver does not delay others', async () => {
 
   fixture.receiver.answer((_request, response) => response.writeHead(204).end());
   for (let turn = 0; turn < 200; turn++) {
-    await fixture.jobs.clock.pass(10_000);
+    await fixture.jobs.clock.advance(10_000);
     await fixture.poll();
   }
   expect((await fixture.deliveries()).every(({ state }) => state === 'delivered')).toBe(true);
@@ -192,13 +192,13 @@ test('signs with both secrets for a day after a rotation', async () => {
   const { userId, webhook } = await fixture.createUser();
   const rotated = await rotateSecret(fixture.context, userId);
   expect(rotated.secret).not.toBe(webhook.secret);
-  await fixture.jobs.clock.pass(24 * hour - 1);
+  await fixture.jobs.clock.advance(24 * hour - 1);
   await queueTest(fixture.context, userId);
   await fixture.poll();
   const [during] = fixture.receiver.received;
   expect(fixture.verified(during!, webhook.secret)).toMatchObject({ type: 'test' });
   expect(fixture.verified(during!, rotated.secret)).toMatchObject({ type: 'test' });
-  await fixture.jobs.clock.pass(1);
+  await fixture.jobs.clock.advance(1);
   await queueTest(fixture.context, userId);
   await fixture.poll();
   const [, after] = fixture.receiver.received;
@@ -212,10 +212,10 @@ test('deletes deliveries after 30 days', async () => {
   const { userId } = await fixture.createUser();
   await queueTest(fixture.context, userId);
   await fixture.poll();
-  await fixture.jobs.clock.pass(retentionMs);
+  await fixture.jobs.clock.advance(retentionMs);
   await fixture.poll();
   expect(await fixture.deliveries()).toHaveLength(1);
-  await fixture.jobs.clock.pass(hour);
+  await fixture.jobs.clock.advance(hour);
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
 });

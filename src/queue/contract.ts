@@ -10,7 +10,7 @@ export interface Queues {
   /** Time after which a message is redelivered unless `extend` is called. */
   ackWaitMs: number;
   /** Advances the engine's time. */
-  pass(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
   /** Closes both and removes the data. */
   remove(): Promise<void>;
 }
@@ -141,11 +141,11 @@ export function queueContract(open: () => Promise<Queues>): void {
     (await handler.next()).reject(new Error('broken'));
     await roundTrip();
     expect(handler.unclaimed()).toBe(0);
-    await queues.pass(1_000);
+    await queues.advance(1_000);
     const again = await handler.next();
     expect(again.message).toEqual(sampleMessage(0));
     again.resolve();
-    await queues.pass(2_000);
+    await queues.advance(2_000);
     await roundTrip();
     expect(handler.unclaimed()).toBe(0);
   });
@@ -173,13 +173,13 @@ export function queueContract(open: () => Promise<Queues>): void {
     await publishAll(1);
     const run = await handler.next();
     for (let step = 0; step < 8; step += 1) {
-      await queues.pass(queues.ackWaitMs / 3);
+      await queues.advance(queues.ackWaitMs / 3);
       run.extend();
     }
     await roundTrip();
     expect(handler.running()).toBe(1);
     run.resolve();
-    await queues.pass(queues.ackWaitMs * 1.5);
+    await queues.advance(queues.ackWaitMs * 1.5);
     await roundTrip();
     expect(handler.unclaimed()).toBe(0);
   });
@@ -215,7 +215,7 @@ export function queueContract(open: () => Promise<Queues>): void {
     const closing = queue.close().then(() => {
       ended = true;
     });
-    await queues.pass(100);
+    await queues.advance(100);
     await new Promise((resolve) => setImmediate(resolve));
     expect(ended).toBe(false);
     run.resolve();

@@ -3,23 +3,23 @@ import { parse } from 'csv-parse/sync';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 
 const { getAccount, getUsage, exportLedger, listApiKeys, createApiKey } = AccountService.method;
 const dayMs = 86_400_000;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: TestCore;
 let userId: string;
 let user: CoreCaller;
 beforeEach(async () => {
-  bench = await openJobs();
-  core = await openCore(bench.context);
-  userId = await bench.createUser(0);
-  user = (await core.keyOf(userId)).caller;
-  return () => bench.close();
+  fixture = await openJobFixture();
+  core = await openCore(fixture.context);
+  userId = await fixture.createUser(0);
+  user = (await core.createKey(userId)).caller;
+  return () => fixture.close();
 });
 
 /** Posts an entry of the user. */
@@ -31,10 +31,10 @@ async function post(amount: number, fields: Partial<LedgerEntry> = {}): Promise<
     type: 'grant',
     jobId: null,
     note: '',
-    createdAt: bench.clock.now(),
+    createdAt: fixture.clock.now(),
     ...fields,
   };
-  await bench.context.store.postLedgerEntry(entry);
+  await fixture.context.store.postLedgerEntry(entry);
   return entry;
 }
 
@@ -46,7 +46,7 @@ const charge = (amount: number, createdAt: number) => {
 const textOf = (parts: { data: Uint8Array }[]) => Buffer.concat(parts.map(({ data }) => data)).toString();
 
 test('a key ends at a time to come that every client can read, or never', async () => {
-  const now = bench.clock.now();
+  const now = fixture.clock.now();
   for (const ms of [now, now - 1, 0, -1e15, 8e15, 9e17]) {
     const expiresAt = timestampFromMs(ms);
     await expect(user.call(createApiKey, { name: 'x', expiresAt }), String(ms)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test('a key ends at a time to come that every client can read, or never', async 
 });
 
 test('usage has every day, charges apart from what is given back', async () => {
-  const today = Math.floor(bench.clock.now() / dayMs) * dayMs;
+  const today = Math.floor(fixture.clock.now() / dayMs) * dayMs;
   await post(1_000, { createdAt: today - 31 * dayMs });
   await post(70, { createdAt: today - 29 * dayMs });
   await charge(30, today - dayMs - 1);
@@ -90,9 +90,12 @@ test('usage has every day, charges apart from what is given back', async () => {
 
 test('the ledger is exported as CSV that reads back, and that no spreadsheet reckons with', async () => {
   const note = 'for "Ω", with\r\nlove; 1,000';
-  const plain = await post(500, { note, createdAt: bench.clock.now() - 1 });
-  const paid = await charge(20, bench.clock.now());
-  const evil = await post(1, { note: '=HYPERLINK("http://evil.example")', createdAt: bench.clock.now() + 1 });
+  const plain = await post(500, { note, createdAt: fixture.clock.now() - 1 });
+  const paid = await charge(20, fixture.clock.now());
+  const evil = await post(1, {
+    note: '=HYPERLINK("http://evil.example")',
+    createdAt: fixture.clock.now() + 1,
+  });
   const parts = await user.stream(exportLedger, {});
   expect(parts[0]?.contentType).toMatch(/^text\/csv/);
   const text = textOf(parts);
@@ -112,17 +115,17 @@ const row = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) => ({
 });
 
 test('the ledger is exported as JSON Lines, whole, a page in memory at a time', async () => {
-  const begin = bench.clock.now();
+  const begin = fixture.clock.now();
   for (let turn = 0; turn < 1_100; turn++) await post(turn + 1, { createdAt: begin + turn, note: '=1' });
-  const other = await bench.createUser(5);
+  const other = await fixture.createUser(5);
   const limits: number[] = [];
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const listLedgerEntries: typeof store.listLedgerEntries = (whose, page) => {
     limits.push(page.limit);
     return store.listLedgerEntries(whose, page);
   };
-  const watched = await openCore({ ...bench.context, store: { ...store, listLedgerEntries } });
-  const parts = await (await watched.keyOf(userId)).caller.stream(exportLedger, { format: 'jsonl' });
+  const watched = await openCore({ ...fixture.context, store: { ...store, listLedgerEntries } });
+  const parts = await (await watched.createKey(userId)).caller.stream(exportLedger, { format: 'jsonl' });
   expect(limits).toEqual([500, 500, 500]);
   expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '']);
   const lines = textOf(parts)
@@ -131,7 +134,7 @@ test('the ledger is exported as JSON Lines, whole, a page in memory at a time', 
     .map((line) => JSON.parse(line));
   expect(lines.map(({ amount }) => amount)).toEqual(Array.from({ length: 1_100 }, (_, turn) => 1_100 - turn));
   expect(lines[0]).toMatchObject({ type: 'grant', note: '=1', job_id: '' });
-  const theirs = textOf(await (await core.keyOf(other)).caller.stream(exportLedger, { format: 'jsonl' }));
+  const theirs = textOf(await (await core.createKey(other)).caller.stream(exportLedger, { format: 'jsonl' }));
   expect(theirs.split('\n')).toHaveLength(2);
 });
 
@@ -145,11 +148,11 @@ test('an empty ledger is a header, or nothing', async () => {
 });
 
 test('keys show when they were last used', async () => {
-  const begin = bench.clock.now();
-  const spare = await core.keyOf(userId);
-  await bench.clock.pass(61_000);
+  const begin = fixture.clock.now();
+  const spare = await core.createKey(userId);
+  await fixture.clock.advance(61_000);
   await user.call(getAccount, {});
-  await bench.comesTrue('the use is kept', async () => {
+  await fixture.eventually('the use is kept', async () => {
     const { keys } = await user.call(listApiKeys, {});
     const used = keys.filter(({ lastUsedAt }) => lastUsedAt);
     return used.length === 1 && timestampMs(used[0]!.lastUsedAt!) === begin + 61_000;

@@ -4,11 +4,11 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRpcStage, type RpcStage } from '../../test/support/rpc-stage.ts';
+import { openRpcFixture, type RpcFixture } from '../../test/support/rpc-fixture.ts';
 
-let stage: RpcStage;
+let stage: RpcFixture;
 beforeAll(async () => {
-  stage = await openRpcStage();
+  stage = await openRpcFixture();
 });
 afterAll(() => stage.close());
 

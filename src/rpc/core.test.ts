@@ -5,7 +5,12 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Health } from '../../gen/health/v1/health_pb.ts';
 import { openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  minFreeBytes,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { newId } from '../base/id.ts';
 import { services } from '../contract/services.ts';
@@ -15,38 +20,38 @@ import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import { type Call, createCore } from './core.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: TestCore;
 beforeEach(async () => {
-  bench = await openJobs();
-  core = await openCore(bench.context);
-  return () => bench.close();
+  fixture = await openJobFixture();
+  core = await openCore(fixture.context);
+  return () => fixture.close();
 });
 
 test('every method of every service has a handler; one without stops the start', () => {
   const offers = resolveOffers(services, kinds, markets);
-  expect(() => createCore({ ...bench.context, offers }, services)).not.toThrow();
-  expect(() => createCore(bench.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
+  expect(() => createCore({ ...fixture.context, offers }, services)).not.toThrow();
+  expect(() => createCore(fixture.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
 });
 
 test('ready() names the disk while it is almost full', async () => {
-  const served = createCore(bench.context, []);
+  const served = createCore(fixture.context, []);
   await served.ready();
-  bench.free(0);
-  await bench.clock.pass(5_000);
+  fixture.setFreeBytes(0);
+  await fixture.clock.advance(5_000);
   await expect(served.ready()).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('disk'),
   });
-  bench.free(2 * minFreeBytes);
-  await bench.clock.pass(5_000);
+  fixture.setFreeBytes(2 * minFreeBytes);
+  await fixture.clock.advance(5_000);
   await served.ready();
 });
 
 test('a token that no page gave is a problem of page_token, where the field stands in the request', async () => {
   const account = AccountService.method;
   const operator = OperatorService.method;
-  const { caller } = await core.keyOf(await bench.createUser(0));
+  const { caller } = await core.createKey(await fixture.createUser(0));
   for (const pageToken of ['x', 'MTIz', '%00', '-1', 'é', 'A'.repeat(1_024), 'A'.repeat(1_025)]) {
     const type = pageToken.length > 1_024 ? 'string_too_long' : 'value_error';
     const problemAt = (place: string) => ({
@@ -94,9 +99,9 @@ test.each([
   ['', 'string_pattern_mismatch'],
 ])('refuses the Idempotency-Key %j of a call', async (idempotencyKey, type) => {
   const { grantCredits } = OperatorService.method;
-  const userId = await bench.createUser(0);
-  const { authenticate, unary } = createCore(bench.context, [OperatorService]);
-  const principal = await authenticate(`Bearer ${await createOperatorKey(bench.context.store, 'test', 1)}`);
+  const userId = await fixture.createUser(0);
+  const { authenticate, unary } = createCore(fixture.context, [OperatorService]);
+  const principal = await authenticate(`Bearer ${await createOperatorKey(fixture.context.store, 'test', 1)}`);
   const request = create(grantCredits.input, { userId, amount: 5n });
   const grant = (key: string) =>
     unary(grantCredits, request, { principal, answerHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);
@@ -104,19 +109,19 @@ test.each([
     code: 'invalid',
     problems: [{ loc: ['header', 'idempotency-key'], type }],
   });
-  expect(await bench.balance(userId)).toBe(0);
+  expect(await fixture.balance(userId)).toBe(0);
   await grant(`two words ${'k'.repeat(245)}`);
-  expect(await bench.balance(userId)).toBe(5);
+  expect(await fixture.balance(userId)).toBe(5);
 });
 
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
-  ['is revoked', (key) => bench.context.store.revokeApiKey(key, bench.clock.now()), /revoked/],
-  ['is of a user who is suspended', (_, user) => bench.context.store.suspendUser(user, 1), /suspended/],
+  ['is revoked', (key) => fixture.context.store.revokeApiKey(key, fixture.clock.now()), /revoked/],
+  ['is of a user who is suspended', (_, user) => fixture.context.store.suspendUser(user, 1), /suspended/],
 ])('what goes on for long ends when the key that began it %s', async (_what, end, message) => {
-  const userId = await bench.createUser(1_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-  const { keyId, apiKey } = await core.keyOf(userId);
-  const { authenticate, stream, unary } = createCore(bench.context, [JobService]);
+  const userId = await fixture.createUser(1_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  const { keyId, apiKey } = await core.createKey(userId);
+  const { authenticate, stream, unary } = createCore(fixture.context, [JobService]);
   const { signal } = new AbortController();
   const common = { principal: await authenticate(`Bearer ${apiKey}`), signal, answerHeaders: {} };
   const { watchJob, getJob } = JobService.method;
@@ -128,8 +133,8 @@ test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   const waiting = unary(getJob, request, { ...common, waitMs: 30_000 } as Call);
   const refused = expect(waiting).rejects.toMatchObject(refusal);
   await end(keyId, userId);
-  await approve(bench.context, jobId, newId());
+  await approve(fixture.context, jobId, newId());
   const next = expect(watching.next()).rejects.toMatchObject(refusal);
-  await bench.clock.pass(31_000);
+  await fixture.clock.advance(31_000);
   await Promise.all([next, refused]);
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { fullName } from '../jobs/offers.ts';
@@ -19,17 +19,17 @@ const operatorId = newId();
 /** Ids of this form are not to be found. */
 const gone = ['30000000801', '30000001801'];
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let handlers: Handlers;
 let operatorCalls: Handlers;
 let userId: string;
 beforeEach(async () => {
-  bench = await openJobs();
-  handlers = jobServiceHandlers(bench.context);
-  operatorCalls = operatorHandlers(bench.context);
-  userId = await bench.createUser(10_000);
+  fixture = await openJobFixture();
+  handlers = jobServiceHandlers(fixture.context);
+  operatorCalls = operatorHandlers(fixture.context);
+  userId = await fixture.createUser(10_000);
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const callOf = (id: string) =>
   ({ principal: { userId: id, role: 'user', keyId: '' }, waitMs: 0, answerHeaders: {} }) as unknown as Call;
@@ -67,15 +67,15 @@ const linesOf = (text: string) =>
 
 /** A variant-sold job of so many items that are there, then two that are not. */
 async function submitted(plain: number): Promise<string> {
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...gone));
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...gone));
   return jobId;
 }
 
 async function ended(plain: number): Promise<string> {
   const jobId = await submitted(plain);
-  await approve(bench.context, jobId, operatorId);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed', 'partial_complete');
+  await approve(fixture.context, jobId, operatorId);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed', 'partial_complete');
   return jobId;
 }
 
@@ -102,9 +102,9 @@ test('a job says what it is, how far it is, and where its kind shows it', async 
   expect([waiting.taskId, waiting.userBalance, waiting.startedAt, waiting.finishedAt]).toEqual(
     Array(4).fill(undefined),
   );
-  await approve(bench.context, jobId, operatorId);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
+  await approve(fixture.context, jobId, operatorId);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
   const shown = await call(jobs.getJob, { jobId });
   expect(shown).toMatchObject({ status: 'completed', ended: true, success: 60, failed: 2, refunded: 20 });
   expect([shown.batchesDone, shown.startedAt, shown.finishedAt]).toEqual([
@@ -112,7 +112,7 @@ test('a job says what it is, how far it is, and where its kind shows it', async 
     expect.anything(),
     expect.anything(),
   ]);
-  const task = await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: gone[0]!, shopId: '77' });
+  const task = await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: gone[0]!, shopId: '77' });
   const { jobs: listed } = await call(jobs.listJobs, { kind: 'get_pc' });
   expect(listed.map((job) => [job.taskId, job.retrievePath])).toEqual([
     [BigInt(task.taskId), `/v1/mkta/get_pc/retrieve/${task.taskId}`],
@@ -123,10 +123,10 @@ test('users list their own jobs, page after page, by status, kind and marketplac
   const ids: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     ids.unshift(await submitted(1));
-    await bench.clock.pass(1);
+    await fixture.clock.advance(1);
   }
-  await reject(bench.context, ids[1]!, operatorId, 'No.');
-  const stranger = await bench.createUser(0);
+  await reject(fixture.context, ids[1]!, operatorId, 'No.');
+  const stranger = await fixture.createUser(0);
   const list = async (request: object, as = userId) =>
     (await call(jobs.listJobs, request, as)).jobs.map(({ jobId }) => jobId);
   expect(await list({})).toEqual(ids);
@@ -151,12 +151,12 @@ test('users list their own jobs, page after page, by status, kind and marketplac
 
 test("another user's job, and one whose submit is not finished, are not to be found", async () => {
   const jobId = await submitted(1);
-  const stranger = await bench.createUser(0);
+  const stranger = await fixture.createUser(0);
   for (const method of [jobs.getJob, jobs.listUnits, jobs.listFaults, jobs.getProgress, jobs.listFiles]) {
     await expect(call(method, { jobId }, stranger)).rejects.toMatchObject({ code: 'not_found' });
     await expect(call(method, { jobId: newId() })).rejects.toMatchObject({ code: 'not_found' });
   }
-  const written = await bench.context.store.moveJob(jobId, ['awaiting_approval'], 'submitted', 0);
+  const written = await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'submitted', 0);
   expect(written?.state).toBe('submitted');
   await expect(call(jobs.getJob, { jobId })).rejects.toMatchObject({ code: 'not_found' });
   expect((await call(jobs.listJobs, {})).jobs).toEqual([]);
@@ -171,7 +171,7 @@ describe('a job charged at approval', () => {
   test('is not charged before, and not at all if it is rejected; its units never ran', async () => {
     const jobId = await submitted(1);
     expect(await creditsOf(jobId)).toMatchObject({ charged: 0, failed: 0, notRun: 0 });
-    await reject(bench.context, jobId, operatorId, 'No.');
+    await reject(fixture.context, jobId, operatorId, 'No.');
     expect(await creditsOf(jobId)).toEqual({ charged: 0, refunded: 0, success: 0, failed: 3, notRun: 3 });
   });
 
@@ -183,10 +183,10 @@ describe('a job charged at approval', () => {
 
 test('a rejected job that was charged at submit shows its charge and refund', async () => {
   const urls = ['https://mkta.sg/search?keyword=lamp%20006'];
-  const { jobId } = await bench.submit(userId, 'SubmitSearchItems', { urls });
+  const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
   const { charged } = await call(jobs.getJob, { jobId });
   expect(charged).toBeGreaterThan(0);
-  await reject(bench.context, jobId, operatorId, 'No.');
+  await reject(fixture.context, jobId, operatorId, 'No.');
   expect(await call(jobs.getJob, { jobId })).toMatchObject({ charged, refunded: charged, notRun: 1 });
 });
 
@@ -234,15 +234,15 @@ describe('units', () => {
     const statuses = async (request: object) =>
       (await call(jobs.listUnits, { jobId, ...request })).units.map(({ status, code }) => [status, code]);
     expect(await statuses({ status: 'PENDING' })).toEqual(Array(3).fill(['PENDING', '']));
-    await reject(bench.context, jobId, operatorId, 'No.');
+    await reject(fixture.context, jobId, operatorId, 'No.');
     expect(await statuses({ status: 'FAILED' })).toEqual(Array(3).fill(['FAILED', 'rejected']));
   });
 });
 
 test('failures are grouped by fault, the most frequent first, with at most five examples', async () => {
   const jobId = await submitted(60);
-  await approve(bench.context, jobId, operatorId);
-  const { store } = bench.context;
+  await approve(fixture.context, jobId, operatorId);
+  const { store } = fixture.context;
   const [first, second] = await store.listBatches(jobId);
   const failed = (code: 'page_blocked' | 'page_empty') =>
     ({ status: 'FAILED', code, message: code }) as const;
@@ -250,11 +250,11 @@ test('failures are grouped by fault, the most frequent first, with at most five 
     [first!, 7],
     [second!, 3],
   ] as const) {
-    await store.claimBatch(batch.id, 0, 0, bench.clock.now());
+    await store.claimBatch(batch.id, 0, 0, fixture.clock.now());
     const outcomes = Array.from({ length: batch.total }, (_, at) =>
       at < upTo ? failed('page_blocked') : failed('page_empty'),
     );
-    await store.finishBatch(batch.id, 1, { ...outcomes }, null, null, bench.clock.now());
+    await store.finishBatch(batch.id, 1, { ...outcomes }, null, null, fixture.clock.now());
   }
   const { faults } = await call(jobs.listFaults, { jobId });
   expect(
@@ -268,9 +268,9 @@ test('failures are grouped by fault, the most frequent first, with at most five 
 test('files come with links: the merged one, then those of batches', async () => {
   const jobId = await submitted(60);
   expect((await call(jobs.listFiles, { jobId })).files).toEqual([]);
-  await approve(bench.context, jobId, operatorId);
-  await bench.startWorker();
-  await bench.reaches(jobId, 'completed');
+  await approve(fixture.context, jobId, operatorId);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
   const { files } = await call(jobs.listFiles, { jobId });
   expect(files.map(({ scope, index, items }) => [scope, index, items])).toEqual([
     ['job', 0, 62],
@@ -294,9 +294,9 @@ describe('what a job has so far', () => {
     const lines = linesOf(text);
     expect(lines.map(({ index }) => index)).toEqual(Array.from({ length: 60 }, (_, index) => index));
     expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
-    const { store } = bench.context;
+    const { store } = fixture.context;
     for await (const batch of store.readBatches(jobId)) {
-      for (const body of (await readRecords(bench.context, batch)).values())
+      for (const body of (await readRecords(fixture.context, batch)).values())
         expect(text).toContain(`,"record":${Buffer.from(body).toString()}}\n`);
     }
   });
@@ -304,13 +304,13 @@ describe('what a job has so far', () => {
   test('is there while the job runs, and nothing is an answer, too', async () => {
     const jobId = await submitted(3);
     expect((await textOf(jobs.streamResults, { jobId })).text).toBe('');
-    await approve(bench.context, jobId, operatorId);
-    const { store } = bench.context;
+    await approve(fixture.context, jobId, operatorId);
+    const { store } = fixture.context;
     const [batch] = await store.listBatches(jobId);
-    await store.claimBatch(batch!.id, 0, 0, bench.clock.now());
+    await store.claimBatch(batch!.id, 0, 0, fixture.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;
-    const part = await writeRecords(bench.context, `${jobId}/part`, new Map([[1, body]]));
+    const part = await writeRecords(fixture.context, `${jobId}/part`, new Map([[1, body]]));
     await store.recordOutcomes(batch!.id, 1, { 1: outcome }, part);
     const { text } = await textOf(jobs.streamResults, { jobId });
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
@@ -318,10 +318,10 @@ describe('what a job has so far', () => {
 
   test('waits for its reader: what comes later is not read before', async () => {
     const jobId = await ended(160);
-    const { blobs } = bench.context;
+    const { blobs } = fixture.context;
     let read = 0;
     const context = {
-      ...bench.context,
+      ...fixture.context,
       blobs: {
         ...blobs,
         read: (...parameters: Parameters<typeof blobs.read>) => {
@@ -373,7 +373,7 @@ describe('failures', () => {
 
   test('of a job that was never charged give nothing back', async () => {
     const jobId = await submitted(1);
-    await reject(bench.context, jobId, operatorId, 'Not "now".');
+    await reject(fixture.context, jobId, operatorId, 'Not "now".');
     const lines = linesOf((await textOf(jobs.streamFailures, { jobId })).text);
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatchObject({
@@ -400,7 +400,7 @@ describe('operators', () => {
 
   test('find jobs by id, task id, and the name or address of their owner', async () => {
     const jobId = await submitted(1);
-    const { taskId } = await bench.submit(userId, 'SubmitGetPc', {
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
       region: 'sg',
       itemId: gone[0]!,
       shopId: '77',
@@ -420,7 +420,7 @@ describe('operators', () => {
     await submitted(1);
     await submitted(1);
     const asked: unknown[] = [];
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const counting = {
       ...store,
       getUsers: (ids: readonly string[]) => {
@@ -433,7 +433,7 @@ describe('operators', () => {
       },
       countJob: () => Promise.reject(new Error('asked for one job alone')),
     };
-    const known = operatorHandlers({ ...bench.context, store: counting });
+    const known = operatorHandlers({ ...fixture.context, store: counting });
     const request = create(operators.listJobs.input, {});
     await known.unary.get(fullName(operators.listJobs))!(request, callOf(operatorId));
     expect(asked).toEqual(

@@ -2,7 +2,7 @@ import { create, type DescMethod, type MessageInitShape, type MessageShape } fro
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { Call } from './core.ts';
 import { operatorHandlers } from './operator.ts';
@@ -10,25 +10,25 @@ import { operatorHandlers } from './operator.ts';
 const { listDriftAlarms, acceptDrift } = OperatorService.method;
 const unit = { region: 'sg', input: { item_id: '4', shop_id: '7' } };
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs();
-  return () => bench.close();
+  fixture = await openJobFixture();
+  return () => fixture.close();
 });
 
 async function call<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>) {
-  const handler = operatorHandlers(bench.context).unary.get(fullName(method))!;
+  const handler = operatorHandlers(fixture.context).unary.get(fullName(method))!;
   const answer = await handler(create(method.input, request), {} as Call);
   return answer as MessageShape<M['output']>;
 }
 
 /** Shows workers so many pages of one market. */
 async function show(market: string, page: string, count: number, record: object): Promise<void> {
-  const { drift } = bench.context;
+  const { drift } = fixture.context;
   for (let at = 0; at < count; at += 50) {
     for (let turn = 0; turn < 50; turn++) drift.look(market, page, [record], unit);
     await drift.flush();
-    await bench.clock.pass(60_000);
+    await fixture.clock.advance(60_000);
   }
 }
 
@@ -49,7 +49,7 @@ test('operators see what goes missing, with an example, and end what they know o
     exampleRegion: 'sg',
   });
   expect(alarms[0]!.absentShare).toBeGreaterThan(0.4);
-  expect(timestampMs(alarms[0]!.since!)).toBeLessThan(bench.clock.now());
+  expect(timestampMs(alarms[0]!.since!)).toBeLessThan(fixture.clock.now());
   expect((await call(listDriftAlarms, { market: 'mktf' })).alarms).toEqual([]);
   const all = (await call(listDriftAlarms, { market: 'mktf', all: true })).alarms;
   expect(all.find(({ field }) => field === 'id')).toMatchObject({ absentShare: 0, pages: 150 });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 
 const { getAccount } = AccountService.method;
@@ -10,14 +10,14 @@ const { createUser, getUser, listUsers, suspendUser } = OperatorService.method;
 const { createOperator, listOperators } = OperatorService.method;
 const { grantCredits, listApiKeys, listLedgerEntries, revokeApiKey, createApiKey } = OperatorService.method;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: TestCore;
 let operator: CoreCaller;
 beforeEach(async () => {
-  bench = await openJobs();
-  core = await openCore(bench.context);
+  fixture = await openJobFixture();
+  core = await openCore(fixture.context);
   operator = core.operator;
-  return () => bench.close();
+  return () => fixture.close();
 });
 
 const made = async (name: string, email = '') => (await operator.call(createUser, { name, email })).user!;
@@ -37,7 +37,7 @@ test('users are shown one by one, and found by a part of what they are called', 
 
 test("a suspended user's keys are refused until it is let in again", async () => {
   const { id } = await made('Ann');
-  const { caller } = await core.keyOf(id);
+  const { caller } = await core.createKey(id);
   await caller.call(getAccount, {});
   expect((await operator.call(suspendUser, { userId: id, suspended: true })).user?.suspended).toBe(true);
   const refused = { code: 'unauthenticated', message: 'The account is suspended.' };
@@ -51,7 +51,7 @@ test("a suspended user's keys are refused until it is let in again", async () =>
 });
 
 test('an operator cannot be suspended, so that someone can let users in again', async () => {
-  const [first] = (await bench.context.store.listUsers('operator', { limit: 1 })).items;
+  const [first] = (await fixture.context.store.listUsers('operator', { limit: 1 })).items;
   const suspending = operator.call(suspendUser, { userId: first!.id, suspended: true });
   await expect(suspending).rejects.toMatchObject({ code: 'conflict' });
   await operator.call(getUser, { userId: first!.id });
@@ -59,7 +59,7 @@ test('an operator cannot be suspended, so that someone can let users in again', 
 
 test("a user's keys are listed for operators, revoked ones too", async () => {
   const { id } = await made('Ann');
-  const [one, other] = [await core.keyOf(id), await core.keyOf(id)];
+  const [one, other] = [await core.createKey(id), await core.createKey(id)];
   await operator.call(revokeApiKey, { keyId: one.keyId });
   const { keys } = await operator.call(listApiKeys, { userId: id });
   expect(new Set(keys.map(({ keyId }) => keyId))).toEqual(new Set([one.keyId, other.keyId]));
@@ -71,7 +71,7 @@ test('ledger entries are listed of one user or of all, with whose they are', asy
   const [ann, bob] = [await made('Ann'), await made('Bob')];
   for (const [turn, { id: userId }] of [ann, bob, ann].entries()) {
     await operator.call(grantCredits, { userId, amount: BigInt(turn + 1), note: `grant ${turn}` });
-    await bench.clock.pass(1);
+    await fixture.clock.advance(1);
   }
   const list = async (request: { userId?: string; pageSize?: number; pageToken?: string }) =>
     operator.call(listLedgerEntries, request);
@@ -100,12 +100,12 @@ test('operators are listed with their keys, and the last usable key cannot be re
   const lastKey = { keyId: first!.keys[0]!.keyId };
   await expect(operator.call(revokeApiKey, lastKey)).rejects.toMatchObject({ code: 'conflict' });
 
-  await bench.clock.pass(1);
+  await fixture.clock.advance(1);
   const { operator: maria } = await operator.call(createOperator, { name: 'Maria' });
   expect(maria).toMatchObject({ name: 'Maria', keys: [] });
   await operator.call(createApiKey, { userId: maria!.id, name: 'phone' });
   await operator.call(revokeApiKey, lastKey);
-  const { items } = await bench.context.store.listUsers('operator', { limit: 10 });
+  const { items } = await fixture.context.store.listUsers('operator', { limit: 10 });
   expect(items.map(({ name }) => name)).toEqual(['Maria', 'operator']);
   await expect(operator.call(listOperators, {})).rejects.toMatchObject({ code: 'unauthenticated' });
 });

@@ -2,7 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type CoreCaller, openCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { loadConfig } from '../base/config.ts';
 import { newId } from '../base/id.ts';
 import { parseOrigins } from '../base/origins.ts';
@@ -19,30 +19,30 @@ const origins = parseOrigins(
   }),
 );
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let operator: CoreCaller;
 beforeEach(async () => {
   const { inForce } = loadConfig({ GLEANER_JOB_WINDOW: '2', GLEANER_OPERATOR_KEY: 'choose-a-long-one' });
-  bench = await openJobs({ origins, inForce, jobWindow: 2 });
-  operator = (await openCore(bench.context)).operator;
-  return () => bench.close();
+  fixture = await openJobFixture({ origins, inForce, jobWindow: 2 });
+  operator = (await openCore(fixture.context)).operator;
+  return () => fixture.close();
 });
 
 test('what is queued is shown by market and lane', async () => {
   expect((await operator.call(getWork, {})).backlog).toEqual([]);
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
-  await approve(bench.context, jobId, newId());
-  const [batch] = await bench.context.store.listBatches(jobId);
-  const now = bench.clock.now();
-  await bench.context.store.claimBatch(batch!.id, 0, now, now + 10_000);
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
+  await approve(fixture.context, jobId, newId());
+  const [batch] = await fixture.context.store.listBatches(jobId);
+  const now = fixture.clock.now();
+  await fixture.context.store.claimBatch(batch!.id, 0, now, now + 10_000);
   const { backlog } = await operator.call(getWork, {});
   expect(backlog).toMatchObject([{ market: 'mkta', lane: 'bulk', queued: 1, claimed: 1 }]);
 });
 
 test('processes are shown while they report themselves', async () => {
-  const { store } = bench.context;
-  const startedAt = bench.clock.now();
+  const { store } = fixture.context;
+  const startedAt = fixture.clock.now();
   const about = {
     role: 'worker',
     host: 'one.example',
@@ -63,7 +63,7 @@ test('processes are shown while they report themselves', async () => {
     paused,
     clockSkewMs: -20_000,
   });
-  await bench.clock.pass(minuteMs);
+  await fixture.clock.advance(minuteMs);
   const { processes } = await operator.call(getWork, {});
   expect(processes).toMatchObject([
     {
@@ -80,13 +80,13 @@ test('processes are shown while they report themselves', async () => {
     },
   ]);
   expect(timestampMs(processes[0]!.seenAt!)).toBe(startedAt);
-  await bench.clock.pass(1);
+  await fixture.clock.advance(1);
   expect((await operator.call(getWork, {})).processes).toEqual([]);
 });
 
 test('origins are shown as they are configured, with what was asked of them and what they refuse', async () => {
-  const { store } = bench.context;
-  const now = bench.clock.now();
+  const { store } = fixture.context;
+  const now = fixture.clock.now();
   const minute = Math.floor(now / minuteMs) * minuteMs;
   const row = (fields: Partial<OriginMinute>): OriginMinute => ({
     origin: 'https://sg.example',

@@ -4,7 +4,7 @@ import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { createRateLimit } from '../access/rate-limit.ts';
@@ -21,27 +21,27 @@ const requestsPerSecond = 3;
 const services = [AccountService, OperatorService];
 const { listApiKeys } = AccountService.method;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: Core;
 let url: string;
 let key: string;
 beforeAll(async () => {
-  bench = await openJobs();
-  const { clock, log } = bench.context;
-  core = createCore(bench.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
+  fixture = await openJobFixture();
+  const { clock, log } = fixture.context;
+  core = createCore(fixture.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
   const server = await listen(createRpcListener(routeCore(core, log), createBodyBudget()), '127.0.0.1', 0);
   url = `http://127.0.0.1:${server.port}`;
   return async () => {
     await server.close();
-    await bench.close();
+    await fixture.close();
   };
 });
 
 beforeEach(async () => {
-  const userId = await bench.createUser(70);
-  const createdAt = bench.clock.now();
+  const userId = await fixture.createUser(70);
+  const createdAt = fixture.clock.now();
   const about = { userId, role: 'user' as const, name: 'key', createdAt, expiresAt: null };
-  key = (await createKey(bench.context.store, about)).apiKey;
+  key = (await createKey(fixture.context.store, about)).apiKey;
 });
 
 const connect = () => createConnectTransport({ baseUrl: url, httpVersion: '1.1' });
@@ -81,12 +81,12 @@ test('one key has one rate over REST, Connect and gRPC, however its header is sp
       '"key";r=0;t=1',
     ]);
   }
-  await bench.clock.pass(1_000);
+  await fixture.clock.advance(1_000);
   await ask(connect(), `Bearer ${key}`);
 });
 
 test("calls of operators and of unknown keys do not use up a key's rate", async () => {
-  const operator = await createOperatorKey(bench.context.store, 'test', bench.clock.now());
+  const operator = await createOperatorKey(fixture.context.store, 'test', fixture.clock.now());
   const operators = createClient(OperatorService, connect());
   for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
     await operators.getWork({}, { headers: { authorization: `Bearer ${operator}` } });
@@ -123,7 +123,7 @@ test('a gateway in front of the core counts each request once, and passes refusa
   });
 
   const front = await listen(
-    createRpcListener(routeForward(services, remote, bench.context.log), createBodyBudget()),
+    createRpcListener(routeForward(services, remote, fixture.context.log), createBodyBudget()),
     '127.0.0.1',
     0,
   );

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
 import { services } from '../contract/services.ts';
@@ -19,7 +19,7 @@ import { type ListeningServer, listen } from './server.ts';
 const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
 const { submitVariantSold, retrieveVariantSold } = MktaService.method;
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: ListeningServer;
 /** A process in front of the core. */
 let front: ListeningServer;
@@ -30,21 +30,21 @@ let userId: string;
 const address = ({ port }: ListeningServer) => `http://127.0.0.1:${port}`;
 
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
-  userId = await bench.createUser(1_000);
-  const { apiKey } = await createKey(bench.context.store, {
+  fixture = await openJobFixture({ approval: false });
+  userId = await fixture.createUser(1_000);
+  const { apiKey } = await createKey(fixture.context.store, {
     userId,
     role: 'user',
     name: 'test',
-    createdAt: bench.clock.now(),
+    createdAt: fixture.clock.now(),
     expiresAt: null,
   });
   authorization = `Bearer ${apiKey}`;
   stopping = new AbortController();
-  const { log } = bench.context;
+  const { log } = fixture.context;
   const budget = createBodyBudget();
   core = await listen(
-    createRpcListener(routeCore(createCore(bench.context, declared), log), budget),
+    createRpcListener(routeCore(createCore(fixture.context, declared), log), budget),
     '127.0.0.1',
     0,
   );
@@ -52,14 +52,14 @@ beforeEach(async () => {
   front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
 });
 afterEach(async () => {
-  bench.context.changes.stop();
+  fixture.context.changes.stop();
   await front.close();
   await core.close();
-  await bench.close();
+  await fixture.close();
 });
 
 const submit = async (items: number): Promise<string> =>
-  (await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+  (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
 /** Calls a method as the gateway does. */
 async function call<M extends DescMethod>(
@@ -91,10 +91,10 @@ test("credits and tags come with a remote core's answers: before the charge with
 test('a wait is passed on, and ends when the process in between stops', async () => {
   const jobId = await submit(3);
   const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
-  await bench.comesTrue('the core waits', () => bench.clock.sleeping() > 0);
+  await fixture.eventually('the core waits', () => fixture.clock.sleepers() > 0);
   stopping.abort();
   expect((await waiting).answer.status).toBe('processing');
-  await bench.comesTrue('the core waits no more', () => bench.clock.sleeping() === 0);
+  await fixture.eventually('the core waits no more', () => fixture.clock.sleepers() === 0);
 });
 
 test('a wait ends with the job, with the refunds of that time in the credits, and when the caller hangs up', async () => {
@@ -102,14 +102,14 @@ test('a wait ends with the job, with the refunds of that time in the credits, an
   const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
   const abort = new AbortController();
   const given = call(retrieveVariantSold, { jobId }, { waitMs: 60_000, signal: abort.signal });
-  await bench.comesTrue('both wait', () => bench.clock.sleeping() === 2);
+  await fixture.eventually('both wait', () => fixture.clock.sleepers() === 2);
   abort.abort();
   await expect(given).rejects.toThrow();
-  await bench.comesTrue('one waits', () => bench.clock.sleeping() === 1);
-  bench.between(() => async () => {
+  await fixture.eventually('one waits', () => fixture.clock.sleepers() === 1);
+  fixture.wrapFetch(() => async () => {
     throw new Error('this site is broken');
   });
-  await bench.startWorker();
+  await fixture.startWorker();
   const { answer, answerHeaders } = await waiting;
   expect([answer.status, answerHeaders['x-credits-remaining']]).toEqual(['failed', '1000']);
 });
@@ -123,8 +123,8 @@ test('gRPC clients wait by metadata, and are told of a bad value', async () => {
     tag = header.get('etag');
   };
   const waiting = client.getJob({ jobId }, { headers, onHeader });
-  await bench.comesTrue('it waits', () => bench.clock.sleeping() > 0);
-  await bench.startWorker();
+  await fixture.eventually('it waits', () => fixture.clock.sleepers() > 0);
+  await fixture.startWorker();
   expect(await waiting).toMatchObject({ status: 'completed', ended: true });
   expect(tag).toMatch(/^W\/"/);
   const refused = await client
@@ -150,8 +150,8 @@ test.each([
       '970',
       expect.stringMatching(/^W\//),
     ]);
-    await bench.startWorker();
-    await bench.reaches(jobId, 'completed');
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed');
     const pieces: Message[] = [];
     for await (const piece of client.streamResults({ jobId }, told)) pieces.push(piece);
     const text = Buffer.concat(
@@ -184,7 +184,7 @@ test('a wait that is passed on is answered when the process in between stops', a
   const jobId = await submit(3);
   const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   const waiting = client.getJob({ jobId }, { headers: { authorization, 'gleaner-wait': '60' } });
-  await bench.comesTrue('the core waits', () => bench.clock.sleeping() > 0);
+  await fixture.eventually('the core waits', () => fixture.clock.sleepers() > 0);
   stopping.abort();
   expect((await waiting).ended).toBe(false);
 });
@@ -198,10 +198,10 @@ test('who reads no further of a stream ends it in the core', async () => {
   const method = JobService.method.watchJob;
   const request = create(method.input, { jobId });
   for await (const _seen of session.stream(method, request, { ...context, answerHeaders: {} })) {
-    await bench.comesTrue('it is watched', () => bench.clock.sleeping() === 1);
+    await fixture.eventually('it is watched', () => fixture.clock.sleepers() === 1);
     break;
   }
-  await bench.comesTrue('nobody watches', () => bench.clock.sleeping() === 0);
+  await fixture.eventually('nobody watches', () => fixture.clock.sleepers() === 0);
 });
 
 test('a core that is away is unavailable', async () => {

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openRpcStage, type RpcStage } from '../../test/support/rpc-stage.ts';
+import { openRpcFixture, type RpcFixture } from '../../test/support/rpc-fixture.ts';
 import type { ConnectionLimits } from '../base/connections.ts';
 
 /** Limits that end within the test's time; no test measures how long they take. */
 const short = { headersMs: 60, requestMs: 120, idleMs: 60, checkMs: 10 };
 
-let stage: RpcStage;
+let stage: RpcFixture;
 const sockets: Socket[] = [];
 const sessions: ClientHttp2Session[] = [];
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const open = async (limits: Partial<ConnectionLimits> = short) => {
-  stage = await openRpcStage(limits);
+  stage = await openRpcFixture(limits);
 };
 
 /** Sends bytes on a new connection; resolves with what was received once the server has closed it. */

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobsBench, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
 import { newSecret } from '../notify/signature.ts';
 
@@ -17,16 +17,16 @@ const notices: NoticeSettings = {
   privateWebhooks: false,
 };
 
-let bench: JobsBench;
+let fixture: JobFixture;
 let core: TestCore;
 let userId: string;
 let user: CoreCaller;
 beforeEach(async () => {
-  bench = await openJobs({ notices });
-  core = await openCore(bench.context);
-  userId = await bench.createUser(0);
-  user = (await core.keyOf(userId)).caller;
-  return () => bench.close();
+  fixture = await openJobFixture({ notices });
+  core = await openCore(fixture.context);
+  userId = await fixture.createUser(0);
+  user = (await core.createKey(userId)).caller;
+  return () => fixture.close();
 });
 
 test('a webhook is set, changed, rotated, tested and removed', async () => {
@@ -77,25 +77,25 @@ test('a user sees and sends again their own messages alone; operators see all', 
     userId,
   });
   expect(JSON.parse(sent.body)).toMatchObject({ type: 'test', data: {} });
-  await bench.clock.pass(1);
+  await fixture.clock.advance(1);
   const again = await user.call(testWebhook, {});
   const first = await user.call(listDeliveries, { pageSize: 1 });
   expect(first.deliveries).toEqual([again]);
   const second = await user.call(listDeliveries, { pageSize: 1, pageToken: first.nextPageToken });
   expect(second).toMatchObject({ deliveries: [sent], nextPageToken: '' });
 
-  const other = (await core.keyOf(await bench.createUser(0))).caller;
+  const other = (await core.createKey(await fixture.createUser(0))).caller;
   expect((await other.call(listDeliveries, {})).deliveries).toEqual([]);
   const which = { deliveryId: sent.deliveryId };
   await expect(other.call(redeliverWebhook, which)).rejects.toMatchObject({ code: 'not_found' });
-  const [taken] = await bench.context.store.takeDeliveries(bench.clock.now(), bench.clock.now() + 1, 1);
-  await bench.context.store.endAttempt(taken!.id, taken!.take, {
+  const [taken] = await fixture.context.store.takeDeliveries(fixture.clock.now(), fixture.clock.now() + 1, 1);
+  await fixture.context.store.endAttempt(taken!.id, taken!.take, {
     target: url,
     responseStatus: 500,
     error: 'HTTP 500',
     state: 'failed',
     nextAttemptAt: null,
-    endedAt: bench.clock.now(),
+    endedAt: fixture.clock.now(),
   });
   const failed = (await user.call(listDeliveries, {})).deliveries.find(({ state }) => state === 'failed');
   expect(failed).toMatchObject({ attempts: 1, responseStatus: 500, error: 'HTTP 500' });

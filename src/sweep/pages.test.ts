@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { standingClock } from '../../test/support/clock.ts';
+import { createManualClock } from '../../test/support/clock.ts';
 import { aJob } from '../store/contract/samples.ts';
 import { processJobs, type SweepPlaces } from './pages.ts';
 
-const clock = standingClock(0);
+const clock = createManualClock(0);
 
 /** Creates a list of `count` jobs that records which were visited. */
 function listOf(count: number, visit: (at: number) => Promise<void> = async () => {}) {
@@ -51,7 +51,7 @@ test('processJobs() resumes where the previous round stopped and restarts after 
 
 test('processJobs() ends a round after the job that exceeds the time limit', async () => {
   const places: SweepPlaces = new Map();
-  const { list, visited } = listOf(10, () => clock.pass(400));
+  const { list, visited } = listOf(10, () => clock.advance(400));
   const limits = { pageSize: 5, maxJobs: 100, maxMs: 1_000 };
   await processJobs(list, places, clock, undefined, limits);
   expect(visited).toEqual([0, 1, 2]);

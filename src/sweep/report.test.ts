@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
@@ -12,7 +12,7 @@ const about = { id: 'p1', role: 'worker', host: 'one.example', pid: 77, version:
 const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
 
 let store: Store;
-let clock: StandingClock;
+let clock: ManualClock;
 let tally: OriginTally;
 let stopping: AbortController;
 let state: {
@@ -25,7 +25,7 @@ let state: {
 };
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
-  clock = standingClock(start);
+  clock = createManualClock(start);
   tally = createOriginTally(clock);
   stopping = new AbortController();
   state = { memoryBytes: 1_000, workers: 2, batches: 0, unitsDone: 0, paused: '', clockSkewMs: 0 };
@@ -35,7 +35,7 @@ beforeEach(() => {
 async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> }> {
   const options = { store: { ...store, ...over }, clock, log: createLog('silent', 'test'), about, tally };
   const ended = reportForever({ ...options, state: async () => state }, 10_000, stopping.signal);
-  await settled();
+  await flushTasks();
   return { ended };
 }
 
@@ -50,9 +50,9 @@ test('reports the process at once and every ten seconds, and deletes its record 
     paused: 'disk almost full',
     clockSkewMs: -2,
   };
-  await clock.pass(9_999);
+  await clock.advance(9_999);
   expect((await store.listProcesses(0))[0]?.unitsDone).toBe(0);
-  await clock.pass(1);
+  await clock.advance(1);
   expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start + 10_000 }]);
   stopping.abort();
   await ended;
@@ -63,7 +63,7 @@ test('stores origin counts every ten seconds and at the end', async () => {
   const { ended } = await begin();
   tally.ended(sg, 100);
   expect(await store.listOriginMinutes(0)).toEqual([]);
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   const row = { ...sg, minute: start, requests: 1, refused: 0, failed: 0, milliseconds: 100 };
   expect(await store.listOriginMinutes(0)).toEqual([row]);
   tally.ended(sg, 50);
@@ -84,11 +84,11 @@ test('keeps counts while the store is unavailable, and ends without it', async (
     dropProcess: (id) => guarded(() => store.dropProcess(id)),
   });
   tally.ended(sg, 100);
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   tally.ended(sg, 30);
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   isAvailable = true;
-  await clock.pass(10_000);
+  await clock.advance(10_000);
   expect(await store.listOriginMinutes(0)).toMatchObject([{ requests: 2, milliseconds: 130 }]);
   isAvailable = false;
   stopping.abort();

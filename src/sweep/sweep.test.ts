@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { grant, type JobsBench, noon, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { grant, type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -13,14 +13,14 @@ import { refill, sweep } from './sweep.ts';
 const hour = 3_600_000;
 const operatorId = newId();
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ jobWindow: 2 });
+  fixture = await openJobFixture({ jobWindow: 2 });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** Returns the context with a queue that can be made unavailable. */
-function withQueueOutage({ context }: JobsBench): {
+function withQueueOutage({ context }: JobFixture): {
   context: JobContext;
   published: BatchReference[];
   isAvailable: boolean;
@@ -44,130 +44,130 @@ function withQueueOutage({ context }: JobsBench): {
 }
 
 async function submitted(items: number, credits = 10_000): Promise<{ userId: string; jobId: string }> {
-  const userId = await bench.createUser(credits);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
+  const userId = await fixture.createUser(credits);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
   return { userId, jobId };
 }
 
-const stateOf = async (jobId: string) => (await bench.context.store.getJob(jobId))?.state;
+const stateOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))?.state;
 const inFlight = async (jobId: string) =>
-  (await bench.context.store.countInFlight(jobId, bench.clock.now())).batches;
+  (await fixture.context.store.countInFlight(jobId, fixture.clock.now())).batches;
 
 describe('jobs awaiting approval', () => {
   test('are rejected after 24 hours, at no cost', async () => {
     const { userId, jobId } = await submitted(3);
-    await bench.clock.pass(24 * hour - 1);
-    await sweep(bench.context);
+    await fixture.clock.advance(24 * hour - 1);
+    await sweep(fixture.context);
     expect(await stateOf(jobId)).toBe('awaiting_approval');
-    await bench.clock.pass(1);
-    await sweep(bench.context);
-    const job = (await bench.context.store.getJob(jobId))!;
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    const job = (await fixture.context.store.getJob(jobId))!;
     expect(job).toMatchObject({ state: 'rejected', decidedBy: null, refunded: 0 });
     expect(job.reason).toContain('24 hours');
-    expect(await bench.balance(userId)).toBe(10_000);
-    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    expect(await fixture.balance(userId)).toBe(10_000);
+    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId });
     expect(shown).toMatchObject({
       status: 'rejected',
       jobStatus: 'failed',
       progress: '1/1 batches complete',
     });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('are refunded in full if they were charged at submit', async () => {
-    const userId = await bench.createUser(20);
+    const userId = await fixture.createUser(20);
     const urls = ['https://mkta.sg/search?keyword=kite', 'https://mkta.sg/search?keyword=boat'];
-    const { jobId, cost } = await bench.submit(userId, 'SubmitSearchItems', { urls });
-    expect([cost, await bench.balance(userId)]).toEqual([12, 8]);
-    await bench.clock.pass(24 * hour);
-    await sweep(bench.context);
-    expect(await bench.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
-    expect(await bench.balance(userId)).toBe(20);
-    expect(await bench.problems()).toEqual([]);
+    const { jobId, cost } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
+    expect([cost, await fixture.balance(userId)]).toEqual([12, 8]);
+    await fixture.clock.advance(24 * hour);
+    await sweep(fixture.context);
+    expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
+    expect(await fixture.balance(userId)).toBe(20);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('keep waiting if an interrupted approval finds too few credits', async () => {
     const { userId, jobId } = await submitted(3, 30);
-    const { store, clock } = bench.context;
+    const { store, clock } = fixture.context;
     await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
-    await grant(bench.context, userId, -5);
-    await bench.clock.pass(30_001);
-    await sweep(bench.context);
+    await grant(fixture.context, userId, -5);
+    await fixture.clock.advance(30_001);
+    await sweep(fixture.context);
     expect(await store.getJob(jobId)).toMatchObject({ state: 'awaiting_approval', decidedBy: null });
-    await grant(bench.context, userId, 5);
-    await approve(bench.context, jobId, operatorId);
-    expect(await bench.balance(userId)).toBe(0);
+    await grant(fixture.context, userId, 5);
+    await approve(fixture.context, jobId, operatorId);
+    expect(await fixture.balance(userId)).toBe(0);
   });
 });
 
 describe('working hours', () => {
   beforeEach(async () => {
-    await bench.close();
+    await fixture.close();
     const workingHours = { startMinute: 8 * 60, endMinute: 18 * 60, offsetMinutes: 8 * 60 };
-    bench = await openJobs({ jobWindow: 2, workingHours });
-    await bench.startWorker();
+    fixture = await openJobFixture({ jobWindow: 2, workingHours });
+    await fixture.startWorker();
   });
 
   test('delay a job approved outside of them', async () => {
-    await bench.clock.pass(6 * hour);
+    await fixture.clock.advance(6 * hour);
     const { userId, jobId } = await submitted(60);
-    await approve(bench.context, jobId, operatorId);
-    await sweep(bench.context);
-    await bench.clock.pass(14 * hour - 1);
-    await sweep(bench.context);
+    await approve(fixture.context, jobId, operatorId);
+    await sweep(fixture.context);
+    await fixture.clock.advance(14 * hour - 1);
+    await sweep(fixture.context);
     expect(await inFlight(jobId)).toBe(0);
-    const shown = await bench.read(userId, 'RetrieveVariantSold', { jobId });
+    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId });
     expect(shown).toMatchObject({ status: 'processing', jobStatus: 'pending' });
-    await bench.clock.pass(1);
-    await sweep(bench.context);
-    await bench.reaches(jobId, 'completed');
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    await fixture.waitForState(jobId, 'completed');
   });
 
   test('let dispatched batches finish after they end, and no others', async () => {
     const held = Promise.withResolvers<void>();
-    bench.between((fetch) => async (request) => {
+    fixture.wrapFetch((fetch) => async (request) => {
       await held.promise;
       return fetch(request);
     });
-    await bench.clock.pass(6 * hour - 1_000);
+    await fixture.clock.advance(6 * hour - 1_000);
     const { jobId } = await submitted(160);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     expect(await inFlight(jobId)).toBe(2);
-    await bench.clock.pass(2_000);
+    await fixture.clock.advance(2_000);
     held.resolve();
-    const ended = async () => (await bench.context.store.countJob(jobId)).batches.success === 2;
-    await bench.comesTrue('two batches are done', ended);
-    await sweep(bench.context);
+    const ended = async () => (await fixture.context.store.countJob(jobId)).batches.success === 2;
+    await fixture.eventually('two batches are done', ended);
+    await sweep(fixture.context);
     expect(await inFlight(jobId)).toBe(0);
-    await bench.clock.pass(14 * hour);
-    await sweep(bench.context);
-    await bench.reaches(jobId, 'completed');
+    await fixture.clock.advance(14 * hour);
+    await sweep(fixture.context);
+    await fixture.waitForState(jobId, 'completed');
   });
 });
 
 describe('an unavailable queue', () => {
   test('delays a job by at most one round after it recovers', async () => {
-    const wire = withQueueOutage(bench);
-    await bench.startWorker();
+    const wire = withQueueOutage(fixture);
+    await fixture.startWorker();
     const { jobId } = await submitted(120);
     wire.isAvailable = false;
     await approve(wire.context, jobId, operatorId);
     for (let round = 0; round < 20; round++) {
-      await bench.clock.pass(5_000);
+      await fixture.clock.advance(5_000);
       await sweep(wire.context);
     }
     expect(wire.published).toEqual([]);
     wire.isAvailable = true;
     await sweep(wire.context);
     expect(wire.published).toHaveLength(2);
-    await bench.reaches(jobId, 'completed');
+    await fixture.waitForState(jobId, 'completed');
   });
 
   test('does not block the other steps', async () => {
-    const wire = withQueueOutage(bench);
+    const wire = withQueueOutage(fixture);
     const { jobId } = await submitted(3);
     wire.isAvailable = false;
-    await bench.clock.pass(24 * hour);
+    await fixture.clock.advance(24 * hour);
     await sweep(wire.context);
     expect(await stateOf(jobId)).toBe('rejected');
   });
@@ -184,19 +184,19 @@ describe('a list longer than a page', () => {
       totalUnits: batches,
       ...fields,
     });
-    await bench.context.store.createJob(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
+    await fixture.context.store.createJob(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
     return job;
   };
 
   test('of jobs waiting for working hours does not starve a later job', async () => {
-    await bench.close();
+    await fixture.close();
     // The manual clock starts at noon.
     const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
-    bench = await openJobs({ workingHours });
-    const since = bench.clock.now() - hour;
+    fixture = await openJobFixture({ workingHours });
+    const since = fixture.clock.now() - hour;
     for (let at = 0; at < many; at += 1) await insertJob({ state: 'processing', stateSince: since + at }, 1);
     const later = await insertJob({ state: 'approved', stateSince: since + many, kind: 'get_pc_bulk' }, 1);
-    await sweep(bench.context);
+    await sweep(fixture.context);
     expect(await inFlight(later.id)).toBe(1);
   });
 
@@ -206,8 +206,8 @@ describe('a list longer than a page', () => {
     ['expiry', { state: 'awaiting_approval', decideBy: noon - 1 }, 'rejected'],
     ['ending', { state: 'settling' }, 'failed'],
   ] as const)('does not delay the %s of a later job while earlier ones fail', async (_step, fields, end) => {
-    const { store } = bench.context;
-    const userId = await bench.createUser(1_000);
+    const { store } = fixture.context;
+    const userId = await fixture.createUser(1_000);
     const broken = new Set<string>();
     const since = noon - hour;
     for (let at = 0; at < many; at += 1) {
@@ -221,7 +221,7 @@ describe('a list longer than a page', () => {
       if (broken.has(jobId)) throw new Error('broken');
     };
     const context = {
-      ...bench.context,
+      ...fixture.context,
       store: {
         ...store,
         moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
@@ -238,77 +238,77 @@ describe('a list longer than a page', () => {
 describe('stalled batches', () => {
   test('are republished a minute after their message was lost', async () => {
     const { jobId } = await submitted(3);
-    await approve(bench.context, jobId, operatorId);
+    await approve(fixture.context, jobId, operatorId);
     // A new queue stands for one that lost its messages.
-    await bench.context.queue.close();
-    bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
-    const wire = withQueueOutage(bench);
-    await bench.clock.pass(60_000);
+    await fixture.context.queue.close();
+    fixture.context.queue = openLocalQueue({ clock: fixture.clock, log: fixture.context.log });
+    const wire = withQueueOutage(fixture);
+    await fixture.clock.advance(60_000);
     await sweep(wire.context);
     expect(wire.published).toHaveLength(0);
-    await bench.clock.pass(1);
+    await fixture.clock.advance(1);
     await sweep(wire.context);
     expect(wire.published).toHaveLength(1);
-    await bench.startWorker();
-    await bench.reaches(jobId, 'completed');
-    expect(await bench.problems()).toEqual([]);
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed');
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('are not republished while the queue holds them', async () => {
-    const wire = withQueueOutage(bench);
+    const wire = withQueueOutage(fixture);
     const { jobId } = await submitted(120);
     await approve(wire.context, jobId, operatorId);
     expect(wire.published).toHaveLength(2);
     for (let minute = 0; minute < 60; minute += 1) {
-      await bench.clock.pass(60_001);
+      await fixture.clock.advance(60_001);
       await sweep(wire.context);
     }
     expect(wire.published).toHaveLength(2);
-    await bench.startWorker();
-    await bench.reaches(jobId, 'completed');
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed');
   });
 
   test('are republished when the lease of a dead worker expires', async () => {
     const { jobId } = await submitted(3);
-    const { store, clock } = bench.context;
-    await approve(bench.context, jobId, operatorId);
+    const { store, clock } = fixture.context;
+    await approve(fixture.context, jobId, operatorId);
     const [batch] = await store.listBatches(jobId);
     await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 10_000);
-    await bench.startWorker();
-    await bench.clock.pass(10_000);
-    await sweep(bench.context);
+    await fixture.startWorker();
+    await fixture.clock.advance(10_000);
+    await sweep(fixture.context);
     expect(await stateOf(jobId)).toBe('processing');
-    await bench.clock.pass(1);
-    await sweep(bench.context);
-    await bench.reaches(jobId, 'completed');
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    await fixture.waitForState(jobId, 'completed');
   });
 
   test('are all republished once at the start', async () => {
-    await bench.close();
-    bench = await openJobs({ jobWindow: 10_000 });
-    const userId = await bench.createUser(400_000);
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
-    await approve(bench.context, jobId, operatorId);
+    await fixture.close();
+    fixture = await openJobFixture({ jobWindow: 10_000 });
+    const userId = await fixture.createUser(400_000);
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
+    await approve(fixture.context, jobId, operatorId);
     // The process restarts with an empty queue.
-    await bench.context.queue.close();
-    bench.context.queue = openLocalQueue({ clock: bench.clock, log: bench.context.log });
-    const wire = withQueueOutage(bench);
+    await fixture.context.queue.close();
+    fixture.context.queue = openLocalQueue({ clock: fixture.clock, log: fixture.context.log });
+    const wire = withQueueOutage(fixture);
     // Time passes between queries.
-    let now = bench.clock.now();
-    const clock = { ...bench.clock, now: () => now++ };
+    let now = fixture.clock.now();
+    const clock = { ...fixture.clock, now: () => now++ };
     expect(await refill({ ...wire.context, clock })).toBe(600);
     expect(new Set(wire.published.map(({ batchId }) => batchId)).size).toBe(600);
   });
 });
 
 test('removes the orphaned batches of a failed submit after an hour', async () => {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const { jobId } = await submitted(3);
   const job = (await store.getJob(jobId))!;
   const [batch] = await Array.fromAsync(store.readBatches(jobId));
   const leaveOrphan = async () => {
     const id = newId();
-    const createdAt = bench.clock.now();
+    const createdAt = fixture.clock.now();
     function* broken() {
       for (let seq = 0; seq < 60; seq++) yield { ...batch!, id: newId(), jobId: id, seq };
       throw new Error('the process is gone');
@@ -316,31 +316,31 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
     await expect(store.createJob({ ...job, id, number: null, createdAt }, broken())).rejects.toThrow('gone');
   };
   await leaveOrphan();
-  await bench.clock.pass(hour - 1_000);
-  await sweep(bench.context);
-  expect(await store.removeOrphans(bench.clock.now())).toBeGreaterThan(0);
+  await fixture.clock.advance(hour - 1_000);
+  await sweep(fixture.context);
+  expect(await store.removeOrphans(fixture.clock.now())).toBeGreaterThan(0);
   await leaveOrphan();
-  await bench.clock.pass(hour + 1_000);
-  await sweep(bench.context);
-  expect(await store.removeOrphans(bench.clock.now())).toBe(0);
+  await fixture.clock.advance(hour + 1_000);
+  await sweep(fixture.context);
+  expect(await store.removeOrphans(fixture.clock.now())).toBe(0);
 });
 
 test('a failing step does not block the others', async () => {
   const { jobId } = await submitted(3);
-  await bench.clock.pass(24 * hour);
+  await fixture.clock.advance(24 * hour);
   const store = {
-    ...bench.context.store,
+    ...fixture.context.store,
     findJobs: async () => {
       throw new Error('broken');
     },
   };
-  await sweep({ ...bench.context, store });
+  await sweep({ ...fixture.context, store });
   expect(await stateOf(jobId)).toBe('rejected');
 });
 
 test('stops after the current step when the store is unavailable or the signal is aborted', async () => {
   const taken: string[] = [];
-  const { store } = bench.context;
+  const { store } = fixture.context;
   const step = (name: string) => async () => {
     taken.push(name);
     return [];
@@ -349,19 +349,19 @@ test('stops after the current step when the store is unavailable or the signal i
     throw new Fault('unavailable', 'The store is unavailable.');
   };
   const steps = { findJobs: step('findJobs'), findExpired: step('findExpired') };
-  await sweep({ ...bench.context, store: { ...store, ...steps, ping } });
+  await sweep({ ...fixture.context, store: { ...store, ...steps, ping } });
   const stopping = new AbortController();
   const stop = async () => {
     stopping.abort(new Error('stop'));
     return step('findJobs')();
   };
   expect(taken).toEqual([]);
-  await sweep({ ...bench.context, store: { ...store, ...steps, findJobs: stop } }, stopping.signal);
+  await sweep({ ...fixture.context, store: { ...store, ...steps, findJobs: stop } }, stopping.signal);
   expect(taken).toEqual(['findJobs']);
 });
 
 test('deletes dead processes after an hour and origin statistics after a day', async () => {
-  const { store, clock } = bench.context;
+  const { store, clock } = fixture.context;
   const startedAt = clock.now();
   const about = {
     role: 'worker',
@@ -388,13 +388,13 @@ test('deletes dead processes after an hour and origin statistics after a day', a
     (await store.listProcesses(0)).length,
     (await store.listOriginMinutes(0)).length,
   ];
-  await bench.clock.pass(hour);
-  await sweep(bench.context);
+  await fixture.clock.advance(hour);
+  await sweep(fixture.context);
   expect(await known()).toEqual([1, 1]);
-  await bench.clock.pass(1);
-  await sweep(bench.context);
+  await fixture.clock.advance(1);
+  await sweep(fixture.context);
   expect(await known()).toEqual([0, 1]);
-  await bench.clock.pass(23 * hour);
-  await sweep(bench.context);
+  await fixture.clock.advance(23 * hour);
+  await sweep(fixture.context);
   expect(await known()).toEqual([0, 0]);
 });

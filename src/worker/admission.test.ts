@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settled } from '../../test/support/clock.ts';
+import { flushTasks } from '../../test/support/clock.ts';
 import { type Admission, createAdmission } from './admission.ts';
 
 const never = new AbortController().signal;
@@ -20,7 +20,7 @@ function open(concurrency: number, maxWaitingPerUser = 1_000) {
         leaves.set(name, leave);
       });
     }
-    await settled();
+    await flushTasks();
   };
   const countOf = (prefix: string) => [...leaves.keys()].filter((name) => name.startsWith(prefix)).length;
   /** Ends the oldest batch of these. */
@@ -28,7 +28,7 @@ function open(concurrency: number, maxWaitingPerUser = 1_000) {
     const name = [...leaves.keys()].find((each) => each.startsWith(prefix))!;
     leaves.get(name)!();
     leaves.delete(name);
-    await settled();
+    await flushTasks();
   };
   return { admission, admitted, add, countOf, end };
 }

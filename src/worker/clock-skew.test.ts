@@ -1,30 +1,30 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
+import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { createSharedClock } from '../base/shared-clock.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { startWorker } from './worker.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
+  fixture = await openJobFixture({ approval: false });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** The clock of a host that is ahead of the store's. */
 const hostClock = (aheadMs: number): Clock => ({
-  now: () => bench.clock.now() + aheadMs,
-  sleep: bench.clock.sleep,
+  now: () => fixture.clock.now() + aheadMs,
+  sleep: fixture.clock.sleep,
 });
 
 /** A clock on that host that follows the store's. */
 async function sharedClock(aheadMs: number): Promise<Clock> {
   const clock = createSharedClock({
     host: hostClock(aheadMs),
-    monotonic: () => bench.clock.now() - noon,
-    readTime: async () => bench.clock.now(),
-    log: bench.context.log,
+    monotonic: () => fixture.clock.now() - noon,
+    readTime: async () => fixture.clock.now(),
+    log: fixture.context.log,
   });
   await clock.synchronize();
   return clock;
@@ -32,21 +32,23 @@ async function sharedClock(aheadMs: number): Promise<Clock> {
 
 /** Attempts of a listing that takes two minutes and ends in `state`, worked on by one host and swept by another 20 s ahead. */
 async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'failed'): Promise<number> {
-  const { context, clock } = bench;
+  const { context, clock } = fixture;
   const held = Promise.withResolvers<void>();
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
     return fetch(request);
   });
   const working = await startWorker({ ...context, clock: worker }, [mkta]);
-  const userId = await bench.createUser(100);
-  const { jobId } = await bench.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] });
+  const userId = await fixture.createUser(100);
+  const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', {
+    urls: ['https://mkta.sg/shop/21'],
+  });
   for (let step = 0; step < 24; step += 1) {
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await sweep({ ...context, clock: sweeper });
   }
   held.resolve();
-  await bench.reaches(jobId, state);
+  await fixture.waitForState(jobId, state);
   await working.stop();
   return (await context.store.listBatches(jobId))[0]!.attempt;
 }

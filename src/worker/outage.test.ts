@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JobsBench, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Job } from '../store/documents.ts';
@@ -8,15 +8,15 @@ import { sweep } from '../sweep/sweep.ts';
 const urls = ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'];
 const away = () => new Fault('unavailable', 'The storage is away.');
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs({ approval: false });
+  fixture = await openJobFixture({ approval: false });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** Puts a result storage in place that can be away, or answer and refuse what is written to it. */
 function storage(): { state: 'there' | 'refusing' | 'away' } {
-  const { blobs } = bench.context;
+  const { blobs } = fixture.context;
   const control: { state: 'there' | 'refusing' | 'away' } = { state: 'there' };
   const write: Blobs['write'] = async (path, contentType, chunks, items) => {
     if (control.state === 'there') return blobs.write(path, contentType, chunks, items);
@@ -28,60 +28,60 @@ function storage(): { state: 'there' | 'refusing' | 'away' } {
     if (control.state === 'away') throw away();
     await blobs.ping();
   };
-  bench.context.blobs = { ...blobs, write, ping };
+  fixture.context.blobs = { ...blobs, write, ping };
   return control;
 }
 
 /** Lets time pass as in a running service. */
 async function passMinutes(minutes: number): Promise<void> {
   for (let step = 0; step < minutes * 12; step += 1) {
-    await bench.clock.pass(5_000);
-    await sweep(bench.context);
+    await fixture.clock.advance(5_000);
+    await sweep(fixture.context);
   }
 }
 
 /** Lets time pass until the job is completed, however long its files take to be written. */
 async function completes(jobId: string): Promise<Job> {
-  await bench.comesTrue('the job is completed', async () => {
+  await fixture.eventually('the job is completed', async () => {
     await passMinutes(1 / 12);
-    return (await bench.context.store.getJob(jobId))?.state === 'completed';
+    return (await fixture.context.store.getJob(jobId))?.state === 'completed';
   });
-  return (await bench.context.store.getJob(jobId))!;
+  return (await fixture.context.store.getJob(jobId))!;
 }
 
 async function submit(method: string, request: object): Promise<string> {
-  const userId = await bench.createUser(10_000);
-  return (await bench.submit(userId, method, request as never)).jobId;
+  const userId = await fixture.createUser(10_000);
+  return (await fixture.submit(userId, method, request as never)).jobId;
 }
 
 describe('an outage of the result storage', () => {
   test('that is known costs no page, and work goes on soon after it', async () => {
     const control = storage();
     control.state = 'away';
-    await bench.startWorker();
+    await fixture.startWorker();
     const jobId = await submit('SubmitMerchantItems', { urls });
     await passMinutes(10);
-    expect(bench.asked()).toHaveLength(0);
-    expect((await bench.context.store.listBatches(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
+    expect(fixture.requestedItems()).toHaveLength(0);
+    expect((await fixture.context.store.listBatches(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
     control.state = 'there';
     expect(await completes(jobId)).toMatchObject({ refunded: 0 });
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
   });
 
   test('that shows in writes alone has a listing fetched ever more rarely', async () => {
     const control = storage();
     const healthy = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
-    await bench.startWorker();
-    await bench.reaches(healthy, 'completed');
-    const pages = bench.asked().length;
+    await fixture.startWorker();
+    await fixture.waitForState(healthy, 'completed');
+    const pages = fixture.requestedItems().length;
     control.state = 'refusing';
     const jobId = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
     await passMinutes(10);
-    const reads = (bench.asked().length - pages) / pages;
+    const reads = (fixture.requestedItems().length - pages) / pages;
     // 2, 4, 8 … 256, 300 seconds, each up to half shorter: every 2 seconds it would be 300.
     expect(reads).toBeGreaterThan(4);
     expect(reads).toBeLessThan(14);
-    const wait = (await bench.context.store.listWaits(jobId, bench.clock.now()))[0];
+    const wait = (await fixture.context.store.listWaits(jobId, fixture.clock.now()))[0];
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
@@ -91,14 +91,14 @@ describe('an outage of the result storage', () => {
   test('lets one listing of many try at a time', async () => {
     const control = storage();
     control.state = 'refusing';
-    await bench.startWorker();
+    await fixture.startWorker();
     const jobId = await submit('SubmitMerchantItems', {
       urls: Array.from({ length: 40 }, (_, at) => `https://mkta.sg/shop/${21 + (at % 2)}`),
     });
     await passMinutes(10);
-    const { batches } = await bench.context.store.countInFlight(jobId, bench.clock.now());
+    const { batches } = await fixture.context.store.countInFlight(jobId, fixture.clock.now());
     expect(batches).toBeGreaterThan(0);
-    const attempts = (await bench.context.store.listBatches(jobId)).map(({ attempt }) => attempt);
+    const attempts = (await fixture.context.store.listBatches(jobId)).map(({ attempt }) => attempt);
     // Those that had begun when it showed, and one for each trial.
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
@@ -106,29 +106,29 @@ describe('an outage of the result storage', () => {
   test('costs no page again whose record was read: only the write is repeated', async () => {
     const control = storage();
     control.state = 'refusing';
-    await bench.startWorker();
+    await fixture.startWorker();
     const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
     await passMinutes(10);
-    expect(bench.asked()).toHaveLength(3);
-    const [wait] = await bench.context.store.listWaits(jobId, bench.clock.now());
+    expect(fixture.requestedItems()).toHaveLength(3);
+    const [wait] = await fixture.context.store.listWaits(jobId, fixture.clock.now());
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
     const job = await completes(jobId);
     expect([job.file?.items, job.refunded]).toEqual([3, 0]);
-    expect(bench.asked()).toHaveLength(3);
-    expect(await bench.context.store.listWaits(jobId, bench.clock.now())).toEqual([]);
+    expect(fixture.requestedItems()).toHaveLength(3);
+    expect(await fixture.context.store.listWaits(jobId, fixture.clock.now())).toEqual([]);
   });
 
   test('holds up single tasks too: their records are kept in it', async () => {
     const control = storage();
     control.state = 'away';
-    await bench.startWorker();
-    const userId = await bench.createUser(100);
-    await bench.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
-    const [job] = (await bench.context.store.listJobs({ userId }, { limit: 1 })).items;
+    await fixture.startWorker();
+    const userId = await fixture.createUser(100);
+    await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
+    const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items;
     await passMinutes(1);
-    expect(bench.asked()).toHaveLength(0);
+    expect(fixture.requestedItems()).toHaveLength(0);
     control.state = 'there';
     await completes(job!.id);
   });
@@ -137,26 +137,26 @@ describe('an outage of the result storage', () => {
 test('units that were read before an engine failed are not read again', async () => {
   const broken = '30000000000';
   let isAway = true;
-  bench.between((fetch, itemId) => async (request) => {
+  fixture.wrapFetch((fetch, itemId) => async (request) => {
     if (itemId === broken && isAway) {
-      await bench.comesTrue('the others are read', () => bench.asked().length >= 20);
+      await fixture.eventually('the others are read', () => fixture.requestedItems().length >= 20);
       throw away();
     }
     return fetch(request);
   });
-  await bench.startWorker();
+  await fixture.startWorker();
   const jobId = await submit('SubmitVariantSold', variantSoldRequest(20));
-  await bench.comesTrue('all but one are recorded', async () => {
-    return (await bench.context.store.countJob(jobId)).units.success === 19;
+  await fixture.eventually('all but one are recorded', async () => {
+    return (await fixture.context.store.countJob(jobId)).units.success === 19;
   });
   isAway = false;
   await completes(jobId);
-  const others = bench.asked().filter((itemId) => itemId !== broken);
+  const others = fixture.requestedItems().filter((itemId) => itemId !== broken);
   expect(others).toHaveLength(19);
 });
 
 test('while the store is away no page is fetched again and again', async () => {
-  const { store } = bench.context;
+  const { store } = fixture.context;
   let isAway = false;
   const failing = <T extends object>(whole: T): T =>
     new Proxy(whole, {
@@ -169,18 +169,18 @@ test('while the store is away no page is fetched again and again', async () => {
         };
       },
     });
-  bench.context.store = failing(store);
-  bench.between((fetch) => async (request) => {
+  fixture.context.store = failing(store);
+  fixture.wrapFetch((fetch) => async (request) => {
     isAway = true;
     return fetch(request);
   });
-  await bench.startWorker();
+  await fixture.startWorker();
   const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
   await passMinutes(10);
-  expect(bench.asked()).toHaveLength(3);
-  bench.between((fetch) => fetch);
+  expect(fixture.requestedItems()).toHaveLength(3);
+  fixture.wrapFetch((fetch) => fetch);
   isAway = false;
   await completes(jobId);
-  expect(bench.asked().length).toBeLessThanOrEqual(6);
-  expect(await bench.problems()).toEqual([]);
+  expect(fixture.requestedItems().length).toBeLessThanOrEqual(6);
+  expect(await fixture.problems()).toEqual([]);
 });

@@ -1,90 +1,95 @@
 import { beforeEach, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { type JobsBench, minFreeBytes, openJobs, variantSoldRequest } from '../../test/support/jobs.ts';
+import {
+  type JobFixture,
+  minFreeBytes,
+  openJobFixture,
+  variantSoldRequest,
+} from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { startWorker } from './worker.ts';
 
-let bench: JobsBench;
+let fixture: JobFixture;
 beforeEach(async () => {
-  bench = await openJobs();
-  return () => bench.close();
+  fixture = await openJobFixture();
+  return () => fixture.close();
 });
 
 test('a worker tells what it has in hand, and counts units that it has ended', async () => {
   const held = Promise.withResolvers<void>();
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
     return fetch(request);
   });
-  const worker = await startWorker(bench.context, [mkta]);
+  const worker = await startWorker(fixture.context, [mkta]);
   expect(worker.tally).toEqual({ batches: 0, unitsDone: 0 });
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
-  await approve(bench.context, jobId, newId());
-  await bench.comesTrue('three batches are in hand', () => worker.tally.batches === 3);
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
+  await approve(fixture.context, jobId, newId());
+  await fixture.eventually('three batches are in hand', () => worker.tally.batches === 3);
   expect(worker.tally.unitsDone).toBe(0);
   held.resolve();
-  await bench.reaches(jobId, 'completed');
-  await bench.comesTrue('nothing is in hand', () => worker.tally.batches === 0);
+  await fixture.waitForState(jobId, 'completed');
+  await fixture.eventually('nothing is in hand', () => worker.tally.batches === 0);
   expect(worker.tally.unitsDone).toBe(120);
   await worker.stop();
 });
 
 test('a worker claims nothing while the disk is almost full, and works on once there is room', async () => {
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
-  await bench.clock.pass(5_000);
-  bench.free(minFreeBytes - 1);
-  const worker = await startWorker(bench.context, [mkta]);
-  await approve(bench.context, jobId, newId());
-  await bench.clock.pass(120_000);
-  const states = async () => (await bench.context.store.listBatches(jobId)).map(({ state }) => state);
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+  await fixture.clock.advance(5_000);
+  fixture.setFreeBytes(minFreeBytes - 1);
+  const worker = await startWorker(fixture.context, [mkta]);
+  await approve(fixture.context, jobId, newId());
+  await fixture.clock.advance(120_000);
+  const states = async () => (await fixture.context.store.listBatches(jobId)).map(({ state }) => state);
   expect(await states()).toEqual(['queued', 'queued']);
-  expect(bench.asked()).toEqual([]);
-  bench.free(2 * minFreeBytes);
-  await bench.clock.pass(35_000);
-  await bench.reaches(jobId, 'completed');
+  expect(fixture.requestedItems()).toEqual([]);
+  fixture.setFreeBytes(2 * minFreeBytes);
+  await fixture.clock.advance(35_000);
+  await fixture.waitForState(jobId, 'completed');
   await worker.stop();
 });
 
 test('a batch in hand ends after the disk is almost full', async () => {
   const held = Promise.withResolvers<void>();
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
     return fetch(request);
   });
-  const worker = await startWorker(bench.context, [mkta]);
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
-  await approve(bench.context, jobId, newId());
-  await bench.comesTrue('two batches are in hand', () => worker.tally.batches === 2);
-  bench.free(0);
-  await bench.clock.pass(5_000);
+  const worker = await startWorker(fixture.context, [mkta]);
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+  await approve(fixture.context, jobId, newId());
+  await fixture.eventually('two batches are in hand', () => worker.tally.batches === 2);
+  fixture.setFreeBytes(0);
+  await fixture.clock.advance(5_000);
   held.resolve();
-  await bench.reaches(jobId, 'completed');
+  await fixture.waitForState(jobId, 'completed');
   await worker.stop();
 });
 
 test('units whose write came too late are not counted', async () => {
   const held = Promise.withResolvers<void>();
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
     return fetch(request);
   });
-  const worker = await startWorker(bench.context, [mkta]);
-  const userId = await bench.createUser(100);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
-  await approve(bench.context, jobId, newId());
-  await bench.comesTrue('the batch is in hand', () => bench.asked().length === 3);
-  const [batch] = await bench.context.store.listBatches(jobId);
-  const later = bench.clock.now() + 60_000;
+  const worker = await startWorker(fixture.context, [mkta]);
+  const userId = await fixture.createUser(100);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
+  await approve(fixture.context, jobId, newId());
+  await fixture.eventually('the batch is in hand', () => fixture.requestedItems().length === 3);
+  const [batch] = await fixture.context.store.listBatches(jobId);
+  const later = fixture.clock.now() + 60_000;
   expect(
-    await bench.context.store.claimBatch(batch!.id, batch!.attempt, later, later + 10_000),
+    await fixture.context.store.claimBatch(batch!.id, batch!.attempt, later, later + 10_000),
   ).not.toBeNull();
   held.resolve();
-  await bench.comesTrue('nothing is in hand', () => worker.tally.batches === 0);
+  await fixture.eventually('nothing is in hand', () => worker.tally.batches === 0);
   expect(worker.tally.unitsDone).toBe(0);
   await worker.stop();
 });
@@ -94,66 +99,66 @@ test('a region that does not answer holds up neither the other regions of its jo
   const ids = plainIds(1_260).map(String);
   const slow = new Set(ids.slice(0, 1_200));
   const answer = Promise.withResolvers<void>();
-  bench.between((fetch, item) => async (request) => {
+  fixture.wrapFetch((fetch, item) => async (request) => {
     if (isSlow(item)) await answer.promise;
     return fetch(request);
   });
-  await bench.startWorker();
-  const userId = await bench.createUser(100_000);
+  await fixture.startWorker();
+  const userId = await fixture.createUser(100_000);
   const submit = async (items: readonly string[], regionOf: (item: string) => string) => {
     const rows = items.map((item) => `${regionOf(item)},7,${item}\n`).join('');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}`).toString('base64');
-    const { taskId } = await bench.submit(userId, 'SubmitGetPcBulk', { file, rescrape: true });
-    return (await bench.context.store.getJobByNumber(taskId))!.id;
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, rescrape: true });
+    return (await fixture.context.store.getJobByNumber(taskId))!.id;
   };
   const mixed = await submit(ids.slice(0, 1_240), (item) => (isSlow(item) ? 'sg' : 'id'));
   const other = await submit(ids.slice(1_240), () => 'th');
-  await bench.reaches(other, 'completed');
-  const successes = async () => (await bench.context.store.countJob(mixed)).units.success;
-  await bench.comesTrue('the other region is read', async () => (await successes()) === 40);
+  await fixture.waitForState(other, 'completed');
+  const successes = async () => (await fixture.context.store.countJob(mixed)).units.success;
+  await fixture.eventually('the other region is read', async () => (await successes()) === 40);
   answer.resolve();
-  await bench.reaches(mixed, 'completed');
+  await fixture.waitForState(mixed, 'completed');
 });
 
 test("a user's many jobs do not keep another user's job from being read", async () => {
   const answer = Promise.withResolvers<void>();
   const isNoisy = new Set(plainIds(50).map(String));
-  bench.between((fetch, item) => async (request) => {
+  fixture.wrapFetch((fetch, item) => async (request) => {
     if (isNoisy.has(item)) await answer.promise;
     return fetch(request);
   });
-  await bench.startWorker();
-  const [noisy, quiet] = [await bench.createUser(100_000), await bench.createUser(100_000)];
+  await fixture.startWorker();
+  const [noisy, quiet] = [await fixture.createUser(100_000), await fixture.createUser(100_000)];
   const submit = async (userId: string, itemIds: readonly string[]) => {
     const items = itemIds.map((itemId) => ({ itemId, shopId: '77' }));
-    const { jobId } = await bench.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
-    await approve(bench.context, jobId, newId());
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
+    await approve(fixture.context, jobId, newId());
     return jobId as string;
   };
   const jobs: string[] = [];
   for (let number = 0; number < 30; number += 1) jobs.push(await submit(noisy, [...isNoisy]));
   const job = await submit(quiet, plainIds(450).slice(50).map(String));
-  await bench.reaches(job, 'completed');
+  await fixture.waitForState(job, 'completed');
   answer.resolve();
-  for (const each of jobs) await bench.reaches(each, 'completed');
+  for (const each of jobs) await fixture.waitForState(each, 'completed');
 });
 
 test('batches that wait in a worker that stops are worked on by another', async () => {
   const answer = Promise.withResolvers<void>();
-  bench.between((fetch) => async (request) => {
+  fixture.wrapFetch((fetch) => async (request) => {
     await answer.promise;
     return fetch(request);
   });
-  const first = await bench.startWorker();
-  const userId = await bench.createUser(10_000);
-  const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(700));
-  await approve(bench.context, jobId, newId());
-  await bench.comesTrue('eight batches are begun', () => bench.asked().length === 64);
+  const first = await fixture.startWorker();
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(700));
+  await approve(fixture.context, jobId, newId());
+  await fixture.eventually('eight batches are begun', () => fixture.requestedItems().length === 64);
   const stopping = first.stop();
   answer.resolve();
   await stopping;
-  await bench.startWorker();
-  await bench.clock.pass(1_000);
-  const job = await bench.reaches(jobId, 'completed');
+  await fixture.startWorker();
+  await fixture.clock.advance(1_000);
+  const job = await fixture.waitForState(jobId, 'completed');
   expect(job.counts?.units).toEqual({ total: 700, success: 700, failed: 0 });
 });

@@ -36,7 +36,7 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
     );
     const { body } = await fetcher.for('mktb', 'id')({ path: '/' });
     expect(body.toString()).toContain('<title>shop.example</title>');
-    expect(new Set(proxy.asked)).toEqual(new Set(['shop.example:80']));
+    expect(new Set(proxy.targets)).toEqual(new Set(['shop.example:80']));
     expect(new Set(proxy.logins)).toEqual(new Set(['me:secret']));
     expect(seen.join('\n')).not.toMatch(/secret|proxy/i);
     await fetcher.close();
@@ -44,7 +44,7 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
   });
 
   test('says so where the proxy fails', async () => {
-    const proxy = await startHttpProxy({ to: port, says: 'end' });
+    const proxy = await startHttpProxy({ to: port, replies: 'end' });
     const proxies = [`http://me:secret@${proxy.address}`];
     const fetcher = browserFetcher({ mktb: { id: 'http://shop.example', fetch: 'browser', proxies } });
     await expect(fetcher.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({

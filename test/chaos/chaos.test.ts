@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { chance } from '../support/chance.ts';
-import { embedded, openStacks, stoppable } from '../support/engines.ts';
+import { embedded, openStacks, restartableStack } from '../support/engines.ts';
+import { createSeededRandom } from '../support/seeded-random.ts';
 import { runChaos } from './run.ts';
 import { formatTable } from './table.ts';
 
-const { seed } = chance();
-const opened = await openStacks([embedded, stoppable]);
+const { seed } = createSeededRandom();
+const opened = await openStacks([embedded, restartableStack]);
 
 describe.concurrent.each(opened)('chaos: $title', ({ engines, distributed }) => {
   test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 420_000 }, async () => {

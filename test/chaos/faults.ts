@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Engines } from '../support/engines.ts';
 import type { FaultyLink } from '../support/link.ts';
-import type { Service } from '../support/service.ts';
+import type { ServiceProcess } from '../support/service.ts';
 import type { EngineName, InjectedFault } from './plan.ts';
 
 /** A process of the service with its own network to each engine. */
 export interface FaultTarget {
-  service: Service;
+  service: ServiceProcess;
   links: Record<EngineName, FaultyLink> | null;
 }
 
@@ -16,7 +16,7 @@ export interface FaultStage {
   engines: Engines;
   say: (line: string) => void;
   /** A process that ended by itself. */
-  crashed: (service: Service) => void;
+  crashed: (service: ServiceProcess) => void;
   /** Called as each fault begins with the number begun so far. */
   begun: (count: number) => void;
 }
@@ -26,7 +26,7 @@ export interface FaultStage {
  * several processes, a freeze lasts while the next faults are applied.
  */
 export async function applyFaults(stage: FaultStage, faults: readonly InjectedFault[]): Promise<void> {
-  const frozen = new Map<Service, Promise<void>>();
+  const frozen = new Map<ServiceProcess, Promise<void>>();
   const started = Date.now();
   for (const [index, fault] of faults.entries()) {
     await wait(fault.pauseMs);
@@ -51,7 +51,7 @@ export async function applyFaults(stage: FaultStage, faults: readonly InjectedFa
   relaunch(stage);
 }
 
-async function freeze(service: Service, lengthMs: number): Promise<void> {
+async function freeze(service: ServiceProcess, lengthMs: number): Promise<void> {
   service.freeze();
   await wait(lengthMs);
   service.resume();

@@ -1,4 +1,4 @@
-import { embedded, stoppable } from '../support/engines.ts';
+import { embedded, restartableStack } from '../support/engines.ts';
 import { type ChaosOptions, formatCommand, parseOptions, type StackName, usage } from './options.ts';
 import { type ChaosReport, runChaos } from './run.ts';
 import { formatTable } from './table.ts';
@@ -8,7 +8,7 @@ const say = (line: string) => console.log(line);
 /** Runs one stack on engines of its own, and says what was broken with the command that repeats it. */
 async function runStack(options: ChaosOptions, stack: StackName): Promise<ChaosReport> {
   say(`${stack}: ${formatCommand(options, stack)}`);
-  const engines = await (stack === 'distributed' ? stoppable : embedded).open();
+  const engines = await (stack === 'distributed' ? restartableStack : embedded).open();
   if ('missing' in engines) throw new Error(engines.missing);
   try {
     const report = await runChaos(options, stack, engines, (line) => say(`  ${line}`));

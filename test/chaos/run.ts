@@ -62,7 +62,7 @@ export async function runChaos(
     stack: { distributed },
     engines,
     origins,
-    gentleness: { concurrency: 16, requests_per_second: rateFor(options, faults) },
+    originLimits: { concurrency: 16, requests_per_second: rateFor(options, faults) },
     settings: { GLEANER_RETRIEVE_CACHE: 'off' },
   });
   const targets: FaultTarget[] = [];
@@ -100,7 +100,7 @@ export async function runChaos(
     await settle(context, patient);
     const recoveredMs = Date.now() - healedAt;
     const checked = await check({ books: context.books, served, problems, deployment, patient });
-    if (problems.list().length > 0) say(deployment.story());
+    if (problems.list().length > 0) say(deployment.recentLog());
     return {
       stack,
       jobs: context.books.jobs.size,

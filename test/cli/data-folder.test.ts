@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/app/demo/processes.ts';
-import { createService, runCommand, type Service } from '../support/service.ts';
+import { createServiceProcess, runCommand, type ServiceProcess } from '../support/service.ts';
 
 let folder: string;
 let settings: Record<string, string>;
-let service: Service;
+let service: ServiceProcess;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gleaner-folder-'));
@@ -17,7 +17,7 @@ beforeEach(async () => {
     GLEANER_HTTP_PORT: String(await freePort()),
     GLEANER_GRPC_PORT: String(await freePort()),
   };
-  service = createService({ role: 'serve', environment: settings });
+  service = createServiceProcess({ role: 'serve', environment: settings });
 });
 afterEach(async () => {
   await service.kill();

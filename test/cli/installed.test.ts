@@ -13,10 +13,10 @@ import { until } from '../support/until.ts';
 let folder: string;
 let installed: string;
 const launch = () => join(installed, 'deploy', 'launch.mjs');
-// Packing would install packages under the other tests.
+// Without a current installation, packing would run npm install while other tests use the packages.
 const canPack = isSetUp() || process.env.CI;
 
-/** Packs the project and unpacks it as npm does in somebody's project, with the packages that it needs beside it. */
+/** Packs the project and unpacks it next to its dependencies, as npm installs it. */
 async function install(): Promise<void> {
   const packages = join(folder, 'node_modules');
   installed = join(packages, 'gleaner');
@@ -46,6 +46,17 @@ describe('the packed package', () => {
     const sources = files.filter((name) => /\.[cm]?tsx?$/.test(name) && !/\.d\.ts$/.test(name));
     expect(sources.filter((name) => !name.startsWith('docs/examples/'))).toEqual([]);
     expect(files).toContain('dist/main.js.map');
+  });
+
+  test('holds no test, contract suite, or fixture', async () => {
+    const files = await readdir(installed, { recursive: true });
+    const patterns = [
+      /(^|\/)(test|bench|fixture)(\/|$)/,
+      /(^|\/)test\./,
+      /\.test\./,
+      /(store|queue|blobs)\/contract/,
+    ];
+    expect(files.filter((name) => patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
   test('runs the command line and writes nothing of its own', async () => {
@@ -85,7 +96,7 @@ describe('the packed package', () => {
   });
 });
 
-test('the gateway is built as a package that has nothing but itself and the contract', async () => {
+test('builds the gateway as a package that contains only itself and the contract', async () => {
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const into = join(folder, 'gateway');
   const built = await run(tsc, ['-p', join(root, 'gateway/tsconfig.build.json'), '--outDir', into]);
@@ -94,7 +105,7 @@ test('the gateway is built as a package that has nothing but itself and the cont
   expect(await readdir(join(into, 'src'))).toEqual(['contract']);
 });
 
-test('the client is built for programs that cannot read TypeScript', async () => {
+test('builds the client for programs that cannot read TypeScript', async () => {
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const into = join(folder, 'dist');
   const built = await run(tsc, ['-p', join(root, 'src/client/tsconfig.build.json'), '--outDir', into]);

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { origins } from '../../sandbox/list.ts';
 import { startOrigins } from '../../sandbox/server.ts';
-import { type Api, apiOf } from '../support/api.ts';
+import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 
 /** A service on fake marketplaces, and a folder of its caller's. */
 export interface Place {
   deployment: Deployment;
-  api: Api;
+  api: TestApi;
   folder: string;
   close(): Promise<void>;
 }
@@ -34,5 +34,5 @@ export async function openPlace(): Promise<Place> {
     await close();
     throw error;
   }
-  return { deployment, api: apiOf(deployment), folder, close };
+  return { deployment, api: createApi(deployment), folder, close };
 }

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/nats.ts';
-import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { createService, httpUrl, type Service } from '../support/service.ts';
+import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
 
 // What users have beyond the interface, on the service in one process and through a gateway in front of it.
 let running: RunningOrigins;
 let deployment: Deployment;
-let gateway: Service;
+let gateway: ServiceProcess;
 let urls: Record<'serve' | 'gateway', string>;
-let api: Api;
+let api: TestApi;
 let user: TestUser;
 
 beforeAll(async () => {
@@ -30,10 +30,10 @@ beforeAll(async () => {
     GLEANER_DATA_DIR: `${settings.GLEANER_DATA_DIR}-gateway`,
     GLEANER_CORE_URL: `http://127.0.0.1:${corePort}`,
   };
-  gateway = createService({ role: 'gateway', environment });
+  gateway = createServiceProcess({ role: 'gateway', environment });
   await gateway.start();
   urls = { serve: deployment.url, gateway: httpUrl(environment) };
-  api = apiOf(deployment);
+  api = createApi(deployment);
   user = await api.createUser(1_000);
 });
 
@@ -50,14 +50,14 @@ const both = ['serve', 'gateway'] as const;
 
 test.for(both)('%s: credits after the charge, the rate, and where the job is', async (where) => {
   const { key } = await api.createUser(100);
-  const submitted = await call('POST', `${urls[where]}/mkta/get_pc/submit`, key, page);
+  const submitted = await sendJson('POST', `${urls[where]}/mkta/get_pc/submit`, key, page);
   const { headers } = submitted;
   expect([submitted.status, headers.get('x-credits-remaining')]).toEqual([202, '92']);
   expect(headers.get('location')).toBe(`/mkta/get_pc/retrieve/${submitted.body.task_id}`);
   expect(headers.get('ratelimit-policy')).toBe('"key";q=1000;w=1');
-  const seen = await call('GET', urls[where] + headers.get('location'), key);
+  const seen = await sendJson('GET', urls[where] + headers.get('location'), key);
   expect([seen.status, seen.body.task_id]).toEqual([200, submitted.body.task_id]);
-  const dear = await call('POST', `${urls[where]}${variantSold}/submit`, key, {
+  const dear = await sendJson('POST', `${urls[where]}${variantSold}/submit`, key, {
     ...body,
     items: Array(10).fill(body.items[0]),
   });
@@ -65,32 +65,32 @@ test.for(both)('%s: credits after the charge, the rate, and where the job is', a
 });
 
 test.for(both)('%s: a wait ends with the task, and what is known is not sent again', async (where) => {
-  const submitted = await call('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
+  const submitted = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
   const path = urls[where] + submitted.headers.get('location');
-  const ended = await call('GET', `${path}?wait=30s`, user.key);
+  const ended = await sendJson('GET', `${path}?wait=30s`, user.key);
   expect([ended.status, ended.body.status]).toEqual([200, 'completed']);
   const known = { 'if-none-match': ended.headers.get('etag')! };
-  const again = await call('GET', `${path}?wait=30s`, user.key, undefined, known);
+  const again = await sendJson('GET', `${path}?wait=30s`, user.key, undefined, known);
   expect([again.status, again.body]).toEqual([304, null]);
   expect(again.headers.get('x-credits-remaining')).toMatch(/^\d+$/);
 });
 
 test.for(both)('%s: news of a job end a wait for them', async (where) => {
-  const { body: submitted } = await call('POST', `${urls[where]}${variantSold}/submit`, user.key, body);
+  const { body: submitted } = await sendJson('POST', `${urls[where]}${variantSold}/submit`, user.key, body);
   const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}`;
-  const first = await call('GET', path, user.key);
+  const first = await sendJson('GET', path, user.key);
   expect(first.body.status).toBe('awaiting_approval');
   const known = { 'if-none-match': first.headers.get('etag')! };
-  const waiting = call('GET', `${path}?wait=60`, user.key, undefined, known);
+  const waiting = sendJson('GET', `${path}?wait=60`, user.key, undefined, known);
   await api.operator('RejectJob', { job_id: submitted.job_id, reason: 'No.' });
   expect((await waiting).body.status).toBe('rejected');
 });
 
 test.for(both)('%s: Connect is served beside REST, streams too', async (where) => {
-  const { body: submitted } = await call('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
-  await call('GET', `${urls[where]}/v1/mkta/get_pc/retrieve/${submitted.task_id}?wait=30`, user.key);
+  const { body: submitted } = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
+  await sendJson('GET', `${urls[where]}/v1/mkta/get_pc/retrieve/${submitted.task_id}?wait=30`, user.key);
   const ask = (service: string, key: string, message: object) =>
-    call('POST', `${urls[where]}/gleaner.${service}`, key, message);
+    sendJson('POST', `${urls[where]}/gleaner.${service}`, key, message);
   const listed = await ask('job.v1.JobService/ListJobs', user.key, { kind: 'get_pc', page_size: 1 });
   expect(listed.body.jobs).toMatchObject([{ status: 'completed', ended: true }]);
   const operator = await ask('operator.v1.OperatorService/ListJobs', deployment.operatorKey, {});
@@ -100,9 +100,9 @@ test.for(both)('%s: Connect is served beside REST, streams too', async (where) =
 });
 
 test('the results of a job stream in br, and HEAD has their headers', async () => {
-  const submitted = await call('POST', `${urls.serve}/v1/mkta/get_pc/submit`, user.key, page);
-  await call('GET', `${urls.serve}${submitted.headers.get('location')}?wait=30`, user.key);
-  const { body: listed } = await call('GET', `${urls.serve}/v1/jobs?kind=get_pc&page_size=1`, user.key);
+  const submitted = await sendJson('POST', `${urls.serve}/v1/mkta/get_pc/submit`, user.key, page);
+  await sendJson('GET', `${urls.serve}${submitted.headers.get('location')}?wait=30`, user.key);
+  const { body: listed } = await sendJson('GET', `${urls.serve}/v1/jobs?kind=get_pc&page_size=1`, user.key);
   const path = `/v1/jobs/${listed.jobs[0].job_id}/results`;
   for (const where of both) {
     const ask = (method: string) =>
@@ -123,15 +123,15 @@ test('the results of a job stream in br, and HEAD has their headers', async () =
 });
 
 test('who waits is answered at once when the gateway or the service stops', async () => {
-  const { body: submitted } = await call('POST', `${urls.serve}${variantSold}/submit`, user.key, body);
+  const { body: submitted } = await sendJson('POST', `${urls.serve}${variantSold}/submit`, user.key, body);
   for (const [where, process] of [
     ['gateway', gateway],
     ['serve', deployment.api],
   ] as const) {
     const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}?wait=60s`;
-    const waiting = call('GET', path, user.key);
+    const waiting = sendJson('GET', path, user.key);
     // Asked after the other over another connection, it is answered once that is under way.
-    await call('GET', path.replace('wait=60s', 'wait=1'), user.key);
+    await sendJson('GET', path.replace('wait=60s', 'wait=1'), user.key);
     const began = Date.now();
     const stopped = process.stop();
     expect((await waiting).body.status).toBe('awaiting_approval');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { referenceForm, sendRest } from './rest.ts';
 import { messageOf, rpcCaller } from './rpc.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -7,11 +7,11 @@ import { tables } from './tables/list.ts';
 
 // What is refused whatever the endpoint is.
 let stage: Stage;
-let api: Api;
+let api: TestApi;
 
 beforeAll(async () => {
   stage = await openStage(tables);
-  api = apiOf(stage.deployment);
+  api = createApi(stage.deployment);
 });
 
 afterAll(() => stage?.close());
@@ -24,7 +24,7 @@ test('a user who is suspended, or whose key is revoked, is refused everywhere, a
   await suspend(false);
   expect((await api.get(user, '/v1/account')).status).toBe(200);
   const { body } = await api.get(user, '/v1/account/keys');
-  const revoked = await call(
+  const revoked = await sendJson(
     'DELETE',
     `${stage.deployment.url}/v1/account/keys/${body.keys[0].key_id}`,
     user.key,

@@ -1,6 +1,6 @@
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type Api, apiOf, call, type TestUser } from '../support/api.ts';
+import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { until } from '../support/until.ts';
 import { poorCredits } from './bodies.ts';
@@ -39,7 +39,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
   };
   try {
     await deployment.start();
-    const api = apiOf(deployment);
+    const api = createApi(deployment);
     const [user, other, poor, revoked] = await Promise.all([
       api.createUser(plenty),
       api.createUser(plenty),
@@ -83,15 +83,15 @@ function storeOf({ address }: RunningOrigins): string {
 /** Sets a webhook that nobody is behind, and has a message to it made; gives its id. */
 async function messageOf({ url }: Deployment, { key }: TestUser): Promise<string> {
   const account = async (method: string, body: object) =>
-    (await call('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
+    (await sendJson('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
   await account('SetWebhook', { url: webhookUrl });
   return (await account('TestWebhook', {})).deliveryId;
 }
 
-async function revokedUser(api: Api, { url }: Deployment): Promise<TestUser> {
+async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser> {
   const user = await api.createUser(0);
   const account = (method: string, body: object) =>
-    call('POST', `${url}/gleaner.account.v1.AccountService/${method}`, user.key, body);
+    sendJson('POST', `${url}/gleaner.account.v1.AccountService/${method}`, user.key, body);
   const { body } = await account('ListApiKeys', {});
   await account('RevokeApiKey', { key_id: body.keys[0].keyId });
   return user;
@@ -100,7 +100,7 @@ async function revokedUser(api: Api, { url }: Deployment): Promise<TestUser> {
 /** Submits a job, decides on it, waits for its end where that is asked for, and keeps its id and tokens. */
 async function prepare(
   stage: Stage,
-  api: Api,
+  api: TestApi,
   user: TestUser,
   name: string,
   { submit, decide, ends, ...request }: Prepared,

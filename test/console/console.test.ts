@@ -8,7 +8,7 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { freePort } from '../engines/nats.ts';
 import { type TestUser, watchJob } from '../support/api.ts';
-import { createService } from '../support/service.ts';
+import { createServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
 import {
@@ -412,7 +412,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await submit(user, 5);
     const { settings, grpc, operatorKey } = env.deployment;
     const port = String(await freePort());
-    const gateway = createService({
+    const gateway = createServiceProcess({
       role: 'gateway',
       environment: { ...settings, GLEANER_HTTP_PORT: port, GLEANER_CORE_URL: grpc },
     });

@@ -2,14 +2,14 @@
 import { buildConsole } from '../../deploy/console.mjs';
 import { origins } from '../../sandbox/list.ts';
 import { startOrigins } from '../../sandbox/server.ts';
-import { type Api, apiOf } from '../support/api.ts';
+import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Service with the built console and fake marketplaces. */
 export interface ConsoleEnvironment {
   deployment: Deployment;
-  api: Api;
+  api: TestApi;
   /** URL of the console. */
   url: string;
   /** Receiver of webhooks; the operators' webhook is set to it. */
@@ -46,7 +46,7 @@ export async function startConsoleEnvironment({
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },
-    ...(limits ? { gentleness: limits } : {}), // cspell:disable-line
+    ...(limits ? { originLimits: limits } : {}), // cspell:disable-line
   });
   try {
     await deployment.start();
@@ -57,7 +57,7 @@ export async function startConsoleEnvironment({
   }
   return {
     deployment,
-    api: apiOf(deployment),
+    api: createApi(deployment),
     url: `${deployment.url}/console`,
     receiver,
     store: running.address('mktf', ''),

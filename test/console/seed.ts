@@ -1,5 +1,5 @@
 import { demoJobs } from '../../src/app/demo/jobs.ts';
-import { call, type TestUser } from '../support/api.ts';
+import { sendJson, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
@@ -33,7 +33,7 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
   const budi = await user('Toko Budi', 'budi@example.test', 5_600);
   await user('Price Watch', 'team@example.test', 0);
 
-  const hook = await call('PUT', `${deployment.url}/v1/account/webhook`, anna.key, { url: receiver.url });
+  const hook = await sendJson('PUT', `${deployment.url}/v1/account/webhook`, anna.key, { url: receiver.url });
   if (hook.status !== 200) throw new Error(`webhook: ${hook.status} ${JSON.stringify(hook.body)}`);
 
   const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });

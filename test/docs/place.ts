@@ -1,6 +1,6 @@
 import { origins } from '../../sandbox/list.ts';
 import { startOrigins } from '../../sandbox/server.ts';
-import { apiOf } from '../support/api.ts';
+import { createApi } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { type Engines, embedded } from '../support/engines.ts';
 import type { Variables } from './example.ts';
@@ -24,7 +24,7 @@ export async function startPlace(): Promise<Place> {
   await deployment.start();
   return {
     async variables() {
-      const user = await apiOf(deployment).createUser(10_000);
+      const user = await createApi(deployment).createUser(10_000);
       return {
         URL: deployment.url,
         KEY: user.key,

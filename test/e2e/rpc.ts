@@ -4,8 +4,8 @@ import { status as codes } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { newId } from '../../src/base/id.ts';
-import { call } from '../support/api.ts';
-import { faultOf, type GrpcClient, grpcClient } from '../support/grpc.ts';
+import { sendJson } from '../support/api.ts';
+import { createGrpcClient, type GrpcClient, readFault } from '../support/grpc.ts';
 import { root, run } from '../support/service.ts';
 import type { Place } from './place.ts';
 
@@ -17,7 +17,7 @@ const operators = 'gleaner.operator.v1.OperatorService';
 export function rpcCases(at: () => Place): void {
   let grpc: GrpcClient;
   beforeAll(() => {
-    grpc = grpcClient(at().deployment.settings.GLEANER_GRPC_PORT!);
+    grpc = createGrpcClient(at().deployment.settings.GLEANER_GRPC_PORT!);
   });
   afterAll(() => grpc.close());
 
@@ -28,7 +28,7 @@ export function rpcCases(at: () => Place): void {
       (answer) => Promise.reject(new Error(`it answered ${JSON.stringify(answer)}`)),
       (thrown) => thrown,
     );
-    return { code: error.code, details: error.details, fault: faultOf(error) };
+    return { code: error.code, details: error.details, fault: readFault(error) };
   };
 
   test('a plain gRPC client submits, approves and reads a job to its end', async () => {
@@ -168,27 +168,27 @@ export function rpcCases(at: () => Place): void {
     const { api, deployment } = at();
     const { operatorKey, url, grpc: core } = deployment;
     for (const port of [url, core]) {
-      const { body } = await call('POST', `${port}/${operators}/CreateUser`, operatorKey, {
+      const { body } = await sendJson('POST', `${port}/${operators}/CreateUser`, operatorKey, {
         name: 'By JSON',
       });
       const user = { id: body.user.id, key: '' };
-      const granted = await call('POST', `${port}/${operators}/GrantCredits`, operatorKey, {
+      const granted = await sendJson('POST', `${port}/${operators}/GrantCredits`, operatorKey, {
         userId: user.id,
         amount: 7,
       });
       expect([granted.status, granted.body]).toEqual([200, { balance: '7' }]);
-      const made = await call('POST', `${port}/${operators}/CreateApiKey`, operatorKey, {
+      const made = await sendJson('POST', `${port}/${operators}/CreateApiKey`, operatorKey, {
         user_id: user.id,
         name: 'x',
       });
       expect(made.body).toEqual({ keyId: expect.any(String), apiKey: expect.any(String) });
       user.key = made.body.apiKey;
       expect(await api.balance(user)).toBe(7);
-      const wrong = await call('POST', `${port}/${operators}/ListJobs`, user.key, {});
+      const wrong = await sendJson('POST', `${port}/${operators}/ListJobs`, user.key, {});
       expect([wrong.status, wrong.body.code]).toEqual([403, 'permission_denied']);
-      const none = await call('POST', `${port}/${accounts}/GetAccount`, null, {});
+      const none = await sendJson('POST', `${port}/${accounts}/GetAccount`, null, {});
       expect([none.status, none.body.code]).toEqual([401, 'unauthenticated']);
-      const bad = await call('POST', `${port}/${operators}/GrantCredits`, operatorKey, {
+      const bad = await sendJson('POST', `${port}/${operators}/GrantCredits`, operatorKey, {
         userId: 'x',
         amount: 1,
       });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { apiOf, type TestUser, variantSold, watchJob } from '../support/api.ts';
+import { createApi, type TestUser, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { openStacks, type Stack } from '../support/engines.ts';
 import { operationsCases } from './operations.ts';
@@ -26,7 +26,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
     beforeAll(async () => {
       origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
       const deployment = await createDeployment({ stack, engines: engines!, origins });
-      place = { deployment, api: apiOf(deployment) };
+      place = { deployment, api: createApi(deployment) };
       await deployment.start();
     });
     afterAll(async () => {

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { newId } from '../../src/base/id.ts';
-import { call, type Item, submitItems, type TestUser, variantSold, watchJob } from '../support/api.ts';
+import {
+  sendJson,
+  submitItems,
+  type TestUser,
+  type VariantSoldItem,
+  variantSold,
+  watchJob,
+} from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Place } from './place.ts';
 
@@ -13,19 +20,19 @@ const droppedOnce = '30000000901';
 const slow = '30000000900';
 
 /** So many items that are there, then these. */
-function itemsOf(count: number, ...more: string[]): Item[] {
+function itemsOf(count: number, ...more: string[]): VariantSoldItem[] {
   return [...plainIds(count).map(String), ...more].map((id) => ({ item_id: id, shop_id: shop }));
 }
 
 /** The records of a result file that a link leads to. */
 async function records(link: string): Promise<{ itemId: string; error?: string; [name: string]: unknown }[]> {
-  const { status, body } = await call('GET', link, null);
+  const { status, body } = await sendJson('GET', link, null);
   expect(status).toBe(200);
   return body;
 }
 
 /** Submits, approves and waits for the end. */
-async function runJob({ api }: Place, user: TestUser, country: string, items: readonly Item[]) {
+async function runJob({ api }: Place, user: TestUser, country: string, items: readonly VariantSoldItem[]) {
   const jobId = await submitItems(api, user, country, items);
   await api.operator('ApproveJob', { job_id: jobId });
   return { jobId, ...(await watchJob(api, user, jobId, workMs)) };
@@ -328,7 +335,7 @@ export function variantSoldCases(at: () => Place): void {
     for (const change of changes) {
       const changed = new URL(link);
       change(changed);
-      const { status, body } = await call('GET', changed.href, null);
+      const { status, body } = await sendJson('GET', changed.href, null);
       expect([changed.href, status, body]).toMatchObject([changed.href, 403, { detail: expect.any(String) }]);
     }
   });

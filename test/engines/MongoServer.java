@@ -5,9 +5,9 @@ import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import java.util.List;
 import org.h2.mvstore.MVStore;
 
-/** Serves MongoDB's protocol on 127.0.0.1. Arguments: port (0: any), then a data file or nothing. */
+/** Serves the MongoDB protocol on 127.0.0.1. Arguments: a port (0 for any), and optionally a data file. */
 public class MongoServer {
-    /** What today's drivers ask for at least: wire version 9. */
+    /** Minimum version that current drivers require: wire version 9. */
     static final MongoVersion VERSION = new MongoVersion() {
         public List<Integer> getVersionArray() { return List.of(4, 4, 0); }
         public int getWireVersion() { return 9; }

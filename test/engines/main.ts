@@ -6,37 +6,37 @@ import { startMongo } from './mongo.ts';
 import { freePort, startNats } from './nats.ts';
 import { startProgram } from './program.ts';
 
-/** An engine for trying the distributed stack out. */
+/** An engine for trying the distributed stack. */
 interface TrialEngine {
   url: string;
-  /** What it is, for people. */
+  /** Description to print. */
   about: string;
   stop(): Promise<void>;
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'gleaner-engines-'));
 
-/** The real servers on PATH come first, then containers, then the engines of the tests. */
+/** Starts mongod from PATH, in a container, or the test engine, in that order of preference. */
 async function mongo(): Promise<TrialEngine | MissingEngine> {
   const program = findProgram('mongod');
   const port = await freePort();
   const url = `mongodb://127.0.0.1:${port}/gleaner`;
-  const waiting = (line: string) => (/waiting for connections/i.test(line) ? true : null);
+  const isReady = (line: string) => (/waiting for connections/i.test(line) ? true : null);
   if (program !== null) {
     const server = await startProgram(
       program,
       ['--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', `${port}`],
-      waiting,
+      isReady,
     );
     return { url, about: 'mongod', stop: server.stop };
   }
-  const container = await inContainer(port, 27017, ['mongo:8'], waiting);
+  const container = await inContainer(port, 27017, ['mongo:8'], isReady);
   if (container) return { url, about: 'mongod in a container', stop: container.stop };
   const test = await startMongo();
   if ('missing' in test) return { missing: `no mongod on PATH, no containers, and ${test.missing}` };
   return {
     url: test.uri,
-    about: 'mongo-java-server, an engine for tests: it keeps nothing',
+    about: 'mongo-java-server, a test engine that keeps its data in memory',
     stop: test.stop,
   };
 }
@@ -52,7 +52,7 @@ async function nats(): Promise<TrialEngine | MissingEngine> {
   return { missing: `${server.missing}, and no containers can be run` };
 }
 
-/** Runs an image; null where no container engine runs it. */
+/** Runs a container image. Returns null if that is not possible. */
 async function inContainer(
   port: number,
   inside: number,
@@ -69,8 +69,8 @@ async function inContainer(
 }
 
 /**
- * Starts both, prints their addresses as one line of JSON, and runs until standard input ends or a
- * signal comes: nothing is left behind then.
+ * Starts both engines, prints their addresses as a line of JSON, and runs until standard input ends or a
+ * signal arrives. Then stops the engines and removes their data.
  */
 async function main(): Promise<number> {
   const engines = await Promise.all([mongo(), nats()]);

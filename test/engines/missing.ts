@@ -2,17 +2,18 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Why there is no engine: a sentence for people that says what to install. */
+/** Result for an engine that is unavailable. */
 export interface MissingEngine {
+  /** What to install, as a sentence. */
   missing: string;
 }
 
-/** Where `deploy/engines.sh` puts engines that no package of the system brings. */
-export const cachedEngines = fileURLToPath(new URL('../../.cache/engines', import.meta.url));
+/** Folder to which `deploy/engines.sh` installs engines that the system has no package for. */
+export const engineCache = fileURLToPath(new URL('../../.cache/engines', import.meta.url));
 
 /**
- * A test's engine, or why its tests are skipped. Under CI (`CI` is set) every engine has to be
- * there: a missing one is an error.
+ * Returns a started engine, or the reason for skipping its tests. Throws that reason if CI is set, where every
+ * engine is required.
  */
 export async function findEngine<T extends object>(
   starting: Promise<T | MissingEngine>,
@@ -22,14 +23,9 @@ export async function findEngine<T extends object>(
   return found;
 }
 
-/** Full path of a program on PATH, in the system's folders or among the cached engines; else null. */
+/** Returns the full path of a program on PATH, in the system's folders, or in the engine cache, or null. */
 export function findProgram(name: string): string | null {
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    '/usr/local/sbin',
-    '/usr/sbin',
-    cachedEngines,
-  ];
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', engineCache];
   for (const folder of folders) {
     const path = join(folder, name);
     try {

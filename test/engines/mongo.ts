@@ -6,39 +6,39 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
-import { cachedEngines, findEngine, findProgram, type MissingEngine } from './missing.ts';
+import { engineCache, findEngine, findProgram, type MissingEngine } from './missing.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
-/** A MongoDB engine that answers. */
+/** A running MongoDB engine. */
 export interface FoundMongo {
-  /** Connection string with a database of its own. */
+  /** Connection string of a new database. */
   readonly uri: string;
-  /** Connection string of the same engine with another new database. */
+  /** Returns the connection string of another new database. */
   fresh(): string;
-  /** Ends what was started; drops the databases on an engine that runs anyway. */
+  /** Stops the engine if it was started here, otherwise drops the databases. */
   stop(): Promise<void>;
 }
 
-/** A MongoDB engine that was started here. */
+/** A MongoDB engine started by startMongo(). */
 export interface RunningMongo extends FoundMongo, RunningProgram {
   readonly port: number;
 }
 
-/** How to start the engine. */
+/** Options for startMongo(). */
 export interface MongoOptions {
-  /** Keeps the data here, for an engine that is to be started again; absent: in memory. */
+  /** File for the data of an engine that will be restarted. By default the data is in memory. */
   dataFile?: string;
-  /** Absent: any free one. */
+  /** By default a free port. */
   port?: number;
 }
 
 const project = fileURLToPath(new URL('pom.xml', import.meta.url));
 const launcher = fileURLToPath(new URL('MongoServer.java', import.meta.url));
-const jars = join(cachedEngines, 'mongo-java-server-1.47.0');
+const jars = join(engineCache, 'mongo-java-server-1.47.0');
 
 /**
- * The engine for a test file: the one at MONGODB_TEST_URI, else one that is started for it. Where
- * there is none, tests are skipped with the reason; under CI this fails instead.
+ * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise a new one, or the reason for
+ * skipping the tests. Throws that reason if CI is set.
  */
 export async function findMongo(): Promise<FoundMongo | MissingEngine> {
   const given = process.env.MONGODB_TEST_URI;
@@ -46,9 +46,9 @@ export async function findMongo(): Promise<FoundMongo | MissingEngine> {
 }
 
 /**
- * Starts mongo-java-server, an engine for tests, on 127.0.0.1; it ends with this process. Its jars
- * come from Maven Central once. With a data file, all that was acknowledged outlasts `stop`; `kill`
- * may take the last 20 milliseconds.
+ * Starts mongo-java-server, a test engine, on 127.0.0.1. It ends with this process. Its jars are downloaded once
+ * from Maven Central. With a data file, acknowledged writes survive `stop`; `kill` may lose those of the last
+ * 20 milliseconds.
  */
 export async function startMongo(options: MongoOptions = {}): Promise<RunningMongo | MissingEngine> {
   const java = findProgram('java');
@@ -58,7 +58,7 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
         'the MongoDB test engine needs a JDK, 17 or newer (Debian: apt-get install default-jdk-headless)',
     };
   }
-  const missing = await getJars();
+  const missing = await downloadJars();
   if (missing) return { missing };
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
   const program = await startProgram(
@@ -66,18 +66,18 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
     ['-cp', join(jars, '*'), launcher, `${options.port ?? 0}`, ...rest],
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
   );
-  const base = `mongodb://127.0.0.1:${program.said}/`;
-  return { ...program, port: program.said, uri: withDatabase(base), fresh: () => withDatabase(base) };
+  const base = `mongodb://127.0.0.1:${program.readyValue}/`;
+  return { ...program, port: program.readyValue, uri: withDatabase(base), fresh: () => withDatabase(base) };
 }
 
-/** Gets the engine's jars where they are not there yet; gives the reason when that cannot be done. */
-async function getJars(): Promise<string | undefined> {
+/** Downloads the engine's jars unless they are cached. Returns the reason if that fails. */
+async function downloadJars(): Promise<string | undefined> {
   if (existsSync(jars)) return undefined;
   const maven = findProgram('mvn');
-  if (!maven) return 'the MongoDB test engine comes by Maven: install it (Debian: apt-get install maven)';
-  await mkdir(cachedEngines, { recursive: true });
-  // Into a folder of our own first: test files start at the same time.
-  const folder = await mkdtemp(join(cachedEngines, 'download-'));
+  if (!maven) return 'the MongoDB test engine needs Maven (Debian: apt-get install maven)';
+  await mkdir(engineCache, { recursive: true });
+  // Downloads to a temporary folder first, because test files start concurrently.
+  const folder = await mkdtemp(join(engineCache, 'download-'));
   try {
     const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
     await promisify(execFile)(maven, ['-q', '-B', '-f', project, ...goal]);
@@ -87,18 +87,18 @@ async function getJars(): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
-    return `Maven could not get the MongoDB test engine: ${(stdout || message).trim().split('\n')[0]}`;
+    return `Maven could not download the MongoDB test engine: ${(stdout || message).trim().split('\n')[0]}`;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** An engine that runs anyway; the databases made on it are dropped at `stop`. */
+/** Uses a running engine. `stop` drops the databases created on it. */
 function givenMongo(given: string): FoundMongo {
-  const made: string[] = [];
+  const created: string[] = [];
   const fresh = () => {
     const uri = withDatabase(given);
-    made.push(uri);
+    created.push(uri);
     return uri;
   };
   return {
@@ -106,7 +106,7 @@ function givenMongo(given: string): FoundMongo {
     fresh,
     stop: async () => {
       const client = new MongoClient(given);
-      for (const uri of made) await client.db(new URL(uri).pathname.slice(1)).dropDatabase();
+      for (const uri of created) await client.db(new URL(uri).pathname.slice(1)).dropDatabase();
       await client.close();
     },
   };

@@ -5,24 +5,23 @@ import { join } from 'node:path';
 import { findProgram, type MissingEngine } from './missing.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
-/** A nats-server with JetStream that answers. */
+/** A running nats-server with JetStream. */
 export interface RunningNats extends RunningProgram {
-  /** `nats://127.0.0.1:<port>`; of a cluster, the addresses of all its servers. */
+  /** `nats://127.0.0.1:<port>`; for a cluster, the addresses of all servers. */
   readonly url: string;
   readonly port: number;
 }
 
-/** How to start the server. */
+/** Options for startNats(). */
 export interface NatsOptions {
-  /** Where JetStream keeps its data, for a server that is to be started again; absent: a folder of its
-   *  own that goes when the server does. */
+  /** Folder for the data of a server that will be restarted. By default a temporary folder. */
   directory?: string;
-  /** Absent: any free one. */
+  /** By default a free port. */
   port?: number;
 }
 
-/** The server program, for tests that start it as they need it. */
-export async function haveNats(): Promise<{ program: string } | MissingEngine> {
+/** Returns the path of nats-server, or why it is unavailable. */
+export async function findNats(): Promise<{ program: string } | MissingEngine> {
   const program = findProgram('nats-server');
   return program === null ? absent : { program };
 }
@@ -32,18 +31,18 @@ const absent = {
     'nats-server is not installed: run deploy/engines.sh, or install it (Debian: apt-get install nats-server)',
 };
 
-/** Starts a nats-server on 127.0.0.1 that ends with this process. */
+/** Starts nats-server on 127.0.0.1. It ends with this process. */
 export async function startNats(options: NatsOptions = {}): Promise<RunningNats | MissingEngine> {
-  const found = await haveNats();
+  const found = await findNats();
   if ('missing' in found) return found;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-nats-')));
   const port = options.port ?? (await freePort());
   return run(found.program, port, directory, options.directory === undefined, []);
 }
 
-/** Starts servers that make up one cluster; `url` of each names all of them. */
+/** Starts a cluster of servers. The `url` of each server lists all of them. */
 export async function startNatsCluster(size: number): Promise<RunningNats[] | MissingEngine> {
-  const found = await haveNats();
+  const found = await findNats();
   if ('missing' in found) return found;
   const ports = await Promise.all(Array.from({ length: size * 2 }, freePort));
   const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
@@ -62,14 +61,14 @@ async function run(
   program: string,
   port: number,
   directory: string,
-  removed: boolean,
+  isTemporary: boolean,
   more: string[],
 ): Promise<RunningNats> {
   const ready = (line: string) => (line.includes('Server is ready') ? true : null);
   const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...more];
   const server = await startProgram(program, parameters, ready);
   const remove = async () => {
-    if (removed) await rm(directory, { recursive: true, force: true });
+    if (isTemporary) await rm(directory, { recursive: true, force: true });
   };
   return {
     pid: server.pid,
@@ -80,7 +79,7 @@ async function run(
   };
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is free at the time of the call. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

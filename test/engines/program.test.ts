@@ -5,32 +5,32 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startProgram } from './program.ts';
 
-/** Says a line and then goes on until it is ended. */
+/** Prints a line and then runs until it is ended. */
 const parameters = ['-c', 'echo "ready at 4711"; exec sleep 600'];
 const readPort = (line: string) => Number(/^ready at (\d+)$/.exec(line)?.[1]) || null;
 
 test.each(['stop', 'kill'] as const)(
-  'a program is there once it is ready, and gone after %s',
-  async (way) => {
+  'startProgram() resolves once the program is ready; %s() ends it',
+  async (end) => {
     const program = await startProgram('sh', parameters, readPort);
-    expect(program.said).toBe(4711);
-    expect(isThere(program.pid)).toBe(true);
-    await program[way]();
-    expect(isThere(program.pid)).toBe(false);
-    await program[way]();
+    expect(program.readyValue).toBe(4711);
+    expect(isRunning(program.pid)).toBe(true);
+    await program[end]();
+    expect(isRunning(program.pid)).toBe(false);
+    await program[end]();
   },
 );
 
-test('a program that ends before it is ready is an error with its last words', async () => {
+test('startProgram() rejects with the last output of a program that ends before it is ready', async () => {
   const starting = startProgram('sh', ['-c', 'echo "no such folder" >&2; exit 3'], readPort);
   await expect(starting).rejects.toThrow(/no such folder/);
 });
 
-test('a program that is not there is an error', async () => {
+test('startProgram() rejects if the program does not exist', async () => {
   await expect(startProgram('/nonexistent/server', [], readPort)).rejects.toThrow(/\/nonexistent\/server/);
 });
 
-test('a program is ended when the process that started it is killed', async () => {
+test('startProgram() ends the program when the process that started it is killed', async () => {
   const script = `
     const { startProgram } = await import(${JSON.stringify(new URL('program.ts', import.meta.url).href)});
     const { pid } = await startProgram('sh', ${JSON.stringify(parameters)}, () => true);
@@ -41,12 +41,12 @@ test('a program is ended when the process that started it is killed', async () =
   });
   const [line] = await once(createInterface(starter.stdout), 'line');
   const pid = Number(line);
-  expect(isThere(pid)).toBe(true);
+  expect(isRunning(pid)).toBe(true);
   starter.kill('SIGKILL');
-  while (isThere(pid)) await setImmediate();
+  while (isRunning(pid)) await setImmediate();
 });
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -2,46 +2,46 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A server program that runs as a child. */
+/** A server program running as a child process. */
 export interface RunningProgram {
   readonly pid: number;
-  /** Lets it end in its own way and waits for that. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
-  /** Ends it at once (SIGKILL) and waits for that. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
 /**
- * A shell says its process id, which becomes the program's. Another one waits for the end of its own
- * input, which comes when this process is gone, whatever ended it, and then ends the program too:
- * nothing is left behind.
+ * Shell command that runs a program under a guard. An inner shell prints its process id and becomes the program.
+ * The outer shell waits for the end of its input, which comes however this process ends, and then kills the
+ * program, so that no process is orphaned.
  */
 const guard =
   'sh -c \'echo "$$"; exec "$@"\' sh "$@" </dev/null 2>&1 & exec >/dev/null 2>&1; cat; kill -9 $!; wait';
 
 /**
- * Starts a program and resolves once `ready` finds what it waits for in a line of its output (both
- * streams); rejects with the last lines when the program ends before.
+ * Starts a program and resolves with the first value other than null that `ready` returns for a line of its
+ * output (both streams). Rejects with the last 20 lines if the program ends before.
  */
 export async function startProgram<T>(
   program: string,
   parameters: string[],
   ready: (line: string) => T | null,
   environment: Record<string, string> = {},
-): Promise<RunningProgram & { said: T }> {
+): Promise<RunningProgram & { readyValue: T }> {
   const shell = spawn('sh', ['-c', guard, 'sh', program, ...parameters], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   });
-  const gone = once(shell, 'close');
-  // The program alone holds the output open, so its end is the program's.
+  const closed = once(shell, 'close');
+  // Only the program holds the output open, so the output ends with the program.
   const ended = once(shell.stdout, 'close').then(async () => {
     shell.stdin.end();
-    await gone;
+    await closed;
   });
   let pid = 0;
   const last: string[] = [];
-  const said = await new Promise<T>((resolve, reject) => {
+  const readyValue = await new Promise<T>((resolve, reject) => {
     void ended.then(() => reject(new Error(`${program} ended: ${last.join('\n')}`)));
     createInterface(shell.stdout).on('line', (line) => {
       if (pid === 0) {
@@ -55,9 +55,9 @@ export async function startProgram<T>(
     });
   });
   const end = async (signal: NodeJS.Signals) => {
-    // The shell keeps the id taken until it has gone itself.
+    // The process id cannot be reused before the shell has ended.
     if (shell.exitCode === null && shell.signalCode === null) process.kill(pid, signal);
     await ended;
   };
-  return { pid, said, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+  return { pid, readyValue, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
 }

@@ -6,25 +6,24 @@ import { findProgram, type MissingEngine } from './missing.ts';
 import { freePort } from './nats.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
-/** An S3-compatible storage that answers. */
+/** A running S3-compatible storage. */
 export interface RunningS3 extends RunningProgram {
-  /** GLEANER_S3_URL of a bucket that is there, with credentials. */
+  /** GLEANER_S3_URL of an existing bucket, with credentials. */
   readonly url: string;
   readonly port: number;
 }
 
-/** How to start the storage. */
+/** Options for startS3(). */
 export interface S3Options {
-  /** Where the data is kept, for a storage that is to be started again; absent: a folder of its own that
-   *  goes when the storage does. */
+  /** Folder for the data of a storage that will be restarted. By default a temporary folder. */
   directory?: string;
-  /** Absent: any free one. */
+  /** By default a free port. */
   port?: number;
 }
 
 /**
- * Starts the Versity S3 gateway over a folder, on 127.0.0.1, as a child that ends with this process.
- * The bucket is called `results`.
+ * Starts the Versity S3 gateway over a folder on 127.0.0.1. It ends with this process. The bucket is named
+ * `results`.
  */
 export async function startS3(options: S3Options = {}): Promise<RunningS3 | MissingEngine> {
   const program = findProgram('versitygw');
@@ -35,17 +34,17 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
   }
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-s3-')));
   const port = options.port ?? (await freePort());
-  // A bucket is a folder; what belongs to a file beside its content goes to the other one.
-  const [data, beside] = [join(directory, 'data'), join(directory, 'beside')];
+  // A bucket is a folder; metadata of its objects is kept in another one.
+  const [data, metadata] = [join(directory, 'data'), join(directory, 'metadata')];
   await mkdir(join(data, 'results'), { recursive: true });
-  await mkdir(beside, { recursive: true });
+  await mkdir(metadata, { recursive: true });
   const server = await startProgram(
     program,
-    ['--port', `127.0.0.1:${port}`, 'posix', '--sidecar', beside, data],
+    ['--port', `127.0.0.1:${port}`, 'posix', '--sidecar', metadata, data],
     (line) => (line.includes(`127.0.0.1:${port}`) ? true : null),
     { ROOT_ACCESS_KEY_ID: 'gleaner', ROOT_SECRET_ACCESS_KEY: 'gleaner/secret' },
   );
-  // Its banner may come before it listens.
+  // The banner may be printed before the port is open.
   while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => null))) await setImmediate();
   const remove = async () => {
     if (options.directory === undefined) await rm(directory, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createApi, sendJson, submitItems, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
 import { until } from '../support/until.ts';
@@ -32,15 +32,15 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
 
     test('submits answer 503, work is paused and said so, and resumes once there is room', async () => {
       await deployment.start();
-      const api = apiOf(deployment);
+      const api = createApi(deployment);
       const user = await api.createUser(1_000);
       const jobId = await submitItems(api, user, 'sg', items);
 
       await Promise.all(deployment.processes.map((process) => process.stop()));
       for (const process of deployment.processes) process.launch(more);
-      const ready = () => call('GET', `${deployment.url}/ready`, null);
+      const ready = () => sendJson('GET', `${deployment.url}/ready`, null);
       const isStarted = async () =>
-        (await call('GET', `${deployment.url}/health`, null)).status === 200 || undefined;
+        (await sendJson('GET', `${deployment.url}/health`, null)).status === 200 || undefined;
       await until('the service has started', isStarted, { withinMs: 60_000 });
       const refused = await until(
         'the service answers',

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type Answer, type Api, apiOf, call, watchJob } from '../support/api.ts';
+import { type ApiResponse, createApi, sendJson, type TestApi, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { allStoppable, type Engine, openStacks } from '../support/engines.ts';
-import { checkLargeJob, endedItems, startLargeJob } from '../support/large-job.ts';
+import { openStacks, type RestartableEngine, restartableStackWithS3 } from '../support/engines.ts';
+import { checkLargeJob, countEndedItems, startLargeJob } from '../support/large-job.ts';
 import { until } from '../support/until.ts';
 
-const [opened] = await openStacks([allStoppable]);
+const [opened] = await openStacks([restartableStackWithS3]);
 const engines = opened!.engines!;
 
 /** The job goes on for so long that each engine can be taken away while it runs. */
 const items = 1_000;
-const gentleness = { concurrency: 16, requests_per_second: 120 };
+const originLimits = { concurrency: 16, requests_per_second: 120 };
 const awayMs = 1_000;
 
 const item = { region: 'sg', item_id: String(plainIds(1)[0]), shop_id: '77' };
@@ -23,13 +23,13 @@ const task = '/v1/mkta/get_pc/submit';
 describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.title}`, () => {
   let origins: RunningOrigins;
   let deployment: Deployment;
-  let api: Api;
-  let named: Record<'store' | 'queue' | 'files', Engine>;
+  let api: TestApi;
+  let named: Record<'store' | 'queue' | 'files', RestartableEngine>;
   beforeAll(async () => {
     named = { store: engines.mongo!, queue: engines.nats!, files: engines.files! };
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
-    deployment = await createDeployment({ stack: opened!, engines, origins, gentleness });
-    api = apiOf(deployment);
+    deployment = await createDeployment({ stack: opened!, engines, origins, originLimits });
+    api = createApi(deployment);
   });
   afterAll(async () => {
     await deployment?.stop();
@@ -37,9 +37,9 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     await origins?.stop();
   });
 
-  beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.story())));
+  beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.recentLog())));
 
-  const probe = (path: string): Promise<Answer> => call('GET', deployment.url + path, null);
+  const probe = (path: string): Promise<ApiResponse> => sendJson('GET', deployment.url + path, null);
   const isReady = async () => (await probe('/ready')).status === 200 || undefined;
   const ready = (when: string) => until(`the service is ready ${when}`, isReady, { withinMs: 40_000 });
   const away = (name: string) => `The ${name === 'files' ? 'file store' : name} is unavailable.`;
@@ -68,7 +68,11 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     const logged = () => deployment.processes.some((process) => reasons.test(process.log())) || undefined;
     await until('the log has the reasons', logged, { withinMs: 10_000 });
     // The store is away: the caller is not told that its key is at fault.
-    const refused = await call('GET', `${deployment.url}/v1/mkta/get_pc_bulk/tasks`, deployment.operatorKey);
+    const refused = await sendJson(
+      'GET',
+      `${deployment.url}/v1/mkta/get_pc_bulk/tasks`,
+      deployment.operatorKey,
+    );
     expect([refused.status, refused.body]).toMatchObject([503, { detail: 'The service is starting.' }]);
     for (const process of deployment.processes) {
       const tells = () => /"level":40[^\n]*NATS unreachable/.test(process.log()) || undefined;
@@ -96,12 +100,16 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     const watched = watchJob(api, job.user, job.jobId, 130_000);
     watched.catch(() => {});
     for (const name of ['queue', 'store', 'files'] as const) {
-      const before = await until('the job tells', async () => (await endedItems(api, job)) ?? undefined, {
-        withinMs: 30_000,
-      });
-      const goesOn = async () => ((await endedItems(api, job)) ?? 0) > before || undefined;
+      const before = await until(
+        'the job tells',
+        async () => (await countEndedItems(api, job)) ?? undefined,
+        {
+          withinMs: 30_000,
+        },
+      );
+      const goesOn = async () => ((await countEndedItems(api, job)) ?? 0) > before || undefined;
       await until(`work goes on before the ${name} goes`, goesOn, { withinMs: 45_000 });
-      expect(await endedItems(api, job)).toBeLessThan(items);
+      expect(await countEndedItems(api, job)).toBeLessThan(items);
       await named[name].stop();
       await misses(name);
       expect((await probe('/health')).status).toBe(200);

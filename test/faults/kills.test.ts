@@ -2,24 +2,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type Api, apiOf, watchJob } from '../support/api.ts';
-import { type Chance, chance } from '../support/chance.ts';
+import { createApi, type TestApi, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
-import { checkLargeJob, endedItems, type LargeJob, startLargeJob } from '../support/large-job.ts';
-import type { Service } from '../support/service.ts';
+import { checkLargeJob, countEndedItems, type LargeJob, startLargeJob } from '../support/large-job.ts';
+import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts';
+import type { ServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const items = 2_000;
 /** All workers together get this many pages a second, so that the work takes some seconds. */
-const gentleness = { concurrency: 32, requests_per_second: 130 };
+const originLimits = { concurrency: 32, requests_per_second: 130 };
 const endMs = 150_000;
 
 interface Scene {
-  api: Api;
+  api: TestApi;
   deployment: Deployment;
   engines: Engines;
-  chance: Chance;
+  draw: SeededRandom;
 }
 
 /** What was done to the deployment while the job ran: one line each. */
@@ -27,20 +27,20 @@ type Story = string[];
 
 /** Waits until work goes on and for a moment at random, and kills the process if the job still runs; starts it again. */
 async function killOnce(
-  { api, chance: draw }: Scene,
+  { api, draw }: Scene,
   job: LargeJob,
-  service: Service,
+  service: ServiceProcess,
   story: Story,
 ): Promise<void> {
   let before: number | null = null;
   const goesOn = async () => {
-    const now = await endedItems(api, job);
+    const now = await countEndedItems(api, job);
     before ??= now;
     return (now !== null && before !== null && now > before) || undefined;
   };
   await until('work goes on', goesOn, { withinMs: 60_000 });
   await wait(draw.integer(0, 2_000));
-  const done = await endedItems(api, job);
+  const done = await countEndedItems(api, job);
   await service.kill();
   story.push(`${service.role} killed after ${done ?? '?'} of ${items} items`);
   if (done === items) throw new Error(`the work was over too soon: ${story.join('; ')}`);
@@ -56,7 +56,7 @@ async function killTheOne(scene: Scene, job: LargeJob, story: Story): Promise<vo
 
 /** Workers are killed in turn, in between the api once and the NATS server away for a moment. */
 async function killAround(scene: Scene, job: LargeJob, story: Story): Promise<void> {
-  const { engines, deployment, chance: draw } = scene;
+  const { engines, deployment, draw } = scene;
   const { workers, api } = deployment;
   await killOnce(scene, job, workers[0]!, story);
   await killOnce(scene, job, api, story);
@@ -68,7 +68,7 @@ async function killAround(scene: Scene, job: LargeJob, story: Story): Promise<vo
   await killOnce(scene, job, workers[1]!, story);
 }
 
-const draw = chance();
+const draw = createSeededRandom();
 const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
 const opened = [embedded!, ...(await openStacks(distributedStacks))];
 
@@ -82,9 +82,9 @@ describe.each(opened)('$title', ({ engines, distributed, title }) => {
         stack: { distributed },
         engines: engines!,
         origins,
-        gentleness,
+        originLimits,
       });
-      scene = { api: apiOf(deployment), deployment, engines: engines!, chance: draw };
+      scene = { api: createApi(deployment), deployment, engines: engines!, draw };
       await deployment.start();
     });
     afterAll(async () => {
@@ -93,7 +93,7 @@ describe.each(opened)('$title', ({ engines, distributed, title }) => {
       await origins?.stop();
     });
 
-    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(scene?.deployment.story())));
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(scene?.deployment.recentLog())));
 
     test(`a job of ${items} items outlives kills at random moments`, { timeout: 200_000 }, async () => {
       const { api } = scene;

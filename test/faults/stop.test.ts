@@ -8,11 +8,11 @@ import { isSetUp } from '../../deploy/setup.mjs';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { type Api, apiOf, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createApi, submitItems, type TestApi, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
 import { root } from '../support/service.ts';
-import { until, within } from '../support/until.ts';
+import { until, withTimeout } from '../support/until.ts';
 
 let origins: RunningOrigins;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function listens(port: string): Promise<boolean> {
 }
 
 /** A job under way that takes many seconds, with stalled pages in it that answer only when cut off. */
-async function busyWith(api: Api) {
+async function busyWith(api: TestApi) {
   const user = await api.createUser(10_000);
   const stalled = Array.from({ length: 8 }, (_, at) => 30_000_000_914 + at * 1_000);
   const ids = [...stalled, ...plainIds(600)];
@@ -52,8 +52,13 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('in the middle of work', () => {
     let deployment: Deployment;
     beforeAll(async () => {
-      const gentleness = { concurrency: 16, requests_per_second: 60 };
-      deployment = await createDeployment({ stack: { distributed }, engines: engines!, origins, gentleness });
+      const originLimits = { concurrency: 16, requests_per_second: 60 };
+      deployment = await createDeployment({
+        stack: { distributed },
+        engines: engines!,
+        origins,
+        originLimits,
+      });
     });
     afterAll(async () => {
       await deployment?.stop();
@@ -62,7 +67,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
 
     test('every process stops within seconds of a SIGTERM, with code 0, and the work goes on after the next start', async () => {
       await deployment.start();
-      const api = apiOf(deployment);
+      const api = createApi(deployment);
       const { user, jobId } = await busyWith(api);
       const began = Date.now();
       const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
@@ -118,7 +123,7 @@ describe('npm start', () => {
   };
 
   test('leaves nothing on its ports when npm alone is killed, and goes on with the job when it starts again', async () => {
-    const api = apiOf(deployment);
+    const api = createApi(deployment);
     await start();
     const user = await api.createUser(10_000);
     const items = plainIds(400).map((id) => ({ item_id: String(id), shop_id: '77' }));
@@ -149,7 +154,7 @@ describe('npm start', () => {
       const running = await start();
       const exited = once(running, 'exit');
       end(running.pid!);
-      await within('npm ends', 8_000, exited);
+      await withTimeout('npm ends', 8_000, exited);
       await until('the port is free', isFree, { withinMs: 3_000 });
     }
   });

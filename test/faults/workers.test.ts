@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { productPage } from '../../sandbox/mkta/product-page.ts';
-import { type Api, apiOf, call, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createApi, sendJson, submitItems, type TestApi, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
 import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
@@ -70,7 +70,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('worker processes', () => {
     let origin: Server;
     let deployment: Deployment;
-    let api: Api;
+    let api: TestApi;
     /** Requests that the origin has received; it answers them once `opened` resolves. */
     let held = 0;
     let opened = Promise.withResolvers<void>();
@@ -89,10 +89,10 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         stack: { distributed },
         engines: engines as Engines,
         origins: { config: { mkta: { id } } } as never,
-        gentleness: { concurrency: 16, requests_per_second: 200 },
+        originLimits: { concurrency: 16, requests_per_second: 200 },
         settings: { GLEANER_WORKERS: '2', GLEANER_WORKER_MEMORY: '96' },
       });
-      api = apiOf(deployment);
+      api = createApi(deployment);
       await deployment.start();
     });
     afterAll(async () => {
@@ -100,7 +100,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await engines?.stop();
       origin?.close();
     });
-    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.story())));
+    beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.recentLog())));
 
     const log = () => deployment.workers.map((process) => process.log()).join('\n');
     const workerPids = () => deployment.workers.flatMap((process) => childrenOf(process.pid()));
@@ -139,7 +139,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       const refusals: unknown[] = [];
       const calls = (async () => {
         while (!over) {
-          const { status } = await call('GET', `${deployment.url}/ready`, null).catch((error) => ({
+          const { status } = await sendJson('GET', `${deployment.url}/ready`, null).catch((error) => ({
             status: String(error),
           }));
           if (status !== 200) refusals.push(status);
@@ -156,7 +156,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         status: 'FAILED',
         error_log: expect.stringContaining('its worker stopped or failed'),
       });
-      const { body: merged } = await call('GET', download.download_url, null);
+      const { body: merged } = await sendJson('GET', download.download_url, null);
       expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(ids);
       expect(log()).toContain('"msg":"unit abandoned"');
       expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });

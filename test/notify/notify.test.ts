@@ -4,25 +4,25 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { newSecret } from '../../src/notify/signature.ts';
-import { type Api, apiOf, call, submitItems, variantSold } from '../support/api.ts';
+import { createApi, sendJson, submitItems, type TestApi, variantSold } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
-import { until, within } from '../support/until.ts';
+import { type ReceivedMessage, startReceiver, type WebhookReceiver } from '../support/receiver.ts';
+import { until, withTimeout } from '../support/until.ts';
 
 const secret = newSecret();
 const timeout = { withinMs: 30_000 };
 const items = plainIds(3).map((id) => ({ item_id: String(id), shop_id: '77' }));
-const typeOf = ({ body }: Received) => JSON.parse(body).type as string;
+const typeOf = ({ body }: ReceivedMessage) => JSON.parse(body).type as string;
 
 describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distributed }) => {
   let origins: RunningOrigins;
-  let operators: Receiver;
-  let users: Receiver;
+  let operators: WebhookReceiver;
+  let users: WebhookReceiver;
   let mail: MailServer;
   let deployment: Deployment;
-  let api: Api;
+  let api: TestApi;
   beforeAll(async () => {
     if (engines === null) return;
     origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
@@ -38,7 +38,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_WEBHOOK_PRIVATE: 'on',
     };
     deployment = await createDeployment({ stack: { distributed }, engines, origins, settings });
-    api = apiOf(deployment);
+    api = createApi(deployment);
     await deployment.start();
   });
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
     if (codes) expect(codes.every((code) => code === 0)).toBe(true);
   });
   const webhook = (key: string, method: string, path = '', body?: object) =>
-    call(method, `${deployment.url}/v1/account/webhook${path}`, key, body);
+    sendJson(method, `${deployment.url}/v1/account/webhook${path}`, key, body);
 
   test.skipIf(engines === null)(
     'operators decide on what they are told of, and its user is told',
@@ -67,10 +67,10 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       expect(set).toMatchObject({ status: 200, body: { url: users.url, enabled: true } });
 
       const jobId = await submitItems(api, user, 'sg', items);
-      await within(
+      await withTimeout(
         'the operators are notified',
         timeout.withinMs,
-        Promise.all([operators.came(1), mail.waitForMails(1)]),
+        Promise.all([operators.waitForMessages(1), mail.waitForMails(1)]),
       );
       const notice = new Webhook(secret).verify(
         operators.received[0]!.body,
@@ -84,7 +84,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       expect(mail.received[0]!.text).toContain(`Approve or reject: ${link}`);
 
       await api.operator('ApproveJob', { job_id: jobId });
-      await within('the user is notified', timeout.withinMs, users.came(1));
+      await withTimeout('the user is notified', timeout.withinMs, users.waitForMessages(1));
       const verifier = new Webhook(set.body.secret);
       const ended = users.received[0]!;
       const message = verifier.verify(ended.body, ended.headers as Record<string, string>) as {
@@ -144,11 +144,11 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
     own.answer(() => {});
     await webhook(user.key, 'PUT', '', { url: own.url });
     await webhook(user.key, 'POST', '/test', {});
-    await within('the receiver hangs', timeout.withinMs, own.came(1));
+    await withTimeout('the receiver hangs', timeout.withinMs, own.waitForMessages(1));
     expect(await deployment.api.stop()).toBe(0);
     own.answer((_request, response) => response.writeHead(204).end());
     await deployment.api.start();
-    await within('the message is sent again', timeout.withinMs, own.came(2));
+    await withTimeout('the message is sent again', timeout.withinMs, own.waitForMessages(2));
     expect(own.received[1]!.headers['webhook-id']).toBe(own.received[0]!.headers['webhook-id']);
     await own.close();
   });

@@ -16,8 +16,8 @@ afterAll(() => bench.stop());
 
 test('a store of the public internet is read', async () => {
   expect(await bench.read('https://shop.example/'.replace('https', 'http'))).toBe('1 products');
-  expect(bench.proxy.asked).toEqual(
-    [`${publicAddress}:80`, `${publicAddress}:80`].slice(0, bench.proxy.asked.length),
+  expect(bench.proxy.targets).toEqual(
+    [`${publicAddress}:80`, `${publicAddress}:80`].slice(0, bench.proxy.targets.length),
   );
 });
 
@@ -63,7 +63,7 @@ describe('an address of the operator’s own network is refused', () => {
     for (const settings of [null, {}, bench.throughProxy()]) {
       expect(await bench.read(`http://${host}:${bench.inside.port}/`, settings)).toBe('address_refused');
     }
-    expect(bench.proxy.asked).toEqual([]);
+    expect(bench.proxy.targets).toEqual([]);
   });
 
   test.each([
@@ -113,7 +113,7 @@ describe('an address of the operator’s own network is refused', () => {
     for (const settings of [null, {}, bench.throughProxy()]) {
       expect(await bench.read(`http://${host}:${bench.inside.port}/`, settings)).toBe('address_refused');
     }
-    expect(bench.proxy.asked).toEqual([]);
+    expect(bench.proxy.targets).toEqual([]);
   });
 
   test('by a name that leads elsewhere the second time', async () => {
@@ -123,7 +123,7 @@ describe('an address of the operator’s own network is refused', () => {
     expect(await bench.read(`http://rebinding.example:${bench.inside.port}/`)).toMatch(
       /address_refused|1 products/,
     );
-    for (const asked of bench.proxy.asked) expect(asked).toBe(`${publicAddress}:${bench.inside.port}`);
+    for (const asked of bench.proxy.targets) expect(asked).toBe(`${publicAddress}:${bench.inside.port}`);
     bench.names['late.example'] = [publicAddress, '127.0.0.1'];
     bench.behaves = (_request, response) => {
       const products = Array.from({ length: 250 }, (_, id) => ({
@@ -138,7 +138,7 @@ describe('an address of the operator’s own network is refused', () => {
 
   test.each([1, 21, 22, 25, 110, 465, 587, 993, 0])('on port %d of another service', async (port) => {
     expect(await bench.read(`http://shop.example:${port}/`)).toBe('address_refused');
-    expect(bench.proxy.asked).toEqual([]);
+    expect(bench.proxy.targets).toEqual([]);
   });
 
   test('though the market is not in the origins file, and unless that says otherwise', async () => {

@@ -123,7 +123,7 @@ export async function openSafety(): Promise<SafetyBench> {
       bench.behaves = undefined;
       bench.names = {};
       outside.requests.length = 0;
-      proxy.asked.length = 0;
+      proxy.targets.length = 0;
     },
     stop: async () => {
       await bench.clear();

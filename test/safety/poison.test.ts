@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { direct } from '../../sandbox/direct.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
-import { type Api, apiOf, submitItems, watchJob } from '../support/api.ts';
+import { createApi, submitItems, type TestApi, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded } from '../support/engines.ts';
 import { type Site, startSite } from './site.ts';
@@ -17,7 +17,7 @@ const poison = ids[17]!;
 
 let site: Site;
 let deployment: Deployment;
-let api: Api;
+let api: TestApi;
 let kills = 0;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
     settings: { GLEANER_APPROVAL: 'off', GLEANER_WORKERS: '0' },
   });
   await deployment.start();
-  api = apiOf(deployment);
+  api = createApi(deployment);
 });
 
 afterAll(async () => {

@@ -44,7 +44,7 @@ describe('a redirect', () => {
     expect(await bench.read('http://shop.example/')).toMatch(
       /^(?:address_refused|page_failed|page_mismatch)$/,
     );
-    for (const asked of bench.proxy.asked) expect(asked).toBe(`${publicAddress}:80`);
+    for (const asked of bench.proxy.targets) expect(asked).toBe(`${publicAddress}:80`);
   });
 
   test('to private addresses leads nowhere on any hop, also by a name that changes', async () => {

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Api, apiOf, type TestUser } from '../support/api.ts';
+import { createApi, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded } from '../support/engines.ts';
 import { until } from '../support/until.ts';
@@ -36,7 +36,7 @@ const bombs: Record<string, { body: Buffer; ends: object }> = {
 let site: http.Server;
 let address: string;
 let deployment: Deployment;
-let api: Api;
+let api: TestApi;
 
 beforeAll(async () => {
   site = http.createServer((request, response) => {
@@ -62,7 +62,7 @@ beforeAll(async () => {
     settings: { GLEANER_WORKERS: '0', NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
   });
   await deployment.start();
-  api = apiOf(deployment);
+  api = createApi(deployment);
 });
 
 afterAll(async () => {
@@ -83,7 +83,7 @@ async function readStores(user: TestUser, sort: string): Promise<object[]> {
     return /processing|pending|initializing/i.test(body.status) ? undefined : body;
   };
   const job = await until('the job ends', look, { withinMs: 50_000 });
-  expect(job, deployment.story()).not.toBeNull();
+  expect(job, deployment.recentLog()).not.toBeNull();
   return job.items;
 }
 

@@ -1,35 +1,35 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { call } from '../support/api.ts';
-import { openRpcStage, type RpcStage } from '../support/rpc-stage.ts';
+import { sendJson } from '../support/api.ts';
+import { openRpcFixture, type RpcFixture } from '../support/rpc-fixture.ts';
 
-let stage: RpcStage;
+let stage: RpcFixture;
 afterEach(() => stage.close());
 
 const account = '/gleaner.account.v1.AccountService/GetAccount';
 const key = () => stage.authorization.replace('Bearer ', '');
-const rest = (path: string) => call('GET', `http://127.0.0.1:${stage.gateway.port}${path}`, key());
+const rest = (path: string) => sendJson('GET', `http://127.0.0.1:${stage.gateway.port}${path}`, key());
 const connectPorts = () => [stage.server.port, stage.gateway.port, stage.front.port];
 const health = () =>
-  call('POST', `http://127.0.0.1:${stage.server.port}/grpc.health.v1.Health/Check`, null, {});
+  sendJson('POST', `http://127.0.0.1:${stage.server.port}/grpc.health.v1.Health/Check`, null, {});
 
 describe('while an engine is away', () => {
   test('clients learn which component is away, and nothing about where it is', async () => {
-    stage = await openRpcStage();
+    stage = await openRpcFixture();
     await stage.context.store.close();
     const detail = 'The store is unavailable.';
     expect(await rest('/v1/account')).toMatchObject({ status: 502, body: { detail } });
     expect(await rest('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
     for (const port of connectPorts()) {
-      const answer = await call('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+      const answer = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
       expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
   test('a core that cannot be reached is named without its address', async () => {
-    stage = await openRpcStage();
+    stage = await openRpcFixture();
     await stage.server.close();
-    const answer = await call('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
+    const answer = await sendJson('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
     expect(answer).toMatchObject({ status: 503, body: { message: 'The core is unavailable.' } });
     expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
   });
@@ -37,7 +37,7 @@ describe('while an engine is away', () => {
 
 test('until the first operator exists, every edge answers 503', async () => {
   let started = false;
-  stage = await openRpcStage({}, () => started);
+  stage = await openRpcFixture({}, () => started);
   const detail = 'The service is starting.';
   expect(await rest('/health')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
   expect(await rest('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
@@ -45,7 +45,7 @@ test('until the first operator exists, every edge answers 503', async () => {
   expect(refused).toMatchObject({ status: 503, body: { detail } });
   expect(refused.headers.get('retry-after')).toBe('2');
   for (const port of connectPorts()) {
-    const answer = await call('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+    const answer = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
   }
   expect((await health()).body).toEqual({ status: 'NOT_SERVING' });

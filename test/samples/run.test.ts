@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Fault, type FaultCode } from '../../src/base/fault.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Market } from '../../src/markets/market.ts';
-import { aMarket } from '../support/market.ts';
+import { createTestMarket } from '../support/market.ts';
 import { bodyOf, type Sample } from './manifest.ts';
 import { runSample } from './run.ts';
 
 function market(extract: (body: string) => JsonObject): Market {
-  return aMarket({
+  return createTestMarket({
     name: 'mktb',
     regions: ['id'],
     readers: {

@@ -18,24 +18,24 @@ import type { Store } from '../../src/store/store.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import type { Broker } from './broker.ts';
-import { createPages, market, type Receiver, type SharedFiles } from './outside.ts';
+import { createPages, market, type SharedFiles, type SimulatedReceiver } from './outside.ts';
 import { type Process, startProcess } from './process.ts';
 import type { Witness } from './witness.ts';
 import type { World } from './world.ts';
 
-/** Services that the simulated clients call. */
+/** Services called by the simulated clients. */
 export const services = [MktaService, JobService, OperatorService];
 
-/** A few units per batch, so that small jobs have several. */
+/** Limits batches to three units, so that small jobs have several. */
 const small = (kind: Kind): Kind => ({ ...kind, batchSize: Math.min(kind.batchSize, 3) });
 
-/** What the market offers in the simulation. */
+/** Offers of the simulated marketplace. */
 export const offers = resolveOffers(services, kinds.map(small), [market]);
 
-/** Batches of one job under way at once: fewer than some jobs have. */
+/** Maximum concurrent batches of a job: fewer than some jobs have. */
 const jobWindow = 4;
 const maxSkewMs = 20_000;
-/** As in the service: how long a start waits for the store's time, and how often it is read. */
+/** As in the service: the timeout of the first reading of the store's time, and the interval of later ones. */
 const firstReadingMs = 3_000;
 const followMs = 30_000;
 
@@ -44,36 +44,36 @@ export const notices: NoticeSettings = { operatorWebhook: null, email: null, pri
 
 const log = createLog('silent', 'simulation');
 
-/** What all processes of a run share. */
+/** State shared by all processes of a run. */
 export interface Shared {
   world: World;
   store: Store;
   broker: Broker;
   files: SharedFiles;
-  receiver: Receiver;
+  receiver: SimulatedReceiver;
   witness: Witness;
 }
 
-/** An api process that takes calls. */
-export interface Api {
+/** A simulated api process. */
+export interface ApiProcess {
   process: Process;
   core: Core;
 }
 
-/** The processes of a run; each that dies is started again after a while. */
+/** The processes of a run. A process that dies is restarted after a while. */
 export interface Actors {
-  /** The api processes that are alive. */
-  apis(): Api[];
-  /** Tells a worker to stop and give its work back; another takes its place. */
+  /** Returns the api processes that are alive. */
+  apis(): ApiProcess[];
+  /** Stops a worker gracefully, so that it returns its work. Another worker replaces it. */
   stopWorker(): void;
 }
 
-/** Creates what a process hands to each step of a job's life. */
+/** Creates the job context of a process. */
 export function createContext(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
   const changes = createJobChanges(clock);
-  const store = tellMoves(process.through('store', shared.store, witness.saw), changes);
+  const store = tellMoves(process.through('store', shared.store, witness.observe), changes);
   return {
     store,
     queue: broker.of(process),
@@ -108,7 +108,7 @@ export function createContext(shared: Shared, process: Process): JobContext {
   };
 }
 
-/** Follows the store's clock, as processes of the distributed stack do. */
+/** Synchronizes with the store's clock, as processes of the distributed stack do. */
 async function followStore({ clock }: Process): Promise<void> {
   await Promise.race([clock.synchronize().catch(() => {}), clock.sleep(firstReadingMs)]);
   void clock.follow(followMs, new AbortController().signal);
@@ -118,10 +118,10 @@ async function followStore({ clock }: Process): Promise<void> {
 export function startActors(shared: Shared): Actors {
   const { world } = shared;
   const { scheduler, random } = world;
-  const apis = new Map<string, Api>();
+  const apis = new Map<string, ApiProcess>();
   const stops = new Map<string, () => Promise<void>>();
 
-  /** Keeps a process of this name running. */
+  /** Starts a process with this name and restarts it whenever it dies. */
   const keep = (name: string, begin: (context: JobContext, process: Process) => void) => {
     const start = () => {
       const process = startProcess(world, name, random.integer(-maxSkewMs, maxSkewMs));

@@ -5,29 +5,29 @@ import type { BatchReference } from '../../src/store/documents.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
-/** How long a delivered message waits for its ack, as on JetStream. */
+/** Time after which an unacknowledged message is redelivered, as on JetStream. */
 const ackWaitMs = 18_000;
 const maxDelayMs = 90_000;
 
-/** The queue between processes: at least once, in any order, with everything that can go wrong in between. */
+/** The simulated queue: it delivers at least once, in any order, and injects faults. */
 export interface Broker {
-  /** The queue as a process sees it. */
+  /** Returns the queue of a process. */
   of(process: Process): Queue;
-  /** Messages that it holds. */
-  held(): number;
+  /** Returns the number of messages in the queue. */
+  size(): number;
 }
 
-interface Kept {
+interface QueuedMessage {
   id: number;
   message: BatchReference;
   visibleAt: number;
-  /** How often it was delivered. */
+  /** Number of deliveries so far. */
   deliveries: number;
-  /** When the delivery under way counts as lost; null: none is. */
+  /** Time at which the current delivery expires; null if there is none. */
   ackBy: number | null;
 }
 
-interface Taker {
+interface Subscriber {
   process: Process;
   concurrency: number;
   handle: Parameters<Queue['consume']>[3];
@@ -37,27 +37,29 @@ interface Taker {
 /** Creates a broker without messages. */
 export function createBroker(world: World): Broker {
   const { scheduler, random, seen } = world;
-  const kept = new Map<number, Kept>();
-  const takers = new Map<string, Taker[]>();
+  const messages = new Map<number, QueuedMessage>();
+  const subscribers = new Map<string, Subscriber[]>();
   let lastId = 0;
 
   const topicOf = (lane: string, market: string) => `${lane}.${market}`;
 
-  /** Keeps a message; false when it has one of the same attempt, waiting or in hand. */
-  const keep = (message: BatchReference): boolean => {
-    const { messageDropped, messageDoubled, messageDelayed, queueLost } = world.rates;
+  /** Adds a message. Returns false if there is already one for the same attempt. */
+  const add = (message: BatchReference): boolean => {
+    const { messageDropped, messageDuplicated, messageDelayed, queueLost } = world.rates;
     if (world.happens(queueLost)) {
-      world.trace(`queue loses ${kept.size} messages`);
-      kept.clear();
+      world.trace(`queue loses ${messages.size} messages`);
+      messages.clear();
     }
     const { batchId, attempt } = message;
-    if (kept.values().some((each) => each.message.batchId === batchId && each.message.attempt === attempt))
+    if (
+      messages.values().some((each) => each.message.batchId === batchId && each.message.attempt === attempt)
+    )
       return false;
     if (world.happens(messageDropped)) return true;
-    for (const _copy of world.happens(messageDoubled) ? [1, 2] : [1]) {
+    for (const _copy of world.happens(messageDuplicated) ? [1, 2] : [1]) {
       const delay = world.happens(messageDelayed) ? random.integer(0, maxDelayMs) : 0;
       const id = ++lastId;
-      kept.set(id, { id, message, visibleAt: scheduler.now() + delay, deliveries: 0, ackBy: null });
+      messages.set(id, { id, message, visibleAt: scheduler.now() + delay, deliveries: 0, ackBy: null });
       pumpAfter(delay, topicOf(message.lane, message.market));
     }
     return true;
@@ -67,24 +69,26 @@ export function createBroker(world: World): Broker {
     scheduler.after(ms, { owner: null, run: () => pump(topic) });
 
   const pump = (topic: string) => {
-    const waiting = (takers.get(topic) ?? []).filter(({ process }) => process.alive);
+    const waiting = (subscribers.get(topic) ?? []).filter(({ process }) => process.alive);
     if (waiting.length === 0) return;
-    const own = [...kept.values()].filter(({ message }) => topicOf(message.lane, message.market) === topic);
-    let underWay = own.filter(({ ackBy }) => ackBy !== null).length;
+    const own = [...messages.values()].filter(
+      ({ message }) => topicOf(message.lane, message.market) === topic,
+    );
+    let inFlight = own.filter(({ ackBy }) => ackBy !== null).length;
     const ready = own.filter(({ ackBy, visibleAt }) => ackBy === null && visibleAt <= scheduler.now());
-    while (ready.length > 0 && underWay < waiting[0]!.concurrency) {
+    while (ready.length > 0 && inFlight < waiting[0]!.concurrency) {
       const [entry] = ready.splice(random.integer(0, ready.length - 1), 1);
       deliver(topic, random.pick(waiting), entry!);
-      underWay += 1;
+      inFlight += 1;
     }
   };
 
-  const deliver = (topic: string, taker: Taker, entry: Kept) => {
-    const { process } = taker;
+  const deliver = (topic: string, subscriber: Subscriber, entry: QueuedMessage) => {
+    const { process } = subscriber;
     entry.deliveries += 1;
     if (entry.deliveries > 1) seen.add('redelivery');
     const delivery = entry.deliveries;
-    const isCurrent = () => kept.get(entry.id) === entry && entry.deliveries === delivery;
+    const isCurrent = () => messages.get(entry.id) === entry && entry.deliveries === delivery;
     entry.ackBy = scheduler.now() + ackWaitMs;
     world.trace(`queue delivers ${entry.id} to ${process.name}, ${delivery}.`);
     const expire = () => {
@@ -101,16 +105,16 @@ export function createBroker(world: World): Broker {
       if (isCurrent() && entry.ackBy !== null) entry.ackBy = scheduler.now() + ackWaitMs;
     };
     const ack = () => {
-      if (kept.get(entry.id) !== entry) return;
-      // A late ack takes the message away from whoever has it now, as JetStream's does.
+      if (messages.get(entry.id) !== entry) return;
+      // As on JetStream, a late ack also acknowledges the later delivery.
       if (!isCurrent() || entry.ackBy === null) seen.add('late ack');
-      kept.delete(entry.id);
+      messages.delete(entry.id);
       pump(topic);
     };
     const nak = (error: unknown) => {
       if (!isCurrent() || entry.ackBy === null) return;
       const delay = redeliveryDelayMs(error, delivery);
-      if (delay === null) kept.delete(entry.id);
+      if (delay === null) messages.delete(entry.id);
       else {
         entry.ackBy = null;
         entry.visibleAt = scheduler.now() + delay;
@@ -118,36 +122,36 @@ export function createBroker(world: World): Broker {
       }
       pump(topic);
     };
-    const answer = (run: () => void) => {
+    const reply = (run: () => void) => {
       if (world.happens(world.rates.ackLost)) return;
       scheduler.after(random.integer(0, 50), { owner: process, run });
     };
     const handle = async () => {
-      const running: Promise<void> = taker
+      const running: Promise<void> = subscriber
         .handle(entry.message, extend)
         .then(
-          () => answer(ack),
-          (error) => answer(() => nak(error)),
+          () => reply(ack),
+          (error) => reply(() => nak(error)),
         )
-        .finally(() => taker.running.delete(running));
-      taker.running.add(running);
+        .finally(() => subscriber.running.delete(running));
+      subscriber.running.add(running);
     };
     scheduler.after(random.integer(0, 20), { owner: process, run: () => void handle() });
   };
 
-  const consume = (process: Process, topic: string, taker: Taker): Consumer => {
-    const all = takers.get(topic) ?? [];
-    takers.set(topic, all);
-    all.push(taker);
-    const leave = () => {
-      if (all.includes(taker)) all.splice(all.indexOf(taker), 1);
+  const consume = (process: Process, topic: string, subscriber: Subscriber): Consumer => {
+    const all = subscribers.get(topic) ?? [];
+    subscribers.set(topic, all);
+    all.push(subscriber);
+    const unsubscribe = () => {
+      if (all.includes(subscriber)) all.splice(all.indexOf(subscriber), 1);
     };
-    process.onDeath(leave);
+    process.onDeath(unsubscribe);
     pumpAfter(0, topic);
     return {
       async stop() {
-        leave();
-        await Promise.all(taker.running);
+        unsubscribe();
+        await Promise.all(subscriber.running);
       },
     };
   };
@@ -155,7 +159,7 @@ export function createBroker(world: World): Broker {
   return {
     of: (process) => ({
       engine: 'simulated',
-      publish: (message) => process.call('queue', 'publish', () => keep(message)),
+      publish: (message) => process.call('queue', 'publish', () => add(message)),
       consume: async (lane, market, concurrency, handle) =>
         consume(process, topicOf(lane, market), { process, concurrency, handle, running: new Set() }),
       ping: () => process.call('queue', 'ping', () => {}),
@@ -163,6 +167,6 @@ export function createBroker(world: World): Broker {
         throw new Fault('internal', 'Simulated processes do not close their queue.');
       },
     }),
-    held: () => kept.size,
+    size: () => messages.size,
   };
 }

@@ -5,23 +5,23 @@ import type { Call } from '../../src/rpc/core.ts';
 import type { Actors } from './actors.ts';
 import type { World } from './world.ts';
 
-/** What a call came to, as its caller sees it. `lost`: the connection broke; nobody knows. */
-export type Reply<M extends DescMethod> =
+/** Outcome of a call for its caller. `lost`: the connection broke, so the outcome is unknown. */
+export type CallReply<M extends DescMethod> =
   | { end: 'answered'; message: MessageShape<M['output']> }
   | { end: 'refused'; fault: Fault }
   | { end: 'lost' };
 
-/** Someone who calls the api: any process that is alive. */
+/** A client that sends each call to a random live api process. */
 export interface Caller {
   principal: Principal;
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M['input']>,
     idempotencyKey?: string,
-  ): Promise<Reply<M>>;
+  ): Promise<CallReply<M>>;
 }
 
-/** Creates a caller. */
+/** Creates a caller with a name for the trace. */
 export function createCaller(world: World, actors: Actors, name: string, principal: Principal): Caller {
   const { scheduler, random } = world;
   return {
@@ -34,9 +34,9 @@ export function createCaller(world: World, actors: Actors, name: string, princip
           return;
         }
         const { process, core } = random.pick(apis);
-        const told = `${name} ${method.name}${idempotencyKey ? ` ${idempotencyKey}` : ''}`;
-        const reply = (text: string, value: Reply<typeof method>) => {
-          world.trace(`${told}: ${text}`);
+        const description = `${name} ${method.name}${idempotencyKey ? ` ${idempotencyKey}` : ''}`;
+        const reply = (text: string, value: CallReply<typeof method>) => {
+          world.trace(`${description}: ${text}`);
           resolve(value);
         };
         process.onDeath(() => reply('lost', { end: 'lost' }));
@@ -48,7 +48,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
           ifNoneMatch: undefined,
           answerHeaders: {},
         };
-        world.trace(`${told} by ${process.name}`);
+        world.trace(`${description} by ${process.name}`);
         const run = () =>
           core.unary(method, create(method.input, request), call).then(
             (message) => process.alive && reply('answered', { end: 'answered', message: message as never }),
@@ -60,21 +60,21 @@ export function createCaller(world: World, actors: Actors, name: string, princip
   };
 }
 
-/** Repeats a call under one idempotency key until it is answered or refused for good. */
-export async function insist<M extends DescMethod>(
+/** Repeats a call with an idempotency key until it is answered or permanently refused. */
+export async function callUntilAnswered<M extends DescMethod>(
   world: World,
   caller: Caller,
   method: M,
   request: MessageInitShape<M['input']>,
   key: string,
-): Promise<Reply<M>> {
+): Promise<CallReply<M>> {
   for (;;) {
     const reply = await caller.call(method, request, key);
     if (reply.end === 'answered') return reply;
     if (reply.end === 'refused') {
       const { code, message } = reply.fault;
-      const passing = code === 'unavailable' || (code === 'conflict' && message.includes('under way'));
-      if (!passing) return reply;
+      const isTemporary = code === 'unavailable' || (code === 'conflict' && message.includes('under way'));
+      if (!isTemporary) return reply;
     }
     await world.scheduler.sleep(world.random.integer(500, 30_000));
   }

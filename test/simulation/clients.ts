@@ -2,22 +2,22 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type Caller, insist, type Reply } from './calls.ts';
+import { type Caller, type CallReply, callUntilAnswered } from './calls.ts';
 import type { World } from './world.ts';
 
-/** A job that a client wanted, and what it heard of it. */
-export interface Wish {
+/** A job that a client submits, and the replies it got. */
+export interface IntendedJob {
   userId: string;
-  /** Keys of its units: no other wish has them. */
+  /** Keys of its units, unique to this job. */
   units: string[];
   key: string | undefined;
-  /** How each call ended, in order. */
-  ends: Reply<DescMethod>['end'][];
-  /** Ids that were answered: uuids and integers. */
+  /** Outcome of each call, in order. */
+  ends: CallReply<DescMethod>['end'][];
+  /** Ids in the replies: UUIDs or integers. */
   answered: Set<string>;
 }
 
-/** A grant of credits, under an idempotency key. */
+/** A grant of credits with an idempotency key. */
 export interface Grant {
   userId: string;
   key: string;
@@ -25,18 +25,18 @@ export interface Grant {
   answered: boolean;
 }
 
-/** All that clients did, for the invariants. */
+/** Record of the clients' calls, for the invariants. */
 export interface History {
-  wishes: Wish[];
-  /** Ids of the jobs answered to each retry, by its idempotency key. */
+  intended: IntendedJob[];
+  /** Ids of the jobs in the replies to each retry, by idempotency key. */
   retries: Map<string, Set<string>>;
   grants: Grant[];
 }
 
-/** When clients begin, in simulated milliseconds. */
-const beginWithinMs = 90_000;
+/** Maximum simulated milliseconds before a client starts. */
+const startWithinMs = 90_000;
 
-/** Lets users and an operator do what they do; resolves when the users have their answers. */
+/** Runs the users and the operator. Resolves once all calls of the users are answered. */
 export async function runClients(
   world: World,
   users: readonly Caller[],
@@ -46,71 +46,79 @@ export async function runClients(
 ): Promise<void> {
   void decide(world, operator);
   const submits = Array.from({ length: jobs }, (_, index) =>
-    wishFor(world, world.random.pick(users), index + 1, history),
+    submitIntended(world, world.random.pick(users), index + 1, history),
   );
   const grants = users.map((user, index) => grant(world, user, operator, index, history));
-  const others = users.map((user) => meddle(world, user, operator, history));
+  const others = users.map((user) => cancelAndRetry(world, user, operator, history));
   await Promise.all([...submits, ...grants, ...others]);
 }
 
-async function wishFor(world: World, user: Caller, place: number, history: History): Promise<void> {
+async function submitIntended(world: World, user: Caller, place: number, history: History): Promise<void> {
   const { scheduler, random } = world;
-  await scheduler.sleep(random.integer(0, beginWithinMs));
+  await scheduler.sleep(random.integer(0, startWithinMs));
   const units = Array.from({ length: random.integer(1, 9) }, (_, index) => `${place * 100 + index + 1}`);
   const key = random.once(3) ? undefined : `wish-${place}`;
-  const wish: Wish = { userId: user.principal.userId, units, key, ends: [], answered: new Set() };
-  history.wishes.push(wish);
-  const [method, request] = submitOf(world, wish);
-  const note = (reply: Reply<DescMethod>) => {
-    wish.ends.push(reply.end);
+  const intent: IntendedJob = { userId: user.principal.userId, units, key, ends: [], answered: new Set() };
+  history.intended.push(intent);
+  const [method, request] = submitOf(world, intent);
+  const record = (reply: CallReply<DescMethod>) => {
+    intent.ends.push(reply.end);
     if (reply.end !== 'answered') return;
     const { jobId, taskId } = reply.message as { jobId?: string; taskId?: bigint };
-    wish.answered.add(String(jobId ?? taskId));
+    intent.answered.add(String(jobId ?? taskId));
   };
-  if (key === undefined) note(await user.call(method, request));
+  if (key === undefined) record(await user.call(method, request));
   else {
-    // Sometimes twice at the same time, as a client with a short timeout does.
-    const turns = random.once(3) ? 2 : 1;
-    const insisting = Array.from({ length: turns }, () => insist(world, user, method, request, key));
-    for (const reply of await Promise.all(insisting)) note(reply);
+    // Sometimes sends the call twice at the same time, like a client with a short timeout.
+    const copies = random.once(3) ? 2 : 1;
+    const replies = Array.from({ length: copies }, () =>
+      callUntilAnswered(world, user, method, request, key),
+    );
+    for (const reply of await Promise.all(replies)) record(reply);
   }
 }
 
-function submitOf(world: World, wish: Wish): [DescMethod, Record<string, unknown>] {
+function submitOf(world: World, intent: IntendedJob): [DescMethod, Record<string, unknown>] {
   const { method } = MktaService;
   const shopId = '77';
   switch (world.random.integer(1, 4)) {
     case 1:
       return [
         method.submitVariantSold,
-        { country: 'sg', items: wish.units.map((itemId) => ({ itemId, shopId })) },
+        { country: 'sg', items: intent.units.map((itemId) => ({ itemId, shopId })) },
       ];
     case 2: {
-      const rows = wish.units.map((id, index) => `${index % 2 === 0 ? 'sg' : 'my'},${shopId},${id}`);
+      const rows = intent.units.map((id, index) => `${index % 2 === 0 ? 'sg' : 'my'},${shopId},${id}`);
       const file = Buffer.from(['region,shop_id,item_id', ...rows].join('\n'));
       return [method.submitGetPcBulk, { file, rescrape: true, resultFormat: 'jsonl' }];
     }
     case 3:
-      wish.units = wish.units.map((id) => `https://mkta.sg/shop/${id}`);
-      return [method.submitMerchantItems, { urls: wish.units }];
+      intent.units = intent.units.map((id) => `https://mkta.sg/shop/${id}`);
+      return [method.submitMerchantItems, { urls: intent.units }];
     default:
-      wish.units = wish.units.slice(0, 1);
-      return [method.submitGetPc, { region: 'sg', itemId: wish.units[0], shopId }];
+      intent.units = intent.units.slice(0, 1);
+      return [method.submitGetPc, { region: 'sg', itemId: intent.units[0], shopId }];
   }
 }
 
 async function grant(world: World, user: Caller, operator: Caller, place: number, history: History) {
   const { scheduler, random } = world;
-  await scheduler.sleep(random.integer(0, beginWithinMs));
+  await scheduler.sleep(random.integer(0, startWithinMs));
   const { userId } = user.principal;
-  const made: Grant = { userId, key: `grant-${place}`, amount: random.integer(1, 500), answered: false };
-  history.grants.push(made);
-  const request = { userId, amount: BigInt(made.amount) };
-  const reply = await insist(world, operator, OperatorService.method.grantCredits, request, made.key);
-  made.answered = reply.end === 'answered';
+  const granted: Grant = { userId, key: `grant-${place}`, amount: random.integer(1, 500), answered: false };
+  history.grants.push(granted);
+  const request = { userId, amount: BigInt(granted.amount) };
+  const reply = await callUntilAnswered(
+    world,
+    operator,
+    OperatorService.method.grantCredits,
+    request,
+    granted.key,
+  );
+  granted.answered = reply.end === 'answered';
 }
 
-/** Approves most jobs that wait, and rejects the others; both at once now and then. Never ends. */
+/** Approves most of the jobs awaiting approval, rejects the others, and sometimes does both at once. Never ends. */
 async function decide(world: World, operator: Caller): Promise<void> {
   const { scheduler, random } = world;
   const { listJobs, approveJob, rejectJob } = OperatorService.method;
@@ -128,11 +136,11 @@ async function decide(world: World, operator: Caller): Promise<void> {
   }
 }
 
-/** Looks at a user's jobs, stops some that run and retries some that failed. */
-async function meddle(world: World, user: Caller, operator: Caller, history: History): Promise<void> {
+/** Reads a user's jobs, cancels some running ones, and retries some failed ones. */
+async function cancelAndRetry(world: World, user: Caller, operator: Caller, history: History): Promise<void> {
   const { scheduler, random } = world;
   const { listJobs, cancelJob, listUnits } = JobService.method;
-  for (let turn = 0; turn < 4; turn++) {
+  for (let round = 0; round < 4; round++) {
     await scheduler.sleep(random.integer(10_000, 50_000));
     const reply = await user.call(listJobs, {});
     if (reply.end !== 'answered') continue;
@@ -147,7 +155,7 @@ async function meddle(world: World, user: Caller, operator: Caller, history: His
   }
 }
 
-/** Retries a job's failed units, twice at once now and then. */
+/** Retries a job's failed units, sometimes twice at once. */
 async function retry(world: World, caller: Caller, jobId: string, history: History): Promise<void> {
   const { random } = world;
   const key = `retry-${history.retries.size + 1}`;
@@ -155,11 +163,11 @@ async function retry(world: World, caller: Caller, jobId: string, history: Histo
   history.retries.set(key, answered);
   const one = async () => {
     if (caller.principal.role === 'user') {
-      const reply = await insist(world, caller, JobService.method.retryJob, { jobId }, key);
+      const reply = await callUntilAnswered(world, caller, JobService.method.retryJob, { jobId }, key);
       if (reply.end === 'answered') answered.add(reply.message.jobId);
       return;
     }
-    const reply = await insist(world, caller, OperatorService.method.retryJob, { jobId }, key);
+    const reply = await callUntilAnswered(world, caller, OperatorService.method.retryJob, { jobId }, key);
     if (reply.end === 'answered') answered.add(reply.message.job!.jobId);
   };
   await Promise.all(random.once(3) ? [one(), one()] : [one()]);

@@ -1,32 +1,32 @@
 import type { Random } from '../../sandbox/random.ts';
 
-/** Probabilities, per call or per message, of what goes wrong. */
+/** Fault probabilities per call or message. */
 export interface FaultRates {
-  /** A call fails as `unavailable` without taking effect, or after taking effect. */
+  /** A call fails as `unavailable` before or after it takes effect. */
   refused: number;
   answerLost: number;
-  /** A process dies before or after a call, or stands still there. */
+  /** A process dies or freezes before or after a call. */
   killed: number;
   frozen: number;
-  /** A process cannot reach the store or the queue for a while. */
+  /** A process cannot reach one of the engines for a while. */
   cutOff: number;
-  /** A process is told to stop and gives its work back. */
+  /** A worker stops gracefully and returns its work. */
   stopped: number;
   messageDropped: number;
-  messageDoubled: number;
+  messageDuplicated: number;
   messageDelayed: number;
   ackLost: number;
-  /** The queue loses all that it holds. */
+  /** The queue loses all messages. */
   queueLost: number;
-  /** A page fails, or takes longer than a claim lasts. */
+  /** A page fails, or takes longer than the lease of a claim. */
   pageFailed: number;
   pageSlow: number;
   /** A webhook receiver fails, or its response is lost. */
   receiverFailed: number;
 }
 
-/** Highest rates that a seed draws. */
-const highest: FaultRates = {
+/** Maximum rates drawn by a seed. */
+const maxRates: FaultRates = {
   refused: 0.03,
   answerLost: 0.03,
   killed: 0.008,
@@ -34,7 +34,7 @@ const highest: FaultRates = {
   cutOff: 0.003,
   stopped: 0.002,
   messageDropped: 0.2,
-  messageDoubled: 0.2,
+  messageDuplicated: 0.2,
   messageDelayed: 0.3,
   ackLost: 0.2,
   queueLost: 0.02,
@@ -43,14 +43,14 @@ const highest: FaultRates = {
   receiverFailed: 0.3,
 };
 
-/** How much higher the rates of one run in `stormOf` may be. */
+/** Factor by which the rates of one run in `stormOf` may be higher. */
 const storm = 3;
 const stormOf = 4;
 
-/** Draws the rates of one run. About a third of them are 0, so that each fault is also met without the others. */
+/** Draws the rates of a run. About a third of them are 0, so that each fault also occurs without the others. */
 export function drawRates(random: Random): FaultRates {
   const factor = random.once(stormOf) ? storm : 1;
-  const rates = Object.entries(highest).map(([name, rate]) => [
+  const rates = Object.entries(maxRates).map(([name, rate]) => [
     name,
     random.once(3) ? 0 : factor * rate * random.next(),
   ]);
@@ -58,7 +58,7 @@ export function drawRates(random: Random): FaultRates {
 }
 
 /** Rates without faults. */
-export const noFaults = Object.fromEntries(Object.keys(highest).map((name) => [name, 0])) as Record<
+export const noFaults = Object.fromEntries(Object.keys(maxRates).map((name) => [name, 0])) as Record<
   keyof FaultRates,
   number
 >;

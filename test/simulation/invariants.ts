@@ -4,21 +4,21 @@ import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
 import type { Batch, Job, LedgerEntry, Outcome, StoredFile, Unit } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { History, Wish } from './clients.ts';
-import { exists, type Receiver, type SharedFiles } from './outside.ts';
+import type { History, IntendedJob } from './clients.ts';
+import { exists, type SharedFiles, type SimulatedReceiver } from './outside.ts';
 
-/** A job with everything the store has of it. */
+/** A job with its batches and ledger entries. */
 interface WholeJob {
   job: Job;
   batches: Batch[];
   entries: LedgerEntry[];
 }
 
-/** What the invariants look at. */
-export interface Evidence {
+/** Final state of a run. */
+export interface FinalState {
   store: Store;
   files: SharedFiles;
-  receiver: Receiver;
+  receiver: SimulatedReceiver;
   history: History;
   /** Owners of jobs. */
   userIds: readonly string[];
@@ -26,9 +26,9 @@ export interface Evidence {
 
 const page = { limit: 10_000 };
 
-/** Holds the end of a run to what the service promises; gives one sentence per broken promise. */
-export async function brokenPromises(evidence: Evidence): Promise<string[]> {
-  const { store, files, receiver, history, userIds } = evidence;
+/** Checks the invariants of the service at the end of a run. Returns a sentence for each broken one. */
+export async function brokenInvariants(state: FinalState): Promise<string[]> {
+  const { store, files, receiver, history, userIds } = state;
   const { problems } = await audit(store);
   const { items: entries } = await store.listLedgerEntries(null, page);
   const { items: jobs } = await store.listJobs({}, page);
@@ -43,17 +43,17 @@ export async function brokenPromises(evidence: Evidence): Promise<string[]> {
     if (balance !== sum(own)) problems.push(`user ${userId}: balance ${balance}, ledger ${sum(own)}`);
   }
   for (const each of whole) {
-    const say = (problem: string) => problems.push(`job ${each.job.id} (${each.job.kind}): ${problem}`);
+    const report = (problem: string) => problems.push(`job ${each.job.id} (${each.job.kind}): ${problem}`);
     if (each.job.finishedAt === null) {
-      say(`still ${each.job.state}`);
+      report(`still ${each.job.state}`);
       continue;
     }
-    checkCredits(each, say);
-    checkUnits(each, say);
-    await checkFiles(store, files, each, say);
-    checkNotice(receiver, each.job, say);
+    checkCredits(each, report);
+    checkUnits(each, report);
+    await checkFiles(store, files, each, report);
+    checkNotice(receiver, each.job, report);
   }
-  problems.push(...checkWishes(history, whole), ...checkGrants(history, entries));
+  problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
   return problems;
 }
 
@@ -66,35 +66,35 @@ const outcomesOf = ({
     batch.units.map((unit, index) => ({ unit, outcome: batch.outcomes[index], batch, index })),
   );
 
-function checkCredits(each: WholeJob, say: (problem: string) => void): void {
+function checkCredits(each: WholeJob, report: (problem: string) => void): void {
   const { job, entries } = each;
   const done = outcomesOf(each).filter(({ outcome }) => outcome?.status === 'SUCCESS').length;
   const charged = -sum(entries.filter(({ type }) => type === 'charge'));
   const refunded = sum(entries.filter(({ type }) => type === 'refund'));
   const earned = done * job.unitPrice;
-  if (charged !== earned + refunded) say(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
-  if (charged !== job.cost && job.state !== 'rejected') say(`costs ${job.cost}, charged ${charged}`);
-  if (job.refunded !== refunded) say(`says ${job.refunded} refunded, the ledger ${refunded}`);
+  if (charged !== earned + refunded) report(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
+  if (charged !== job.cost && job.state !== 'rejected') report(`costs ${job.cost}, charged ${charged}`);
+  if (job.refunded !== refunded) report(`says ${job.refunded} refunded, the ledger ${refunded}`);
 }
 
-/** The marketplace decides what succeeds, unless someone stopped the job or the queue did not take it. */
-function checkUnits(each: WholeJob, say: (problem: string) => void): void {
+/** Checks that units fail only if the item does not exist, the job was stopped, or the queue refused the batch. */
+function checkUnits(each: WholeJob, report: (problem: string) => void): void {
   const units = outcomesOf(each);
   const unqueued = units.filter(
     ({ outcome }) => outcome?.status === 'FAILED' && outcome.code === 'not_queued',
   );
-  // What cannot be queued now waits; only a queue that takes nothing at all ends a submit.
+  // A batch that cannot be queued waits. A submit fails only if no batch can be queued.
   if (unqueued.length > 0 && unqueued.length < units.length)
-    say(`${unqueued.length} of ${units.length} units failed because they were not queued`);
-  if (units.length !== each.job.totalUnits) say(`has ${units.length} of ${each.job.totalUnits} units`);
+    report(`${unqueued.length} of ${units.length} units failed because they were not queued`);
+  if (units.length !== each.job.totalUnits) report(`has ${units.length} of ${each.job.totalUnits} units`);
   for (const { unit, outcome } of units) {
-    if (outcome === undefined) say(`unit ${unit.key} has no outcome`);
+    if (outcome === undefined) report(`unit ${unit.key} has no outcome`);
     const known = exists(String(unit.input.item_id ?? unit.input.shop_id));
-    if (outcome?.status === 'SUCCESS' && !known) say(`unit ${unit.key} succeeded, and does not exist`);
+    if (outcome?.status === 'SUCCESS' && !known) report(`unit ${unit.key} succeeded, and does not exist`);
     if (outcome?.status === 'FAILED' && outcome.code === 'page_not_found' && known)
-      say(`unit ${unit.key} was not found, and exists`);
+      report(`unit ${unit.key} was not found, and exists`);
     if (outcome?.status === 'FAILED' && (outcome.code === 'internal' || outcome.code === 'unavailable'))
-      say(`unit ${unit.key} failed as ${outcome.code}: ${outcome.message}`);
+      report(`unit ${unit.key} failed as ${outcome.code}: ${outcome.message}`);
   }
 }
 
@@ -102,21 +102,21 @@ async function checkFiles(
   store: Store,
   { files, blobs }: SharedFiles,
   each: WholeJob,
-  say: (problem: string) => void,
+  report: (problem: string) => void,
 ): Promise<void> {
   const { job, batches } = each;
   const contentOf = (file: StoredFile): string => {
     const content = files.get(file.path);
-    if (content === undefined) say(`file ${file.path} is missing`);
+    if (content === undefined) report(`file ${file.path} is missing`);
     else if (sha256(content) !== file.sha256 || content.length !== file.bytes)
-      say(`file ${file.path} has other bytes than the store says`);
+      report(`file ${file.path} has other bytes than the store says`);
     return content?.toString() ?? '';
   };
   const payloads = new Map<string, string>();
   for (const batch of batches) {
     if (batch.file) contentOf(batch.file);
     const records = await readRecords({ store, blobs }, batch).catch((error) => {
-      say((error as Error).message);
+      report((error as Error).message);
       return new Map<number, Uint8Array>();
     });
     for (const [index, body] of records) payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
@@ -125,7 +125,7 @@ async function checkFiles(
     if (outcome?.status !== 'SUCCESS') continue;
     const inFile = outcome.file ? contentOf(outcome.file) : payloads.get(`${batch.id} ${index}`);
     const id = String(unit.input.item_id ?? unit.input.shop_id);
-    if (!inFile?.includes(`"itemId":"${id}"`)) say(`unit ${unit.key} succeeded and has no result`);
+    if (!inFile?.includes(`"itemId":"${id}"`)) report(`unit ${unit.key} succeeded and has no result`);
   }
   const expected = outcomesOf(each).map(({ unit, outcome, batch, index }) => {
     const status = unitStatus(outcome, job);
@@ -133,17 +133,17 @@ async function checkFiles(
   });
   const succeeded = outcomesOf(each).some(({ outcome }) => outcome?.status === 'SUCCESS');
   if (job.file === null) {
-    if (job.kind === 'variant_sold' && succeeded) say('has results and no file');
-    if (job.kind === 'get_pc_bulk') say('has no file');
+    if (job.kind === 'variant_sold' && succeeded) report('has results and no file');
+    if (job.kind === 'get_pc_bulk') report('has no file');
     return;
   }
   const rows = rowsOf(job, contentOf(job.file));
   if (rows.join('\n') !== expected.join('\n'))
-    say(`its file holds [${rows.join(', ')}], expected [${expected.join(', ')}]`);
-  if (job.file.items !== rows.length) say(`its file says ${job.file.items} items of ${rows.length}`);
+    report(`its file holds [${rows.join(', ')}], expected [${expected.join(', ')}]`);
+  if (job.file.items !== rows.length) report(`its file says ${job.file.items} items of ${rows.length}`);
 }
 
-/** The rows of a merged file, each as its item with its record, or with FAILED. */
+/** Returns the rows of a merged file, each as its item with its record or FAILED. */
 function rowsOf({ kind }: Job, content: string): string[] {
   if (kind === 'variant_sold') {
     const rows = JSON.parse(content) as { itemId: string; error?: string }[];
@@ -156,32 +156,36 @@ function rowsOf({ kind }: Job, content: string): string[] {
   });
 }
 
-/** A terminal job was told of: at least once, and under one id however often. */
-function checkNotice({ accepted, ids }: Receiver, { id, state }: Job, say: (problem: string) => void): void {
+/** Checks that the end of a job was notified at least once and always under the same id. */
+function checkNotice(
+  { accepted, ids }: SimulatedReceiver,
+  { id, state }: Job,
+  report: (problem: string) => void,
+): void {
   const about = `${state === 'rejected' ? 'job.rejected' : 'job.ended'} ${id}`;
   const known = [...(ids.get(about) ?? [])];
-  if (known.length === 0) say('nobody was notified of its end');
-  if (known.length > 1) say(`its end was notified under ${known.length} ids`);
-  if (known.some((each) => (accepted.get(each) ?? 0) < 1)) say('a notification was not accepted');
+  if (known.length === 0) report('no notification of its end');
+  if (known.length > 1) report(`its end was notified under ${known.length} ids`);
+  if (known.some((each) => (accepted.get(each) ?? 0) < 1)) report('a notification was not accepted');
 }
 
-function checkWishes({ wishes, retries }: History, whole: readonly WholeJob[]): string[] {
+function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]): string[] {
   const problems: string[] = [];
   const first = (each: WholeJob) => each.batches[0]?.units[0]?.key;
-  for (const wish of wishes) {
+  for (const intent of intended) {
     const isAnswered = ({ job }: WholeJob) =>
-      wish.answered.has(job.id) || wish.answered.has(String(job.number));
+      intent.answered.has(job.id) || intent.answered.has(String(job.number));
     const jobs = whole.filter(
       (each) =>
         each.job.retryOf === null &&
-        first(each) === wish.units[0] &&
-        (isAnswered(each) || !isTakenBack(each)),
+        first(each) === intent.units[0] &&
+        (isAnswered(each) || !isRolledBack(each)),
     );
-    const say = (problem: string) =>
-      problems.push(`submit ${wish.key ?? 'without a key'} of unit ${wish.units[0]}: ${problem}`);
-    if (jobs.length > 1) say(`made ${jobs.length} jobs`);
-    if (wish.answered.size > 1) say(`was answered with ${[...wish.answered].join(' and ')}`);
-    checkAnswer(wish, jobs[0], say);
+    const report = (problem: string) =>
+      problems.push(`submit ${intent.key ?? 'without a key'} of unit ${intent.units[0]}: ${problem}`);
+    if (jobs.length > 1) report(`created ${jobs.length} jobs`);
+    if (intent.answered.size > 1) report(`was answered with ${[...intent.answered].join(' and ')}`);
+    checkAnswer(intent, jobs[0], report);
   }
   for (const [key, answered] of retries) {
     if (answered.size > 1) problems.push(`${key} was answered with ${[...answered].join(' and ')}`);
@@ -189,29 +193,33 @@ function checkWishes({ wishes, retries }: History, whole: readonly WholeJob[]): 
   return problems;
 }
 
-/** Whether a submit was refused because the queue did not take the work: its job ended without cost. */
-function isTakenBack(each: WholeJob): boolean {
+/** Returns true for a job whose submit was refused because the queue was unavailable: it ended without cost. */
+function isRolledBack(each: WholeJob): boolean {
   const wasQueued = ({ outcome }: ReturnType<typeof outcomesOf>[number]) =>
     outcome?.status !== 'FAILED' || outcome.code !== 'not_queued';
   return each.job.state === 'failed' && !outcomesOf(each).some(wasQueued) && sum(each.entries) === 0;
 }
 
-/** What was answered is there; what was refused costs nothing. */
-function checkAnswer(wish: Wish, found: WholeJob | undefined, say: (problem: string) => void): void {
-  const id = [...wish.answered][0];
+/** Checks that an acknowledged job exists and that a refused submit cost nothing. */
+function checkAnswer(
+  intent: IntendedJob,
+  found: WholeJob | undefined,
+  report: (problem: string) => void,
+): void {
+  const id = [...intent.answered][0];
   if (id !== undefined && found?.job.id !== id && String(found?.job.number) !== id)
-    say(`was answered with job ${id}, which does not exist`);
-  if (id !== undefined || found === undefined || wish.ends.includes('lost')) return;
+    report(`was answered with job ${id}, which does not exist`);
+  if (id !== undefined || found === undefined || intent.ends.includes('lost')) return;
   const net = sum(found.entries);
-  if (net !== 0) say(`was answered with an error, and job ${found.job.id} cost ${-net} credits`);
+  if (net !== 0) report(`was answered with an error, and job ${found.job.id} cost ${-net} credits`);
 }
 
 function checkGrants({ grants }: History, entries: readonly LedgerEntry[]): string[] {
   return grants.flatMap(({ userId, key, amount, answered }) => {
-    const made = entries.filter((entry) => entry.key === `grant:${userId}:${key}`);
-    const isRight = made.length === 1 && made[0]!.amount === amount;
-    return isRight || (!answered && made.length === 0)
+    const posted = entries.filter((entry) => entry.key === `grant:${userId}:${key}`);
+    const isRight = posted.length === 1 && posted[0]!.amount === amount;
+    return isRight || (!answered && posted.length === 0)
       ? []
-      : [`${key} of ${amount} made ${made.length} entries`];
+      : [`${key} of ${amount} created ${posted.length} entries`];
   });
 }

@@ -6,14 +6,14 @@ import { type RarePath, rarePaths } from './world.ts';
 
 const usage = `Usage: npm run simulate -- [--seed S | --seeds N [--from S]] [--jobs N] [--mongo] [--trace]
 
-Runs the core with simulated faults and checks that every promise holds at the end. Exits with 1 when one is broken.
+Runs the core with simulated faults and checks its invariants at the end. Exits with 1 if one is broken.
 
   --seed S   run this seed
   --seeds N  run N seeds (default 200)
   --from S   first seed of --seeds (default 1)
   --jobs N   jobs that clients submit in each run (default 6)
-  --mongo    run on MongoDB (MONGODB_TEST_URI, else a test engine) instead of SQLite in memory
-  --trace    print everything that happens
+  --mongo    run on MongoDB (MONGODB_TEST_URI or a test engine) instead of SQLite in memory
+  --trace    print every event
 `;
 
 const { values } = parseArgs({
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
   }
   const failed: number[] = [];
   const seen = new Map<RarePath, number>();
-  const begun = performance.now();
+  const startedAt = performance.now();
   for (let seed = first; seed < first + count; seed++) {
     const report = await simulate({
       seed,
@@ -77,7 +77,7 @@ async function main(): Promise<number> {
     for (const problem of report.problems) console.log(`  ${problem}`);
   }
   await mongo?.stop();
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${count} seeds, ${failed.length} failed, ${seconds} s`);
   for (const path of rarePaths) console.log(`  ${path}: ${seen.get(path) ?? 0} seeds`);
   return failed.length > 0 ? 1 : 0;

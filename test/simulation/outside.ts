@@ -12,10 +12,10 @@ import { mkta } from '../../src/markets/mkta/index.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
-/** Result files that all processes share, in memory. */
+/** Result files in memory, shared by all processes. */
 export interface SharedFiles {
   files: ReadonlyMap<string, Buffer>;
-  /** The files without a process in between, for reading. */
+  /** Reads the files without simulated faults. */
   blobs: Pick<Blobs, 'read'>;
   of(process: Process): Blobs;
 }
@@ -62,13 +62,13 @@ export function createSharedFiles(): SharedFiles {
   };
 }
 
-/** One in so many items and shops does not exist. */
-const missingOf = 9;
+/** One in this many items and shops does not exist. */
+const missingEvery = 9;
 
-/** Whether the marketplace has an item or a shop. */
-export const exists = (id: string): boolean => hash(`there is ${id}`) % missingOf !== 0;
+/** Returns true if the marketplace has the item or shop. */
+export const exists = (id: string): boolean => hash(`there is ${id}`) % missingEvery !== 0;
 
-/** Creates a process's way to the simulated marketplace. Every answer has a number of its own. */
+/** Creates a process's access to the simulated marketplace. Every response contains a new id. */
 export function createPages(world: World, process: Process): Pages {
   const { random } = world;
   const transient = ['network', 'page_failed', 'page_throttled', 'page_blocked'] as const;
@@ -110,23 +110,23 @@ const list: ListReader = {
   },
 };
 
-/** The simulated marketplace: addressed like mkta, with pages that hold just enough to tell them apart. */
+/** The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell them apart. */
 export const market: Market = {
   ...mkta,
   readers: { product: record, variants: record, search: list, merchant: list },
 };
 
-/** Receives webhooks. */
-export interface Receiver {
-  /** How often each message was accepted, by its id. */
+/** The simulated webhook receiver. */
+export interface SimulatedReceiver {
+  /** Number of times each message was accepted, by message id. */
   accepted: Map<string, number>;
-  /** Ids that messages about the same thing came under, by type and job. */
+  /** Message ids by event type and job. */
   ids: Map<string, Set<string>>;
   of(process: Process): Poster;
 }
 
-/** Creates a receiver that has got nothing yet. */
-export function createReceiver(world: World): Receiver {
+/** Creates a receiver without messages. */
+export function createReceiver(world: World): SimulatedReceiver {
   const accepted = new Map<string, number>();
   const ids = new Map<string, Set<string>>();
   const receive = ({ headers, body }: Post): PostAnswer => {

@@ -5,35 +5,40 @@ import { createSharedClock, type SharedClock } from '../../src/base/shared-clock
 import type { Owner } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** What a call is made to. */
+/** Ports of a process to the engines. */
 export type Port = 'store' | 'queue' | 'blobs';
 
-/** A simulated process: from its death on none of its calls reaches a port, and none returns. */
+/** A simulated process. After its death no call reaches a port or returns, except requests already sent. */
 export interface Process extends Owner {
   name: string;
-  /** Follows the time of the store from a host clock that is wrong. */
+  /** Clock synchronized with the store on a host whose own clock is wrong. */
   clock: SharedClock;
-  /** Ends it at once. */
+  /** Kills the process at once. */
   kill(): void;
-  /** Stops everything in it for `ms`, without its noticing. */
+  /** Suspends the process for `ms` without its noticing. */
   freeze(ms: number): void;
-  /** Runs when it dies. */
+  /** Registers a callback for its death. */
   onDeath(run: () => void): void;
-  /** When it was frozen last, simulated; null: never. */
+  /** Simulated time of the last freeze; null if there was none. */
   readonly frozenAt: number | null;
   /**
-   * Makes a call in simulated time, with the faults that the run has for it. `perform` takes effect at one
-   * moment; the process may die or freeze before it and after it.
+   * Makes a call in simulated time and injects faults. `perform` takes effect at one moment; the process may
+   * die or freeze before and after it.
    */
   call<T>(port: Port, name: string, perform: () => Promise<T> | T): Promise<T>;
-  /** Creates a port on which every method goes through `call`. `seen` learns of each that took effect. */
-  through<P extends object>(port: Port, target: P, seen?: Seen): P;
+  /** Wraps a port so that every method goes through `call`. `observe` is called for each call that took effect. */
+  through<P extends object>(port: Port, target: P, observe?: CallObserver): P;
 }
 
-/** Learns of a call that took effect, before its caller does. */
-export type Seen = (process: Process, name: string, parameters: unknown[], result: unknown) => unknown;
+/** Observer of calls that took effect, called before the caller gets the result. */
+export type CallObserver = (
+  process: Process,
+  name: string,
+  parameters: unknown[],
+  result: unknown,
+) => unknown;
 
-/** Methods that return an async iterable: each piece is a call. */
+/** Methods that return an async iterable, of which each element is a call. */
 const streams: readonly (string | symbol)[] = ['readBatches', 'auditAccounts'];
 
 /** Starts a process on a host whose clock is `skewMs` ahead of simulated time. */
@@ -49,12 +54,12 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
 
   const latency = () => (random.once(30) ? random.integer(200, 3_000) : random.integer(0, 20));
   const unavailable = (port: Port) => new Fault('unavailable', `The simulated ${port} does not answer.`);
-  const strike = (): 'refused' | 'before' | 'after' | null => {
+  const drawFault = (): 'refused' | 'before' | 'after' | null => {
     const { refused, answerLost } = world.rates;
     if (world.happens(refused)) return 'refused';
     return world.happens(answerLost) ? 'after' : null;
   };
-  const misfortune = () => {
+  const disturb = () => {
     if (world.happens(world.rates.killed)) process.kill();
     else if (world.happens(world.rates.frozen)) process.freeze(random.integer(1_000, 60_000));
   };
@@ -113,11 +118,11 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
         const later = (run: () => unknown) => scheduler.after(0, { owner: process, run });
         const effect = async () => {
           try {
-            const fate = strike();
+            const fate = drawFault();
             if (fate === 'refused' || (cutOffUntil[port] ?? 0) > scheduler.now()) throw unavailable(port);
             const result = await perform();
             world.trace(`${name} ${port}.${method}${fate === null ? '' : ' (response lost)'}`);
-            misfortune();
+            disturb();
             later(() => (fate === null ? resolve(result) : reject(unavailable(port))));
           } catch (error) {
             world.trace(`${name} ${port}.${method}: ${(error as Error).message}`);
@@ -125,14 +130,14 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
           }
         };
         const arrive = () => {
-          misfortune();
+          disturb();
           if (world.happens(world.rates.cutOff))
             cutOffUntil[port] = scheduler.now() + random.integer(5_000, 40_000);
           if (!alive) return;
           if (frozenUntil > scheduler.now()) later(effect);
           else return effect();
         };
-        // What had left the process when it died arrives or does not.
+        // A request sent before the death may still arrive.
         const orphaned = async () => {
           if (random.once(2)) return;
           world.trace(`${name} ${port}.${method} (after its death)`);
@@ -141,7 +146,7 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
         scheduler.after(latency(), { owner: process, run: arrive, orphaned });
       }),
 
-    through: (port, target, seen = () => {}) =>
+    through: (port, target, observe = () => {}) =>
       new Proxy(target, {
         get(_target, name) {
           const value = Reflect.get(target, name) as unknown;
@@ -152,14 +157,14 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
             return (...parameters: unknown[]) =>
               call(async () => {
                 const result = await run(parameters);
-                await seen(process, String(name), parameters, result);
+                await observe(process, String(name), parameters, result);
                 return result;
               });
           }
           return async function* (...parameters: unknown[]) {
-            const pieces = (run(parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+            const elements = (run(parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
             for (;;) {
-              const next = (await call(() => pieces.next())) as IteratorResult<unknown>;
+              const next = (await call(() => elements.next())) as IteratorResult<unknown>;
               if (next.done) return;
               yield next.value;
             }

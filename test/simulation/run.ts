@@ -7,36 +7,36 @@ import { type Actors, notices, type Shared, startActors } from './actors.ts';
 import { createBroker } from './broker.ts';
 import { createCaller } from './calls.ts';
 import { type History, runClients } from './clients.ts';
-import { brokenPromises } from './invariants.ts';
+import { brokenInvariants } from './invariants.ts';
 import { createReceiver, createSharedFiles } from './outside.ts';
 import { createWitness } from './witness.ts';
 import { createWorld, type RarePath } from './world.ts';
 
-/** What one run is made of. */
+/** Options for simulate(). */
 export interface RunOptions {
   seed: number;
   /** Jobs that clients submit. */
   jobs?: number;
-  /** Empty; SQLite in memory when absent. */
+  /** An empty store. The default is SQLite in memory. */
   store?: Store;
-  /** Gets every line of the trace. */
+  /** Called with every line of the trace. */
   print?: (line: string) => void;
 }
 
-/** What one run came to. */
+/** Result of simulate(). */
 export interface RunReport {
   /** Broken invariants, one sentence each. */
   problems: string[];
   seen: ReadonlySet<RarePath>;
-  /** SHA-256 of everything that happened, in order. */
+  /** SHA-256 of the trace. */
   traceHash: string;
-  /** Pieces of work that were run. */
+  /** Number of tasks run. */
   steps: number;
-  /** Simulated milliseconds from the end of the faults until everything had ended. */
+  /** Simulated milliseconds from the end of the faults until every job had ended. */
   settledMs: number;
 }
 
-/** How long faults happen, and how long everything may take from then on, in simulated milliseconds. */
+/** Duration of the faults, and timeout for all jobs to end afterwards, in simulated milliseconds. */
 const faultsMs = 120_000;
 const settleWithinMs = 30 * 60_000;
 const checkMs = 2_000;
@@ -54,7 +54,7 @@ const open: readonly JobState[] = [
   'terminating',
 ];
 
-/** Runs the whole core with the faults of a seed, lets them end, and holds the result to the invariants. */
+/** Runs the core with the faults of a seed, waits until all jobs have ended, and checks the invariants. */
 export async function simulate(options: RunOptions): Promise<RunReport> {
   const { seed, jobs = 6, store = openSqliteStore({ path: ':memory:' }), print } = options;
   const world = createWorld(seed, print);
@@ -75,7 +75,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
       createCaller(world, actors, name, { userId, role, keyId: '', balance: 0 });
     const users = userIds.map((id, index) => caller(`user-${index + 1}`, id, 'user'));
     const operator = caller('operator', world.newId(), 'operator');
-    const history: History = { wishes: [], retries: new Map(), grants: [] };
+    const history: History = { intended: [], retries: new Map(), grants: [] };
 
     let answered = false;
     let settled = false;
@@ -87,18 +87,18 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     await scheduler.run(calm, () => false);
     world.trace('faults end');
     world.calm();
-    const look = async () => {
+    const check = async () => {
       settled = answered && (await isSettled(store));
-      if (!settled) scheduler.after(checkMs, { owner: null, run: look });
+      if (!settled) scheduler.after(checkMs, { owner: null, run: check });
     };
-    scheduler.after(0, { owner: null, run: look });
+    scheduler.after(0, { owner: null, run: check });
     await scheduler.run(calm + settleWithinMs, () => settled);
     const settledMs = scheduler.now() - calm;
     if (answered) await clients;
-    else world.problems.push('a client waits for its response for ever');
+    else world.problems.push('a client never got its response');
     await shared.witness.checkOutcomes();
-    const evidence = { store, files: shared.files, receiver: shared.receiver, history, userIds };
-    const problems = [...world.problems, ...(await brokenPromises(evidence))];
+    const state = { store, files: shared.files, receiver: shared.receiver, history, userIds };
+    const problems = [...world.problems, ...(await brokenInvariants(state))];
     const { seen } = world;
     return { problems, seen, traceHash: world.traceHash(), steps: scheduler.steps, settledMs };
   } finally {
@@ -133,7 +133,7 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
   await setWebhook(context, id, { url: 'https://receiver.test/', enabled: true });
 }
 
-/** Tells workers to stop, as a deployment of a new version does. */
+/** Stops workers now and then, as the deployment of a new version does. */
 async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
   for (;;) {
     await world.scheduler.sleep(5_000);
@@ -141,7 +141,7 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
   }
 }
 
-/** Whether no job is on its way, and everybody was told. */
+/** Returns true once every job has ended and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
   const { items } = await store.listJobs({ states: open }, { limit: 1 });
   if (items.length > 0) return false;

@@ -4,7 +4,7 @@ import { createScheduler } from './scheduler.ts';
 const forever = () => false;
 
 describe('createScheduler()', () => {
-  test('runs work in the order of its time, and of its scheduling at the same time', async () => {
+  test('runs tasks in order of time, and in order of scheduling for equal times', async () => {
     const scheduler = createScheduler(1_000);
     const ran: string[] = [];
     for (const [name, ms] of [
@@ -19,7 +19,7 @@ describe('createScheduler()', () => {
     expect(ran).toEqual(['now 1000', 'first 1010', 'second 1010', 'late 1050']);
   });
 
-  test('lets what waits for a piece of work go on before the next piece', async () => {
+  test('runs everything that awaits a task before the next task', async () => {
     const scheduler = createScheduler(0);
     const ran: string[] = [];
     void scheduler.sleep(5).then(async () => {
@@ -32,7 +32,7 @@ describe('createScheduler()', () => {
     expect(ran).toEqual(['woken', 'still 5', 'next']);
   });
 
-  test('runs work of a frozen owner later, and none of a dead one but what had left it', async () => {
+  test('delays tasks of a frozen owner, and runs only the orphaned callbacks of a dead one', async () => {
     const scheduler = createScheduler(0);
     const ran: string[] = [];
     const frozen = { alive: true, frozenUntil: 100 };
@@ -44,7 +44,7 @@ describe('createScheduler()', () => {
     expect(ran).toEqual(['orphaned', 'frozen 100']);
   });
 
-  test('stops once its end is reached or it is done', async () => {
+  test('stops at its end time or once it is done', async () => {
     const scheduler = createScheduler(0);
     const ran: number[] = [];
     for (let ms = 1; ms <= 5; ms++) scheduler.after(ms, { owner: null, run: () => ran.push(ms) });

@@ -1,55 +1,55 @@
-/** A process as the scheduler sees it: work of a dead one never runs, work of a frozen one runs later. */
+/** A process that owns tasks. Tasks of a dead owner never run; tasks of a frozen one run later. */
 export interface Owner {
   readonly alive: boolean;
-  /** Simulated time until which nothing of it runs. */
+  /** Simulated time until which its tasks are delayed. */
   readonly frozenUntil: number;
 }
 
-/** Work that is scheduled. */
+/** Handle of a scheduled task. */
 export interface Scheduled {
   cancel(): void;
 }
 
-/** When and how work runs. */
-export interface Work {
-  /** The process whose work it is; null for what no fault stops. */
+/** A task to schedule. */
+export interface Task {
+  /** The owning process; null for tasks that faults do not affect. */
   owner: Owner | null;
   run(): unknown;
-  /** Runs instead when the owner died meanwhile: a request that had already left it. */
+  /** Runs instead if the owner has died: a request that it had already sent. */
   orphaned?: () => unknown;
 }
 
-/** Simulated time: work runs one piece after the other, in the order of its time. */
+/** Simulated time: runs one task after the other in order of their times. */
 export interface Scheduler {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Pieces of work run so far. */
+  /** Number of tasks run so far. */
   readonly steps: number;
-  after(ms: number, work: Work): Scheduled;
+  after(ms: number, task: Task): Scheduled;
   /** Resolves after `ms` of simulated time. */
   sleep(ms: number): Promise<void>;
-  /** Runs scheduled work until `done` holds, which is asked after every piece, or until time `end`. */
+  /** Runs tasks until `done`, checked after every task, returns true, or until time `end`. */
   run(end: number, done: () => boolean): Promise<void>;
 }
 
-interface Entry extends Work {
+interface Entry extends Task {
   at: number;
   order: number;
   cancelled: boolean;
 }
 
-/** Lets everything that waits for nothing but the work just done run to where it waits. */
+/** Runs everything that awaits only the task just run. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Creates a scheduler whose clock starts at `start`. */
+/** Creates a scheduler whose clock starts at `start`, in milliseconds since the epoch. */
 export function createScheduler(start: number): Scheduler {
   let now = start;
   let order = 0;
   let steps = 0;
   const heap: Entry[] = [];
 
-  const after = (ms: number, work: Work): Scheduled => {
-    const entry: Entry = { ...work, at: now + Math.max(0, ms), order: order++, cancelled: false };
+  const after = (ms: number, task: Task): Scheduled => {
+    const entry: Entry = { ...task, at: now + Math.max(0, ms), order: order++, cancelled: false };
     push(heap, entry);
     return {
       cancel: () => {

@@ -10,7 +10,7 @@ import { type RarePath, rarePaths } from './world.ts';
 const seedsPerTest = 25;
 const mongoSeeds = 5;
 
-/** Runs seeds one after the other; gives their problems, each with the command that repeats its run. */
+/** Runs seeds one after the other. Returns their problems, each with the command that reproduces it. */
 async function problemsOf(
   first: number,
   count: number,
@@ -32,11 +32,11 @@ describe('the core on SQLite', () => {
   const seen = new Set<RarePath>();
 
   const firsts = Array.from({ length: 8 }, (_, index) => 1 + index * seedsPerTest);
-  test.each(firsts)('keeps its promises under the faults of 25 seeds from %i', async (first) => {
+  test.each(firsts)('keeps its invariants under the faults of 25 seeds from %i', async (first) => {
     expect(await problemsOf(first, seedsPerTest, '', undefined, seen)).toEqual([]);
   });
 
-  test('went through every rare path under those seeds', () => {
+  test('takes every rare path under those seeds', () => {
     expect(rarePaths.filter((path) => !seen.has(path))).toEqual([]);
   });
 });
@@ -50,7 +50,7 @@ describe('the core on MongoDB', () => {
     if (!('missing' in mongo)) await mongo.stop();
   });
 
-  test('keeps its promises under the faults of some seeds', async ({ skip }) => {
+  test('keeps its invariants under the faults of five seeds', async ({ skip }) => {
     if ('missing' in mongo) return skip(mongo.missing);
     const { fresh } = mongo;
     expect(await problemsOf(1, mongoSeeds, ' --mongo', () => openMongoStore({ uri: fresh() }))).toEqual([]);
@@ -58,7 +58,7 @@ describe('the core on MongoDB', () => {
 });
 
 describe('simulate()', () => {
-  test('does exactly the same for the same seed', async () => {
+  test('repeats a run exactly for the same seed', async () => {
     const [one, other, third] = [
       await simulate({ seed: 7 }),
       await simulate({ seed: 7 }),
@@ -71,7 +71,7 @@ describe('simulate()', () => {
 
   const broken: [string, (store: Store) => Partial<Store>][] = [
     [
-      'posts an entry again under another key',
+      'posts an entry again with another key',
       (store) => {
         let posts = 0;
         return {
@@ -83,7 +83,7 @@ describe('simulate()', () => {
       },
     ],
     [
-      'records successes and loses the reference to their records',
+      'records successes without the reference to their records',
       (store) => ({
         recordOutcomes: (batchId, attempt, outcomes) =>
           store.recordOutcomes(batchId, attempt, outcomes, null),
@@ -93,7 +93,7 @@ describe('simulate()', () => {
     ],
     ['forgets idempotency keys', () => ({ takeSubmission: async () => null })],
     [
-      'forgets whose claim it is',
+      'forgets the owner of a claim',
       (store) => ({
         renewBatch: async () => true,
         releaseBatch: async () => false,

@@ -1,26 +1,26 @@
 import type { Batch, Outcome } from '../../src/store/documents.ts';
 import type { Posting, Store } from '../../src/store/store.ts';
-import type { Process, Seen } from './process.ts';
+import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
 
-/** Watches every call that takes effect in the store. */
+/** Observes every call that takes effect in the store. */
 export interface Witness {
-  saw: Seen;
-  /** Compares the outcomes of every batch with those seen before. */
+  observe: CallObserver;
+  /** Compares the outcomes of every batch with those observed before. */
   checkOutcomes(): Promise<void>;
 }
 
 /** Calls after which outcomes may have changed. */
 const writers = new Set(['recordOutcomes', 'finishBatch', 'failBatches']);
-/** Writes that a lost claim makes fail. */
+/** Writes that fail after a claim was lost. */
 const fenced = new Set(['renewBatch', 'recordOutcomes', 'finishBatch', 'releaseBatch']);
 
-/** Creates the witness of a run; it reads `store` directly. */
+/** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
   const { seen, problems } = world;
   const outcomes = new Map<string, string>();
   const jobOf = new Map<string, string>();
-  /** When a process claimed a batch. */
+  /** Times at which processes claimed batches. */
   const claimedAt = new Map<string, number>();
   const posted = new Set<string>();
 
@@ -38,7 +38,7 @@ export function createWitness(world: World, store: Store): Witness {
     outcomes.set(place, text);
   };
 
-  const sawFence = (process: Process, name: string, batchId: string, result: unknown) => {
+  const observeFenced = (process: Process, name: string, batchId: string, result: unknown) => {
     if (result !== false) return;
     seen.add('lost claim');
     const claimed = claimedAt.get(`${process.name} ${batchId}`);
@@ -47,14 +47,14 @@ export function createWitness(world: World, store: Store): Witness {
       seen.add('frozen writer rejected');
   };
 
-  const saw: Seen = async (process, name, parameters, result) => {
+  const observe: CallObserver = async (process, name, parameters, result) => {
     const [first] = parameters as [string];
     if (name === 'claimBatch' && result !== null) {
       const { id, jobId } = result as Batch;
       jobOf.set(id, jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
-    if (fenced.has(name)) sawFence(process, name, first, result);
+    if (fenced.has(name)) observeFenced(process, name, first, result);
     if (name === 'takeStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
@@ -62,7 +62,7 @@ export function createWitness(world: World, store: Store): Witness {
     if (name === 'repairLedger' && (result as number) > 0) seen.add('repaired posting');
     if (name === 'postLedgerEntry' && (result as Posting).posted) {
       const { key } = parameters[0] as { key: string };
-      // Posted again by whoever does not know that it was posted.
+      // Posted again by a process that did not see the first posting.
       if (posted.has(key)) seen.add('repaired posting');
       posted.add(key);
     }
@@ -70,7 +70,7 @@ export function createWitness(world: World, store: Store): Witness {
   };
 
   return {
-    saw,
+    observe,
     async checkOutcomes() {
       for (const jobId of new Set(jobOf.values())) await compare(jobId);
     },

@@ -3,7 +3,7 @@ import { type Random, random } from '../../sandbox/random.ts';
 import { drawRates, type FaultRates, noFaults } from './faults.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 
-/** Paths through the core that only faults lead to. All seeds of the suite together must see each. */
+/** Code paths taken only after faults. The seeds of the suite together must take each of them. */
 export const rarePaths = [
   'redelivery',
   'late ack',
@@ -14,34 +14,34 @@ export const rarePaths = [
   'frozen writer rejected',
 ] as const;
 
-/** One of them. */
+/** A path that only faults cause. */
 export type RarePath = (typeof rarePaths)[number];
 
-/** What every part of one simulated run shares. */
+/** State shared by all parts of a simulated run. */
 export interface World {
   scheduler: Scheduler;
-  /** The source of every choice of the run. */
+  /** Source of all random choices of the run. */
   random: Random;
-  /** True with this probability. */
+  /** Returns true with this probability. */
   happens(probability: number): boolean;
-  /** Rates in force: none once `calm` was called. */
+  /** Current fault rates; all 0 after `calm()`. */
   readonly rates: FaultRates;
   /** Ends all faults. */
   calm(): void;
   newId(): string;
-  /** Adds a line to the run's trace. */
+  /** Adds a line to the trace. */
   trace(line: string): void;
-  /** SHA-256 of the trace so far. */
+  /** Returns the SHA-256 of the trace so far. */
   traceHash(): string;
   seen: Set<RarePath>;
   /** Broken invariants, one sentence each. */
   problems: string[];
 }
 
-/** A Monday noon, GMT+8. */
+/** Noon of a Monday in GMT+8. */
 const start = Date.UTC(2030, 0, 7, 4);
 
-/** Creates the world of a seed. `print` gets every line of the trace. */
+/** Creates the world of a seed. `print` is called with every line of the trace. */
 export function createWorld(seed: number, print: (line: string) => void = () => {}): World {
   const draws = random(`simulation ${seed}`);
   const scheduler = createScheduler(start);
@@ -52,7 +52,7 @@ export function createWorld(seed: number, print: (line: string) => void = () => 
   return {
     scheduler,
     random: draws,
-    // Without a draw for what never happens, calm runs stay cheap.
+    // Draws nothing for probability 0, which keeps runs without faults fast.
     happens: (probability) => probability > 0 && draws.next() < probability,
     get rates() {
       return rates;

@@ -1,28 +1,28 @@
 import type { Deployment } from './deployment.ts';
 import { until } from './until.ts';
 
-/** A JSON answer. */
-export interface Answer {
+/** A response with a JSON body. */
+export interface ApiResponse {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   body: any;
 }
 
-/** A user with a key. */
+/** A user with an API key. */
 export interface TestUser {
   id: string;
   key: string;
 }
 
-/** Sends a request with a JSON body and reads the JSON answer. */
-export async function call(
+/** Sends a request with a JSON body and reads the JSON response. A string body is sent as it is. */
+export async function sendJson(
   method: string,
   url: string,
   key: string | null,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await fetch(url, {
     method,
     headers: {
@@ -36,37 +36,44 @@ export async function call(
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Calls of operators and users against one deployment. */
-export interface Api {
-  /** `operator('ApproveJob', {job_id})`: Connect as JSON; an Error for anything but 200. */
-  // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+/** Client of one deployment for its operator and its users. */
+export interface TestApi {
+  /** Calls a method of the operator service as Connect JSON. Throws unless the status is 200. */
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   operator(method: string, body: object): Promise<any>;
-  /** The same, with whatever the answer is. */
-  tryOperator(method: string, body: object): Promise<Answer>;
-  /** Makes a user with so many credits and a key. */
+  /** As `operator`, but returns the response whatever its status is. */
+  tryOperator(method: string, body: object): Promise<ApiResponse>;
+  /** Creates a user with the credits and an API key. */
   createUser(credits: number): Promise<TestUser>;
-  get(user: TestUser | null, path: string): Promise<Answer>;
-  post(user: TestUser | null, path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  get(user: TestUser | null, path: string): Promise<ApiResponse>;
+  post(
+    user: TestUser | null,
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiResponse>;
   balance(user: TestUser): Promise<number>;
-  /** The newest 1,000 entries. */
+  /** Returns the newest 1,000 entries. */
   ledger(user: TestUser): Promise<{ key: string; amount: number; type: string; jobId: string }[]>;
 }
 
-/** Makes the calls. */
-export function apiOf({ url, operatorKey }: Pick<Deployment, 'url' | 'operatorKey'>): Api {
+/** Creates a client of a deployment. */
+export function createApi({ url, operatorKey }: Pick<Deployment, 'url' | 'operatorKey'>): TestApi {
   const connect = (service: string, method: string, key: string, body: object) =>
-    call('POST', `${url}/gleaner.${service}/${method}`, key, body);
+    sendJson('POST', `${url}/gleaner.${service}/${method}`, key, body);
   const tryOperator = (method: string, body: object) =>
     connect('operator.v1.OperatorService', method, operatorKey, body);
   const operator = async (method: string, body: object) => {
-    const answer = await tryOperator(method, body);
-    if (answer.status !== 200) throw new Error(`${method}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await tryOperator(method, body);
+    if (response.status !== 200)
+      throw new Error(`${method}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   };
   const account = async (method: string, user: TestUser, body: object) => {
-    const answer = await connect('account.v1.AccountService', method, user.key, body);
-    if (answer.status !== 200) throw new Error(`${method}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await connect('account.v1.AccountService', method, user.key, body);
+    if (response.status !== 200)
+      throw new Error(`${method}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   };
   return {
     operator,
@@ -77,8 +84,8 @@ export function apiOf({ url, operatorKey }: Pick<Deployment, 'url' | 'operatorKe
       if (credits > 0) await operator('GrantCredits', { user_id: user.id, amount: credits, note: 'test' });
       return { id: user.id, key: apiKey };
     },
-    get: (user, path) => call('GET', url + path, user?.key ?? null),
-    post: (user, path, body, headers) => call('POST', url + path, user?.key ?? null, body, headers),
+    get: (user, path) => sendJson('GET', url + path, user?.key ?? null),
+    post: (user, path, body, headers) => sendJson('POST', url + path, user?.key ?? null, body, headers),
     balance: async (user) => Number((await account('GetAccount', user, {})).account.balance ?? 0),
     ledger: async (user) => {
       const { entries } = await account('ListLedgerEntries', user, { page_size: 1000 });
@@ -87,7 +94,7 @@ export function apiOf({ url, operatorKey }: Pick<Deployment, 'url' | 'operatorKe
   };
 }
 
-/** Paths of variant sold, in the guide's form. */
+/** Paths of variant sold. */
 export const variantSold = {
   submit: '/v1/mkta/variant_sold_v1/submit',
   retrieve: (jobId: string) => `/v1/mkta/variant_sold_v1/retrieve/${jobId}`,
@@ -95,21 +102,21 @@ export const variantSold = {
   item: (jobId: string, itemId: string) => `/v1/mkta/variant_sold_v1/download/${jobId}/item/${itemId}`,
 };
 
-/** Status words of jobs that have ended. */
+/** Terminal statuses of jobs. */
 export const terminalStatuses: readonly string[] = ['completed', 'partial_complete', 'failed', 'rejected'];
 
 /** An item of a variant-sold submit. */
-export interface Item {
+export interface VariantSoldItem {
   item_id: string;
   shop_id: string;
 }
 
-/** Submits items of one country and gives the job's id; an Error when that is refused. */
+/** Submits items of one country and returns the job's id. Throws unless the submit is accepted. */
 export async function submitItems(
-  api: Api,
+  api: TestApi,
   user: TestUser,
   country: string,
-  items: readonly Item[],
+  items: readonly VariantSoldItem[],
   headers: Record<string, string> = {},
 ): Promise<string> {
   const { status, body } = await api.post(user, variantSold.submit, { country, items }, headers);
@@ -117,28 +124,33 @@ export async function submitItems(
   return body.job_id;
 }
 
-/** What polling a job saw. */
-export interface Watched {
-  /** Answers of retrieve and download once the job was terminal and its file was there. */
-  // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+/** Result of watchJob(). */
+export interface WatchedJob {
+  /** Responses of retrieve and download once the job was terminal and its file was available. */
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   retrieve: any;
-  // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   download: any;
   polls: number;
 }
 
 /**
- * Polls a variant-sold job until it is terminal and whole, holding every answer to what progress
- * must be: counts never above the total, never less than before, status and counts of one mind.
- * While nothing answers (a process was killed) it goes on asking.
+ * Polls a variant-sold job until it is terminal and its file is available. Checks in every response that
+ * counts never exceed the total, never decrease, and agree with the status. Keeps polling while the service
+ * is unreachable, for example because a process was killed.
  */
-export async function watchJob(api: Api, user: TestUser, jobId: string, withinMs: number): Promise<Watched> {
+export async function watchJob(
+  api: TestApi,
+  user: TestUser,
+  jobId: string,
+  withinMs: number,
+): Promise<WatchedJob> {
   let before = { batches: 0, units: 0 };
   let polls = 0;
-  const look = async (): Promise<Watched | undefined> => {
-    // Asked in this order: what is done when the counts are read was done or not before, never undone.
-    const retrieved = await answered(api.get(user, variantSold.retrieve(jobId)));
-    const downloaded = await answered(api.get(user, variantSold.download(jobId)));
+  const poll = async (): Promise<WatchedJob | undefined> => {
+    // Reads the counts last: they may be newer than the batches, never older.
+    const retrieved = await bodyWhenUp(api.get(user, variantSold.retrieve(jobId)));
+    const downloaded = await bodyWhenUp(api.get(user, variantSold.download(jobId)));
     if (retrieved === undefined || downloaded === undefined) return undefined;
     polls += 1;
     before = checkProgress(retrieved, downloaded, before);
@@ -146,60 +158,60 @@ export async function watchJob(api: Api, user: TestUser, jobId: string, withinMs
     if (!terminalStatuses.includes(status) || (success > 0 && url === null)) return undefined;
     return { retrieve: await mustGet(api, user, variantSold.retrieve(jobId)), download: downloaded, polls };
   };
-  const wrong: Error[] = [];
+  const errors: Error[] = [];
   const found = await until(
     `job ${jobId} ends`,
     () =>
-      look().catch((error: Error) => {
-        wrong.push(error);
+      poll().catch((error: Error) => {
+        errors.push(error);
         return null;
       }),
     { withinMs, everyMs: 100 },
   );
-  if (found === null) throw wrong[0];
+  if (found === null) throw errors[0];
   return found;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as in Answer.
-async function mustGet(api: Api, user: TestUser, path: string): Promise<any> {
+// biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
+async function mustGet(api: TestApi, user: TestUser, path: string): Promise<any> {
   const { status, body } = await api.get(user, path);
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 }
 
-/** The body of a 200; undefined while nobody answers, an engine is away, or the service is starting. */
-// biome-ignore lint/suspicious/noExplicitAny: as in Answer.
-async function answered(request: Promise<Answer>): Promise<any> {
-  const answer = await request.catch(() => undefined);
-  if (answer === undefined || [502, 503].includes(answer.status)) return undefined;
-  if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+/** Returns the body of a 200; undefined while the service or an engine is unreachable. */
+// biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
+async function bodyWhenUp(request: Promise<ApiResponse>): Promise<any> {
+  const response = await request.catch(() => undefined);
+  if (response === undefined || [502, 503].includes(response.status)) return undefined;
+  if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 }
 
 function checkProgress(
-  // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   retrieved: any,
-  // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   downloaded: any,
   before: { batches: number; units: number },
 ): { batches: number; units: number } {
   const [, done, total] = /^(\d+)\/(\d+) batches complete$/.exec(retrieved.progress)!.map(Number);
   const ended = retrieved.batches.filter(({ status }: { status: string }) => status !== 'PENDING').length;
   const { success_count: success, failed_count: failed, total_items: items } = downloaded;
-  const claim = (holds: boolean, what: string) => {
+  const verify = (holds: boolean, what: string) => {
     if (!holds)
       throw new Error(`${what}: ${JSON.stringify({ ...retrieved, batches: ended, downloaded, before })}`);
   };
-  claim(
+  verify(
     done === ended && total === retrieved.batches.length,
-    'the progress text is not what the batches say',
+    'the progress text does not match the batches',
   );
-  claim(success + failed <= items, 'more items have ended than there are');
-  claim(done! >= before.batches && success + failed >= before.units, 'progress went back');
-  claim(
+  verify(success + failed <= items, 'more items have ended than the job has');
+  verify(done! >= before.batches && success + failed >= before.units, 'progress decreased');
+  verify(
     !terminalStatuses.includes(downloaded.status) || success + failed === items,
     'terminal with outstanding items',
   );
-  claim(!terminalStatuses.includes(retrieved.status) || done === total, 'terminal with outstanding batches');
+  verify(!terminalStatuses.includes(retrieved.status) || done === total, 'terminal with outstanding batches');
   return { batches: done!, units: success + failed };
 }

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 
-/** Of "shop.example" and 127.0.0.1, made for these tests. */
+/** Self-signed certificate for "shop.example" and 127.0.0.1. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/rFsxKAr8YJIOpu/
@@ -22,7 +22,7 @@ UI5jEb9HAiEAlkmTdM7w96RdSKJRz0HJxdzCqiLmOusvBehMyUlTxm4=
 `,
 };
 
-/** Lets connections of this process trust the certificate. */
+/** Makes connections of this process trust the certificate. */
 export function trustCertificate(): void {
   tls.setDefaultCACertificates([...tls.getCACertificates(), certificate.cert]);
 }

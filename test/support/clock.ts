@@ -1,51 +1,51 @@
 import type { Clock } from '../../src/base/clock.ts';
 
-/** A clock that stands still until the test moves it. */
-export interface StandingClock extends Clock {
-  /** Moves on by `ms`, waking sleepers in the order of their times, and lets what they do settle. */
-  pass(ms: number): Promise<void>;
-  /** Callers asleep. */
-  sleeping(): number;
+/** A clock that only the test advances. */
+export interface ManualClock extends Clock {
+  /** Advances by `ms`, waking sleepers in the order of their times, and runs the tasks that they trigger. */
+  advance(ms: number): Promise<void>;
+  /** Returns the number of callers asleep. */
+  sleepers(): number;
 }
 
-/** Lets everything that needs no time, no network and no disk run to where it waits. */
-export async function settled(): Promise<void> {
+/** Runs pending tasks until they wait for time, network, or disk. */
+export async function flushTasks(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Makes a clock that stands at `start`, milliseconds since the epoch. */
-export function standingClock(start: number): StandingClock {
+/** Creates a clock set to `start`, in milliseconds since the epoch. */
+export function createManualClock(start: number): ManualClock {
   let now = start;
-  const sleepers = new Set<{ until: number; wake: () => void }>();
+  const sleeping = new Set<{ until: number; wake: () => void }>();
   return {
     now: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         const sleeper = { until: now + ms, wake: resolve };
-        sleepers.add(sleeper);
+        sleeping.add(sleeper);
         signal?.addEventListener(
           'abort',
           () => {
-            sleepers.delete(sleeper);
+            sleeping.delete(sleeper);
             reject(signal.reason);
           },
           { once: true },
         );
       }),
-    async pass(ms) {
+    async advance(ms) {
       const end = now + ms;
       for (;;) {
-        const next = [...sleepers].filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)[0];
+        const next = [...sleeping].filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)[0];
         if (next === undefined) break;
         now = Math.max(now, next.until);
-        sleepers.delete(next);
+        sleeping.delete(next);
         next.wake();
-        await settled();
+        await flushTasks();
       }
       now = end;
-      await settled();
+      await flushTasks();
     },
-    sleeping: () => sleepers.size,
+    sleepers: () => sleeping.size,
   };
 }

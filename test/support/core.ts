@@ -8,24 +8,24 @@ import type { JobContext } from '../../src/jobs/context.ts';
 import { type Call, createCore } from '../../src/rpc/core.ts';
 import type { Role } from '../../src/store/documents.ts';
 
-/** Whoever has a key, calling the core. */
+/** A client of the core with an API key. */
 export interface CoreCaller {
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M['input']>,
   ): Promise<MessageShape<M['output']>>;
-  /** The parts of a streamed answer. */
+  /** Returns the parts of a streamed response. */
   stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
 }
 
-/** The account and operator services, as every edge calls them. */
+/** The account and operator services without a transport. */
 export interface TestCore {
   operator: CoreCaller;
-  /** Makes a key of a user; the key itself, and a caller with it. */
-  keyOf(userId: string, role?: Role): Promise<{ keyId: string; apiKey: string; caller: CoreCaller }>;
+  /** Creates an API key for a user, and a client that uses it. */
+  createKey(userId: string, role?: Role): Promise<{ keyId: string; apiKey: string; caller: CoreCaller }>;
 }
 
-/** Opens the core over a context, with an operator. */
+/** Opens the core over a context and creates an operator key. */
 export async function openCore(context: JobContext): Promise<TestCore> {
   const core = createCore(context, [AccountService, OperatorService]);
   const callerWith = (apiKey: string): CoreCaller => {
@@ -45,10 +45,10 @@ export async function openCore(context: JobContext): Promise<TestCore> {
   };
   return {
     operator: callerWith(await createOperatorKey(context.store, 'test', context.clock.now())),
-    async keyOf(userId, role = 'user') {
+    async createKey(userId, role = 'user') {
       const request = { userId, role, name: 'key', createdAt: context.clock.now(), expiresAt: null };
-      const made = await createKey(context.store, request);
-      return { ...made, caller: callerWith(made.apiKey) };
+      const created = await createKey(context.store, request);
+      return { ...created, caller: callerWith(created.apiKey) };
     },
   };
 }

@@ -5,52 +5,51 @@ import { join } from 'node:path';
 import type { RunningOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/nats.ts';
 import type { Engines, Stack } from './engines.ts';
-import { createService, grpcUrl, httpUrl, runCommand, type Service } from './service.ts';
+import { createServiceProcess, grpcUrl, httpUrl, runCommand, type ServiceProcess } from './service.ts';
 
-/** What a deployment is put together from. */
+/** Options for createDeployment(). */
 export interface DeploymentOptions {
   stack: Pick<Stack, 'distributed'>;
   engines: Engines;
   origins: RunningOrigins;
-  /** Over what every deployment of a test is told. */
+  /** Overrides the default settings of test deployments. */
   settings?: Record<string, string>;
-  /** How much each origin bears. */
-  gentleness?: { concurrency: number; requests_per_second: number };
+  /** Limits for requests to each origin. */
+  originLimits?: { concurrency: number; requests_per_second: number };
 }
 
-/** Real processes of the program that work together: one on the embedded stack, else one api and two workers. */
+/** A running service: one process on the embedded stack, otherwise an api process and two workers. */
 export interface Deployment {
   settings: Record<string, string>;
-  /** REST, signed files and Connect. */
+  /** URL of REST, signed files, and Connect. */
   url: string;
-  /** gRPC and Connect. */
+  /** URL of gRPC and Connect. */
   grpc: string;
   operatorKey: string;
-  /** The process that answers. */
-  api: Service;
-  /** The processes that work; on the embedded stack the same one. */
-  workers: readonly Service[];
-  /** Every process. */
-  processes: readonly Service[];
+  /** The process that serves requests. */
+  api: ServiceProcess;
+  /** The processes that run jobs; on the embedded stack `[api]`. */
+  workers: readonly ServiceProcess[];
+  processes: readonly ServiceProcess[];
   start(): Promise<void>;
-  /** Stops every process and starts it again with changed settings. */
+  /** Restarts every process with changed settings. */
   restart(changes: Record<string, string>): Promise<void>;
-  /** The last things that each process said, requests left out. */
-  story(): string;
-  /** Proves that balances, ledger and jobs agree, by the command line's exit code and words. */
+  /** Returns the last 25 log lines of each process without those of requests. */
+  recentLog(): string;
+  /** Runs `gleaner audit`, which verifies that balances, ledger, and jobs agree. */
   audit(): Promise<{ code: number; problems: string[]; accounts: number; jobs: number }>;
-  /** Stops the processes, in their own way, and removes their data; gives their exit codes. */
+  /** Stops the processes gracefully, removes their data, and returns their exit codes. */
   stop(): Promise<(number | null)[]>;
 }
 
-const bearing = { concurrency: 16, requests_per_second: 5_000 };
+const defaultOriginLimits = { concurrency: 16, requests_per_second: 5_000 };
 
-/** Prepares a deployment; nothing runs before `start`. */
+/** Prepares a deployment. No process runs before `start()`. */
 export async function createDeployment(options: DeploymentOptions): Promise<Deployment> {
-  const { stack, engines, origins, gentleness = bearing } = options;
+  const { stack, engines, origins, originLimits = defaultOriginLimits } = options;
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-'));
   const originsFile = join(folder, 'origins.json');
-  await writeFile(originsFile, JSON.stringify(gentle(origins.config, gentleness)));
+  await writeFile(originsFile, JSON.stringify(withLimits(origins.config, originLimits)));
   const operatorKey = `operator-${randomBytes(12).toString('hex')}`;
   const settings: Record<string, string> = {
     GLEANER_DATA_DIR: join(folder, 'data'),
@@ -63,9 +62,10 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     ...engines.settings,
     ...options.settings,
   };
-  const make = (role: Service['role']) => createService({ role, environment: settings });
-  const api = make(stack.distributed ? 'api' : 'serve');
-  const workers = stack.distributed ? [make('worker'), make('worker')] : [api];
+  const createProcess = (role: ServiceProcess['role']) =>
+    createServiceProcess({ role, environment: settings });
+  const api = createProcess(stack.distributed ? 'api' : 'serve');
+  const workers = stack.distributed ? [createProcess('worker'), createProcess('worker')] : [api];
   const processes = [...new Set([api, ...workers])];
   const deployment: Deployment = {
     settings,
@@ -82,7 +82,7 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
       Object.assign(settings, changes);
       await Promise.all(processes.map((process) => process.stop().then(() => process.start(changes))));
     },
-    story: () =>
+    recentLog: () =>
       processes
         .map((process) => {
           const lines = process
@@ -94,7 +94,7 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
         .join('\n\n'),
     audit: async () => {
       const { code, stdout, stderr } = await runCommand(['audit', '--json'], settings);
-      if (stdout === '') throw new Error(`the audit said nothing: ${stderr}`);
+      if (stdout === '') throw new Error(`the audit printed nothing: ${stderr}`);
       return { code, ...(JSON.parse(stdout) as { problems: string[]; accounts: number; jobs: number }) };
     },
     stop: async () => {
@@ -106,8 +106,8 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
   return deployment;
 }
 
-function gentle(config: RunningOrigins['config'], gentleness: object): object {
+function withLimits(config: RunningOrigins['config'], originLimits: object): object {
   return Object.fromEntries(
-    Object.entries(config).map(([market, origin]) => [market, { ...origin, ...gentleness }]),
+    Object.entries(config).map(([market, origin]) => [market, { ...origin, ...originLimits }]),
   );
 }

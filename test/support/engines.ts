@@ -6,65 +6,65 @@ import { findMongo, startMongo } from '../engines/mongo.ts';
 import { freePort, startNats } from '../engines/nats.ts';
 import { startS3 } from '../engines/s3.ts';
 
-/** An engine that a test can take away and bring back, with its data, at the same address. */
-export interface Engine {
+/** An engine that a test can stop and restart with its data at the same address. */
+export interface RestartableEngine {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The engines of one deployment. */
 export interface Engines {
-  /** What the program is told of them. */
+  /** Settings of the service that point to the engines. */
   settings: Record<string, string>;
-  /** Null on the embedded stack, and for an engine that is not ours to stop. */
-  mongo: Engine | null;
-  nats: Engine | null;
-  /** Absent where results are files in a folder. */
-  files?: Engine;
-  /** Ends them and removes their data. */
+  /** Null on the embedded stack, and for an engine that the test did not start. */
+  mongo: RestartableEngine | null;
+  nats: RestartableEngine | null;
+  /** S3 storage; absent if results are files in a folder. */
+  files?: RestartableEngine;
+  /** Stops the engines and removes their data. */
   stop(): Promise<void>;
 }
 
-/** A stack that the suites run on. */
+/** A stack on which suites run. */
 export interface Stack {
   name: string;
   distributed: boolean;
-  /** Prepares the engines of one deployment; says why when they cannot be had. */
+  /** Starts the engines of one deployment, or returns why they are unavailable. */
   open(): Promise<Engines | MissingEngine>;
 }
 
-/** The embedded stack: it has no engines. */
+/** The embedded stack, which needs no engines. */
 export const embedded: Stack = {
   name: 'embedded',
   distributed: false,
   open: async () => ({ settings: {}, mongo: null, nats: null, stop: async () => {} }),
 };
 
-/** MongoDB (the one at MONGODB_TEST_URI where that is set) and a nats-server. */
+/** MongoDB (at MONGODB_TEST_URI if that is set) and nats-server. */
 const distributed: Stack = {
   name: 'distributed',
   distributed: true,
-  open: () => together(openMongo),
+  open: () => openEngines(openMongo),
 };
 
 /** Both stacks, for `describe.each`. */
 export const stacks: readonly Stack[] = [embedded, distributed];
 
-/** The distributed stack on engines that are all ours, so that each can be taken away. */
-export const stoppable: Stack = {
-  name: 'distributed, on engines of its own',
+/** The distributed stack on engines started for the test, so that each can be stopped. */
+export const restartableStack: Stack = {
+  name: 'distributed, on its own engines',
   distributed: true,
-  open: () => together(openMongoOfOurOwn),
+  open: () => openEngines(startOwnMongo),
 };
 
-/** As `stoppable`, with result files in an S3 storage that can be taken away too. */
-export const allStoppable: Stack = {
-  name: 'distributed, on engines of its own, files in S3',
+/** As restartableStack, with result files in an S3 storage that can be stopped, too. */
+export const restartableStackWithS3: Stack = {
+  name: 'distributed, on its own engines, files in S3',
   distributed: true,
   open: async () => {
-    const files = await ofOurOwn('s3', startS3);
+    const files = await startOwn('s3', startS3);
     if ('missing' in files) return files;
-    const engines = await stoppable.open();
+    const engines = await restartableStack.open();
     if ('missing' in engines) {
       await files.stop();
       return engines;
@@ -78,20 +78,20 @@ export const allStoppable: Stack = {
   },
 };
 
-/** Where the distributed stack meets faults: on engines of its own and, where MONGODB_TEST_URI names one, on that. */
+/** Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that MongoDB. */
 export const distributedStacks: readonly Stack[] = process.env.MONGODB_TEST_URI
-  ? [stoppable, { ...distributed, name: 'distributed, on MONGODB_TEST_URI' }]
-  : [stoppable];
+  ? [restartableStack, { ...distributed, name: 'distributed, on MONGODB_TEST_URI' }]
+  : [restartableStack];
 
-/** A stack whose engines were asked for. */
+/** Result of openStacks() for one stack. */
 export interface OpenedStack {
-  /** Says too why its tests are skipped. */
+  /** Name of the stack and, if its tests are skipped, the reason. */
   title: string;
   distributed: boolean;
   engines: Engines | null;
 }
 
-/** Opens the engines of stacks, for `describe.each`; missing ones are an error under CI. */
+/** Starts the engines of stacks, for `describe.each`. Throws for a missing engine if CI is set. */
 export function openStacks(wanted: readonly Stack[]): Promise<OpenedStack[]> {
   return Promise.all(
     wanted.map(async ({ name, distributed, open }) => {
@@ -104,14 +104,16 @@ export function openStacks(wanted: readonly Stack[]): Promise<OpenedStack[]> {
 
 interface OpenMongo {
   uri: string;
-  engine: Engine | null;
+  engine: RestartableEngine | null;
   stop(): Promise<void>;
 }
 
-async function together(mongoOf: () => Promise<OpenMongo | MissingEngine>): Promise<Engines | MissingEngine> {
+async function openEngines(
+  mongoOf: () => Promise<OpenMongo | MissingEngine>,
+): Promise<Engines | MissingEngine> {
   const mongo = await mongoOf();
   if ('missing' in mongo) return mongo;
-  const nats = await ofOurOwn('nats', startNats);
+  const nats = await startOwn('nats', startNats);
   if ('missing' in nats) {
     await mongo.stop();
     return nats;
@@ -132,19 +134,19 @@ async function openMongo(): Promise<OpenMongo | MissingEngine> {
   return 'missing' in found ? found : { uri: found.uri, engine: null, stop: () => found.stop() };
 }
 
-async function openMongoOfOurOwn(): Promise<OpenMongo | MissingEngine> {
-  const opened = await ofOurOwn('mongo', ({ directory, port }) =>
+async function startOwnMongo(): Promise<OpenMongo | MissingEngine> {
+  const opened = await startOwn('mongo', ({ directory, port }) =>
     startMongo({ dataFile: join(directory, 'data'), port }),
   );
   if ('missing' in opened) return opened;
   return { uri: opened.first.uri, engine: opened.engine, stop: opened.stop };
 }
 
-/** Starts an engine with a folder and a port of its own; `stop` ends it and removes the folder. */
-async function ofOurOwn<T extends { stop(): Promise<void> }>(
+/** Starts an engine with its own folder and port. `stop` ends it and removes the folder. */
+async function startOwn<T extends { stop(): Promise<void> }>(
   name: string,
   start: (place: { directory: string; port: number }) => Promise<T | MissingEngine>,
-): Promise<{ first: T; engine: Engine; stop(): Promise<void> } | MissingEngine> {
+): Promise<{ first: T; engine: RestartableEngine; stop(): Promise<void> } | MissingEngine> {
   const directory = await mkdtemp(join(tmpdir(), `gleaner-${name}-`));
   const place = { directory, port: await freePort() };
   const remove = () => rm(directory, { recursive: true, force: true });
@@ -156,14 +158,14 @@ async function ofOurOwn<T extends { stop(): Promise<void> }>(
   return { ...opened, stop: () => opened.engine.stop().then(remove) };
 }
 
-/** An engine that is started now, and can be stopped and started again. */
+/** Starts an engine that can be stopped and restarted. */
 async function restartable<T extends { stop(): Promise<void> }>(
   open: () => Promise<T | MissingEngine>,
-): Promise<{ first: T; engine: Engine } | MissingEngine> {
+): Promise<{ first: T; engine: RestartableEngine } | MissingEngine> {
   const first = await open();
   if ('missing' in first) return first;
   let running: T | null = first;
-  const engine: Engine = {
+  const engine: RestartableEngine = {
     async start() {
       if (running) return;
       const again = await open();

@@ -14,10 +14,10 @@ import { loadSync } from '@grpc/proto-loader';
 import { type Fault, FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
 import { root } from './service.ts';
 
-/** A gRPC client that knows the contract by its .proto files alone, as a user's own would. */
+/** A gRPC client built from the .proto files alone, as a user would build one. */
 export interface GrpcClient {
-  /** Calls `Method` of `package.Service`; gives the answer, or throws grpc-js's error. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+  /** Calls `Method` of `package.Service`. Throws the ServiceError of grpc-js. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
   call(service: string, method: string, request: object, key: string | null, metadata?: object): Promise<any>;
   close(): void;
 }
@@ -30,8 +30,8 @@ const files = [
 ];
 const includeDirs = ['proto', 'node_modules/google-gax/build/protos', 'node_modules/grpc-health-check/proto'];
 
-/** Connects to the core's port. */
-export function grpcClient(port: string): GrpcClient {
+/** Creates a client of the core's port. */
+export function createGrpcClient(port: string): GrpcClient {
   const definition = loadSync(files, {
     includeDirs: includeDirs.map((folder) => join(root, folder)),
     keepCase: true,
@@ -60,8 +60,8 @@ export function grpcClient(port: string): GrpcClient {
       const client = clientOf(service) as unknown as Record<string, (...parameters: unknown[]) => void>;
       return new Promise((resolve, reject) => {
         const options = { deadline: Date.now() + 20_000 };
-        client[method]!(request, metadata, options, (error: ServiceError | null, answer: unknown) =>
-          error ? reject(error) : resolve(answer),
+        client[method]!(request, metadata, options, (error: ServiceError | null, response: unknown) =>
+          error ? reject(error) : resolve(response),
         );
       });
     },
@@ -71,8 +71,8 @@ export function grpcClient(port: string): GrpcClient {
   };
 }
 
-/** The gleaner.fault.v1.Fault among the details of an error: google.rpc.Status, field 3. */
-export function faultOf(error: ServiceError): Fault | null {
+/** Returns the gleaner.fault.v1.Fault among the details of an error (field 3 of google.rpc.Status), if any. */
+export function readFault(error: ServiceError): Fault | null {
   const [status] = error.metadata.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(status)) return null;
   const reader = new BinaryReader(status);

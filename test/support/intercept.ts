@@ -2,15 +2,15 @@ import type { JobContext } from '../../src/jobs/context.ts';
 
 /** A call to the store. */
 export interface StoreCall {
-  /** Place among the calls, from 1. */
+  /** Sequence number, from 1. */
   number: number;
   name: string;
 }
 
-/** The same context, with `meet` in charge of every call to the store. Lists read piece by piece pass. */
+/** Returns a context whose store calls go through `onCall`, except those that return async iterables. */
 export function intercept(
   context: JobContext,
-  meet: (call: StoreCall, run: () => Promise<unknown>) => Promise<unknown>,
+  onCall: (call: StoreCall, run: () => Promise<unknown>) => Promise<unknown>,
 ): JobContext {
   let calls = 0;
   const store = new Proxy(context.store, {
@@ -19,7 +19,7 @@ export function intercept(
       if (typeof value !== 'function' || name === 'readBatches' || name === 'auditAccounts') return value;
       return async (...parameters: unknown[]) => {
         calls += 1;
-        return meet({ number: calls, name: String(name) }, async () => value.apply(target, parameters));
+        return onCall({ number: calls, name: String(name) }, async () => value.apply(target, parameters));
       };
     },
   });

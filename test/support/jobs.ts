@@ -28,39 +28,40 @@ import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startWorker } from '../../src/worker/worker.ts';
-import { type StandingClock, settled, standingClock } from './clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 
-/** The steps of jobs in this process: SQLite in memory, the local queue, files, and a fake marketplace asked directly. */
-export interface JobsBench {
+/** The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake marketplace. */
+export interface JobFixture {
   context: JobContext;
-  clock: StandingClock;
-  /** Refusals that workers told of. */
-  noted: string[];
-  /** Puts something between readers and the fake marketplace. */
-  between(wrap: (fetch: FetchPage, itemId: string) => FetchPage): void;
-  /** Item ids asked for, in order. */
-  asked(): string[];
-  /** Sets the free bytes on the disk. */
-  free(bytes: number): void;
+  clock: ManualClock;
+  /** Codes of the retryable faults that workers reported to their fetch sessions. */
+  reportedFaults: string[];
+  /** Wraps the fetch function that readers get. */
+  wrapFetch(wrap: (fetch: FetchPage, itemId: string) => FetchPage): void;
+  /** Returns the ids of the items requested from the marketplace, in order. */
+  requestedItems(): string[];
+  /** Sets the number of free bytes on the disk. */
+  setFreeBytes(bytes: number): void;
   createUser(credits: number): Promise<string>;
-  /** Submits by a method's name and its request as JSON; gives the answer as the plain message. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind.
+  /** Calls a submit method by name with a JSON request and returns the response message. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
   submit(userId: string, method: string, request: JsonValue, idempotencyKey?: string): Promise<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind.
+  /** Calls a read method by name with a JSON request and returns the response message. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
   read(userId: string, method: string, request: JsonValue, looker?: Partial<Looker>): Promise<any>;
-  /** Starts a worker; it stops with the bench. */
+  /** Starts a worker, which stops when the fixture is closed. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
-  /** Resolves with the job once it is in one of the states, letting everything run that needs no time. */
-  reaches(jobId: string, ...states: JobState[]): Promise<Job>;
-  /** Resolves once `holds` does, likewise. */
-  comesTrue(what: string, holds: () => Promise<boolean> | boolean): Promise<void>;
+  /** Runs pending tasks until the job is in one of the states, and returns it. Time does not advance. */
+  waitForState(jobId: string, ...states: JobState[]): Promise<Job>;
+  /** Runs pending tasks until `condition` holds. Time does not advance. */
+  eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void>;
   balance(userId: string): Promise<number>;
-  /** What does not agree: balances, ledger, jobs. */
+  /** Returns the problems that the audit finds in balances, ledger, and jobs. */
   problems(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Free bytes below which the bench's disk counts as almost full. */
+/** Free bytes below which the fixture's disk counts as almost full. */
 export const minFreeBytes = 1_000;
 
 /** Noon of a working day in GMT+8. */
@@ -77,13 +78,13 @@ const settings: JobSettings = {
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
 };
 
-/** Opens the bench; on a SQLite store in memory unless another one is given, which closes with it. */
-export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store): Promise<JobsBench> {
+/** Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the store. */
+export async function openJobFixture(changes: Partial<JobSettings> = {}, given?: Store): Promise<JobFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
-  const clock = standingClock(noon);
+  const clock = createManualClock(noon);
   const log = createLog('silent', 'test');
   const secrets = fixedLinkSecrets(['a secret of the tests']);
-  const noted: string[] = [];
+  const reportedFaults: string[] = [];
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
@@ -92,7 +93,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
-    // Tells abandoned files by the times that the disk gives them.
+    // Uses the system clock: the age of abandoned files comes from their modification times.
     blobs: openFiles({ directory: join(folder, 'results') }),
     disk: createDiskSpace({ readFree: async () => freeBytes, minFreeBytes: minFreeBytes, clock, log }),
     clock,
@@ -117,7 +118,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
           return wrap(direct(mktaOrigin, region, clock.now()).fetch, itemId)(request);
         },
         ended: async (fault) => {
-          if (fault?.retry === 'later') noted.push(fault.code);
+          if (fault?.retry === 'later') reportedFaults.push(fault.code);
         },
       }),
       concurrency: () => 8,
@@ -125,23 +126,23 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
   };
   const workers: { stop(): Promise<void> }[] = [];
   const methodOf = (name: string) => context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
-  const comesTrue: JobsBench['comesTrue'] = async (what, holds) => {
+  const eventually: JobFixture['eventually'] = async (what, condition) => {
     const end = Date.now() + 50_000;
-    while (!(await holds())) {
-      if (Date.now() > end) throw new Error(`${what}: it did not come true`);
-      await settled();
+    while (!(await condition())) {
+      if (Date.now() > end) throw new Error(`${what}: did not happen within 50 s`);
+      await flushTasks();
     }
   };
 
   return {
     context,
     clock,
-    noted,
-    between: (change) => {
+    reportedFaults,
+    wrapFetch: (change) => {
       wrap = change;
     },
-    asked: () => requests,
-    free: (bytes) => {
+    requestedItems: () => requests,
+    setFreeBytes: (bytes) => {
       freeBytes = bytes;
     },
     async createUser(credits) {
@@ -174,9 +175,9 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       workers.push(worker);
       return worker;
     },
-    async reaches(jobId, ...states) {
+    async waitForState(jobId, ...states) {
       let job: Job | null = null;
-      await comesTrue(`job ${jobId} is ${states.join(' or ')}`, async () => {
+      await eventually(`job ${jobId} is ${states.join(' or ')}`, async () => {
         job = await store.getJob(jobId);
         return job !== null && states.includes(job.state);
       }).catch((error) => {
@@ -184,7 +185,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       });
       return job!;
     },
-    comesTrue,
+    eventually,
     balance: async (userId) => (await store.getUser(userId))!.balance,
     problems: async () => (await audit(store)).problems,
     async close() {
@@ -192,19 +193,19 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
       await context.queue.close();
       await context.blobs.close();
       await store.close();
-      // A late worker of a test may still write.
+      // A worker that the test did not await may still write.
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-/** Gives a user credits. */
+/** Grants credits to a user. */
 export async function grant({ store, clock }: JobContext, userId: string, amount: number): Promise<void> {
   const entry = { key: `grant:${newId()}`, userId, amount, jobId: null, note: '', createdAt: clock.now() };
   await store.postLedgerEntry({ ...entry, type: 'grant' });
 }
 
-/** A variant-sold request of so many items that are served as they are, then these. */
+/** Creates a variant-sold request for `plain` items that exist, followed by the items in `more`. */
 export function variantSoldRequest(plain: number, ...more: string[]) {
   const ids = [...plainIds(plain).map(String), ...more];
   return { country: 'sg', items: ids.map((itemId) => ({ itemId, shopId: '77' })) };

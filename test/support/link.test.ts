@@ -21,7 +21,7 @@ async function connect() {
   return socket.setEncoding('utf8');
 }
 
-/** Resolves once a connection is closed, also by a reset. */
+/** Resolves when a connection is closed or reset. */
 function closing(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.on('error', () => {}).on('close', () => resolve()));
 }
@@ -45,7 +45,7 @@ describe('startLink()', () => {
       heard = true;
     });
     socket.write('late');
-    // Another connection to the same server, past the link: all that could have come has come.
+    // A round trip that bypasses the link: data that was not held back would have arrived by now.
     const other = net.connect((echo.address() as AddressInfo).port, '127.0.0.1');
     other.write('x');
     await once(other, 'data');

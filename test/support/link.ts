@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A TCP proxy between a process and one server, whose network can be made worse. */
+/** A TCP proxy between a process and a server that simulates network faults. */
 export interface FaultyLink {
-  /** Port on 127.0.0.1 that leads to the server. */
+  /** Port on 127.0.0.1 that forwards to the server. */
   readonly port: number;
-  /** Keeps connections open and passes nothing, as a network does that loses every packet. */
+  /** Keeps connections open but passes nothing, like a network that loses every packet. */
   silence(): void;
-  /** Resets every connection and every new one. */
+  /** Resets every open and every new connection. */
   cut(): void;
-  /** Passes everything `ms` milliseconds late, in order. */
+  /** Delays everything by `ms` milliseconds, keeping the order. */
   delay(ms: number): void;
-  /** Passes everything at once, also what was held back. */
+  /** Ends all faults and passes what was held back. */
   heal(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a link to a port of 127.0.0.1. */
+/** Starts a link to a port on 127.0.0.1. */
 export async function startLink(to: number): Promise<FaultyLink> {
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -38,7 +38,7 @@ export async function startLink(to: number): Promise<FaultyLink> {
       }
       target.end();
     } catch {
-      // One of the two ended: the other does, too.
+      // If one end closes, the other must, too.
       from.destroy();
       target.destroy();
     }

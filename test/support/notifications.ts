@@ -10,22 +10,22 @@ import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
 import { newSecret } from '../../src/notify/signature.ts';
 import { setWebhook } from '../../src/notify/webhook.ts';
 import type { Delivery, Webhook } from '../../src/store/documents.ts';
-import { type JobsBench, openJobs, variantSoldRequest } from './jobs.ts';
-import { type Received, type Receiver, startReceiver } from './receiver.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from './jobs.ts';
+import { type ReceivedMessage, startReceiver, type WebhookReceiver } from './receiver.ts';
 
 /** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
 export interface NotificationFixture {
-  jobs: JobsBench;
+  jobs: JobFixture;
   context: NotifyContext;
   notifier: Notifier;
-  receiver: Receiver;
+  receiver: WebhookReceiver;
   /** Creates a user with credits and a webhook at the receiver. */
   createUser(credits?: number): Promise<{ userId: string; webhook: Webhook }>;
   /** Polls once and waits for the deliveries it starts. */
   poll(notifier?: Notifier): Promise<void>;
   /** Verifies the signature of a message sent at the current time and returns its body. */
   // biome-ignore lint/suspicious/noExplicitAny: messages of every type.
-  verified(message: Received, secret: string): any;
+  verified(message: ReceivedMessage, secret: string): any;
   /** Submits a variant-sold job, runs it and returns its id. */
   endedJob(userId: string): Promise<string>;
   /** Submits a job with the number of items and returns its id. */
@@ -54,7 +54,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     email,
     privateWebhooks: true,
   };
-  const jobs = await openJobs({ approval, notices: settings });
+  const jobs = await openJobFixture({ approval, notices: settings });
   const { store, clock } = jobs.context;
   const poster = createPoster({ totalMs: timeoutMs });
   const context: NotifyContext = {
@@ -99,7 +99,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     async endedJob(userId) {
       const jobId = await submit(userId, variantSoldRequest(2, '30000000801'));
       await jobs.startWorker();
-      await jobs.reaches(jobId, 'completed', 'partial_complete');
+      await jobs.waitForState(jobId, 'completed', 'partial_complete');
       return jobId;
     },
     deliveries: async () => (await store.listDeliveries(undefined, { limit: 1_000 })).items.toReversed(),

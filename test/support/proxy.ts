@@ -1,61 +1,61 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A small proxy that runs: HTTP CONNECT or SOCKS5. */
+/** A running HTTP CONNECT or SOCKS5 proxy. */
 export interface RunningProxy {
   /** Host and port. */
   address: string;
-  /** Hosts and ports that it was asked to connect to, in order. */
-  asked: string[];
-  /** `user:password` as it was given them. */
+  /** `host:port` of each requested connection, in order. */
+  targets: string[];
+  /** `user:password` of each login, in order. */
   logins: string[];
   connections(): number;
   stop(): Promise<void>;
 }
 
-/** How a proxy is to behave. */
-export interface ProxyBehaviour {
-  /** Where connections lead, whatever was asked for. */
+/** Behavior of a proxy. */
+export interface ProxyBehavior {
+  /** Port on 127.0.0.1 to which every connection leads. */
   to: number;
-  /** What it wants as login. */
+  /** Required login, as `user:password`. */
   login?: string;
-  /** Answers this instead of connecting: bytes, or nothing at all. */
-  says?: Buffer | 'nothing' | 'end';
+  /** Reply instead of a connection: bytes, no reply, or a closed connection. */
+  replies?: Buffer | 'nothing' | 'end';
 }
 
 /** Starts a proxy that speaks HTTP CONNECT. */
-export function startHttpProxy(behaviour: ProxyBehaviour): Promise<RunningProxy> {
+export function startHttpProxy(behavior: ProxyBehavior): Promise<RunningProxy> {
   return start((socket, proxy) => {
     let head = '';
     const read = (chunk: Buffer) => {
       head += chunk.toString('latin1');
       if (!head.includes('\r\n\r\n')) return;
       socket.off('data', read);
-      proxy.asked.push(/^CONNECT (\S+) HTTP\/1\.1/.exec(head)?.[1] ?? head.split('\r\n')[0]!);
+      proxy.targets.push(/^CONNECT (\S+) HTTP\/1\.1/.exec(head)?.[1] ?? head.split('\r\n')[0]!);
       const basic = /proxy-authorization: basic (\S+)/i.exec(head)?.[1];
       const login = basic && Buffer.from(basic, 'base64').toString();
       if (login !== undefined) proxy.logins.push(login);
-      if (behaviour.says !== undefined) return say(socket, behaviour.says);
-      if (behaviour.login !== undefined && behaviour.login !== login) {
+      if (behavior.replies !== undefined) return reply(socket, behavior.replies);
+      if (behavior.login !== undefined && behavior.login !== login) {
         return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
       }
       socket.write('HTTP/1.1 200 Connection established\r\nx-proxy: yes\r\n\r\n');
-      join(socket, behaviour.to);
+      connect(socket, behavior.to);
     };
     socket.on('data', read);
   });
 }
 
 /** Starts a proxy that speaks SOCKS5. */
-export function startSocksProxy(behaviour: ProxyBehaviour): Promise<RunningProxy> {
+export function startSocksProxy(behavior: ProxyBehavior): Promise<RunningProxy> {
   return start((socket, proxy) => {
     let step: 'greeting' | 'login' | 'request' = 'greeting';
     const read = (bytes: Buffer) => {
       if (step === 'greeting') {
-        if (behaviour.says !== undefined) return say(socket, behaviour.says);
-        const method = behaviour.login === undefined ? 0 : 2;
+        if (behavior.replies !== undefined) return reply(socket, behavior.replies);
+        const method = behavior.login === undefined ? 0 : 2;
         if (!bytes.subarray(2, 2 + bytes[1]!).includes(method)) return void socket.end(Buffer.from([5, 255]));
         step = method === 0 ? 'request' : 'login';
-        // In two pieces: whoever reads has to put them together.
+        // In two writes, so that the client has to reassemble them.
         socket.write(Buffer.from([5]), () => socket.write(Buffer.from([method])));
         return;
       }
@@ -64,32 +64,32 @@ export function startSocksProxy(behaviour: ProxyBehaviour): Promise<RunningProxy
         const login = `${name}:${bytes.subarray(3 + bytes[1]!).toString()}`;
         proxy.logins.push(login);
         step = 'request';
-        return void socket.write(Buffer.from([1, login === behaviour.login ? 0 : 1]));
+        return void socket.write(Buffer.from([1, login === behavior.login ? 0 : 1]));
       }
       socket.off('data', read);
-      const [, , , sort] = bytes;
+      const [, , , addressType] = bytes;
       const end = bytes.length - 2;
       const host =
-        sort === 1
+        addressType === 1
           ? bytes.subarray(4, 8).join('.')
-          : sort === 3
+          : addressType === 3
             ? bytes.subarray(5, end).toString()
             : bytes.subarray(4, 20).toString('hex');
-      proxy.asked.push(`${host}:${bytes.readUInt16BE(end)}`);
+      proxy.targets.push(`${host}:${bytes.readUInt16BE(end)}`);
       socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]));
-      join(socket, behaviour.to);
+      connect(socket, behavior.to);
     };
     socket.on('data', read);
   });
 }
 
-function say(socket: Socket, words: Buffer | 'nothing' | 'end'): void {
-  if (words === 'nothing') return;
-  if (words === 'end') socket.destroy();
-  else socket.end(words);
+function reply(socket: Socket, content: Buffer | 'nothing' | 'end'): void {
+  if (content === 'nothing') return;
+  if (content === 'end') socket.destroy();
+  else socket.end(content);
 }
 
-function join(socket: Socket, port: number): void {
+function connect(socket: Socket, port: number): void {
   const target = net.connect(port, '127.0.0.1');
   target.on('error', () => socket.destroy());
   socket.on('close', () => target.destroy());
@@ -109,7 +109,7 @@ async function start(serve: (socket: Socket, proxy: RunningProxy) => void): Prom
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: RunningProxy = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: [],
+    targets: [],
     logins: [],
     connections: () => connections,
     stop: async () => {

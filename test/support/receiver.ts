@@ -1,29 +1,29 @@
 import http, { type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A message as it came. */
-export interface Received {
+/** A webhook message as received. */
+export interface ReceivedMessage {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** A real receiver of webhooks, on a port of its own. */
-export interface Receiver {
+/** A webhook receiver on a free port. */
+export interface WebhookReceiver {
   readonly url: string;
   readonly port: number;
-  /** Whatever came, in order, however it was answered. */
-  readonly received: Received[];
-  /** Answers from now on so; at first with 204. */
+  /** All messages in order, whatever the response was. */
+  readonly received: ReceivedMessage[];
+  /** Sets how messages are answered from now on. The default is 204. */
   answer(listener: RequestListener): void;
-  /** Resolves once so many messages have come. */
-  came(count: number): Promise<void>;
+  /** Resolves once `count` messages have been received. */
+  waitForMessages(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts one. */
-export async function startReceiver(): Promise<Receiver> {
-  const received: Received[] = [];
+/** Starts a receiver. */
+export async function startReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedMessage[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let answer: RequestListener = (_request, response) => response.writeHead(204).end();
   const server = http.createServer((request, response) => {
@@ -49,7 +49,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer(listener) {
       answer = listener;
     },
-    came: (count) =>
+    waitForMessages: (count) =>
       new Promise((resolve) => {
         if (received.length >= count) resolve();
         else waiting.push({ count, resolve });

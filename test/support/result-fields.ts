@@ -5,7 +5,7 @@ import { markets } from '../../src/markets/list.ts';
 
 const offers = resolveOffers(services, kinds, markets);
 
-/** Returns the fields of one record of an offer's results; `offer` is the market and the kind: "mkta get_pc". */
+/** Returns the fields of a result record. `offer` is a market and a kind, such as "mkta get_pc". */
 export function resultFields(offer: string): string {
   const [market = '', kind = ''] = offer.split(' ');
   return resultFieldsOf(offers.of({ market, kind }));

@@ -4,57 +4,59 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Role } from '../../src/app/serve.ts';
-import { until, within } from './until.ts';
+import { until, withTimeout } from './until.ts';
 
-/** The project's folder. */
+/** Root folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const main = join(root, 'src/cli/main.ts');
 const startMs = 30_000;
 const stopMs = 8_000;
 
-/** How a process of the program is started. */
+/** Options for createServiceProcess(). */
 export interface ServiceOptions {
   role: Role;
-  /** Its settings; nothing of the test's own environment but PATH and HOME is added. */
+  /** Environment variables. Of the test's own, only PATH and HOME are added. */
   environment: Record<string, string>;
 }
 
-/** One process of the program, that can be ended and started again with the same settings. */
-export interface Service {
+/** A process of the service that can be restarted with the same settings. */
+export interface ServiceProcess {
   readonly role: Role;
-  /** Process id of the one that runs. */
+  /** Id of the current process, or of the last one if none runs; 0 before the first start. */
   pid(): number;
   running(): boolean;
-  /** What it and its predecessors wrote, on both streams. */
+  /** Returns the output of this process and its predecessors on both streams. */
   log(): string;
-  /** Starts it, with changed settings if so wished, and returns at once. */
+  /** Starts the process with changed settings, if any, and returns at once. */
   launch(changes?: Record<string, string>): void;
-  /** Starts it and resolves once it says that it can work. */
+  /** Starts the process and resolves once it is ready. */
   start(changes?: Record<string, string>): Promise<void>;
-  /** SIGTERM; resolves with the exit code, rejects when that takes more than a few seconds. */
+  /** Sends SIGTERM and resolves with the exit code. Rejects after 8 seconds. */
   stop(): Promise<number | null>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** SIGSTOP: the process keeps its memory and connections and does nothing. */
+  /** Sends SIGSTOP: the process keeps its memory and connections but does not run. */
   freeze(): void;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   resume(): void;
 }
 
-/** A role of the program as a process of its own, not started yet. It ends with this process. */
-export function createService({ role, environment }: ServiceOptions): Service {
+/** Prepares a process of a role without starting it. The process ends with this one. */
+export function createServiceProcess({ role, environment }: ServiceOptions): ServiceProcess {
   let settings = environment;
   let child: ChildProcess | null = null;
   let exited: Promise<unknown> = Promise.resolve();
   let log = '';
+  // Start of the current process's output.
+  let readyFrom = 0;
 
   const running = () => child !== null && child.exitCode === null && child.signalCode === null;
   const launch = (changes: Record<string, string> = {}) => {
-    if (running()) throw new Error(`the ${role} runs already`);
+    if (running()) throw new Error(`the ${role} is already running`);
     settings = { ...settings, ...changes };
-    const before = log.length;
-    // The channel tells the program when we are gone.
+    readyFrom = log.length;
+    // The IPC channel closes when this process exits, which ends the child.
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
     const started = spawn(process.execPath, [main, role], {
       cwd: root,
@@ -68,12 +70,10 @@ export function createService({ role, environment }: ServiceOptions): Service {
     started.stderr?.setEncoding('utf8').on('data', append);
     exited = once(started, 'exit');
     child = started;
-    begun = before;
   };
-  let begun = 0;
 
   const ready = async (): Promise<true | undefined> => {
-    if (role === 'worker' || role === 'core') return log.includes('"msg":"started"', begun) || undefined;
+    if (role === 'worker' || role === 'core') return log.includes('"msg":"started"', readyFrom) || undefined;
     const response = await fetch(`${httpUrl(settings)}/ready`);
     if (!response.ok) throw new Error(await response.text());
     return true;
@@ -88,9 +88,9 @@ export function createService({ role, environment }: ServiceOptions): Service {
     async start(changes) {
       launch(changes);
       try {
-        const look = () => (running() ? ready() : false);
-        const well = await until(`the ${role} is ready`, look, { withinMs: startMs });
-        if (!well) throw new Error(`the ${role} ended with code ${child?.exitCode}`);
+        const check = () => (running() ? ready() : false);
+        const isReady = await until(`the ${role} is ready`, check, { withinMs: startMs });
+        if (!isReady) throw new Error(`the ${role} ended with code ${child?.exitCode}`);
       } catch (error) {
         child?.kill('SIGKILL');
         throw new Error(`${(error as Error).message}\n${log.slice(-4_000)}`, { cause: error });
@@ -99,7 +99,7 @@ export function createService({ role, environment }: ServiceOptions): Service {
     async stop() {
       if (child === null) return null;
       if (running()) child.kill('SIGTERM');
-      await within(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, exited).catch(async (error) => {
+      await withTimeout(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, exited).catch(async (error) => {
         child?.kill('SIGKILL');
         await exited;
         throw error;
@@ -115,20 +115,20 @@ export function createService({ role, environment }: ServiceOptions): Service {
   };
 }
 
-/** Where the HTTP port of these settings answers. */
+/** Returns the URL of the HTTP port in the settings. */
 export const httpUrl = (settings: Record<string, string>) => `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;
 
-/** Where the gRPC port of these settings answers. */
+/** Returns the URL of the gRPC port in the settings. */
 export const grpcUrl = (settings: Record<string, string>) => `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
 
-/** What a finished command line came to. */
+/** Result of a finished program. */
 export interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs the command line to its end: `runCommand(['audit', '--json'], environment)`. */
+/** Runs a command of the service to completion: `runCommand(['audit', '--json'], environment)`. */
 export async function runCommand(
   parameters: readonly string[],
   environment: Record<string, string>,
@@ -136,7 +136,7 @@ export async function runCommand(
   return run(process.execPath, [main, ...parameters], environment);
 }
 
-/** Runs any program to its end, in the project's folder. */
+/** Runs a program to completion in the root folder. */
 export async function run(
   program: string,
   parameters: readonly string[],

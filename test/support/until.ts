@@ -1,26 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long to wait for something of another process, and how often to look. */
-export interface Patience {
+/** Timeout and poll interval of until(). */
+export interface WaitOptions {
   withinMs: number;
   everyMs?: number;
 }
 
 /**
- * Looks at another process until `look` gives something other than undefined. What `look` throws
- * counts as "not yet"; once the time is over, an Error says what was waited for and how the last
- * look went.
+ * Polls until `check` returns something other than undefined. An error thrown by `check` counts as "not yet".
+ * After the timeout throws an Error that names `what`, with the last error as its cause.
  */
 export async function until<T>(
   what: string,
-  look: () => Promise<T | undefined> | T | undefined,
-  { withinMs, everyMs = 50 }: Patience,
+  check: () => Promise<T | undefined> | T | undefined,
+  { withinMs, everyMs = 50 }: WaitOptions,
 ): Promise<T> {
   const end = Date.now() + withinMs;
   let last: unknown = 'nothing yet';
   for (;;) {
     try {
-      const found = await look();
+      const found = await check();
       if (found !== undefined) return found;
     } catch (error) {
       last = error;
@@ -30,17 +29,17 @@ export async function until<T>(
   }
 }
 
-/** Waits for a process to go; an Error when it does not within the time. */
-export async function within<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
-  const late = new AbortController();
+/** Resolves with the promise. Throws an Error that names `what` after `ms` milliseconds. */
+export async function withTimeout<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
+  const timeout = new AbortController();
   try {
     return await Promise.race([
       promise,
-      wait(ms, undefined, { signal: late.signal }).then(() => {
+      wait(ms, undefined, { signal: timeout.signal }).then(() => {
         throw new Error(`${what}: not within ${ms} ms`);
       }),
     ]);
   } finally {
-    late.abort();
+    timeout.abort();
   }
 }

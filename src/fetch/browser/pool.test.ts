@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type StandingClock, settled, standingClock } from '../../../test/support/clock.ts';
+import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
 import { Fault } from '../../base/fault.ts';
 import { createLog } from '../../base/log.ts';
 import type { Visited } from '../sessions.ts';
@@ -20,7 +20,7 @@ let starting: Promise<void>;
 let crash: (() => void)[];
 let open: number;
 let mostOpen: number;
-let clock: StandingClock;
+let clock: ManualClock;
 let pool: Pool<FakePage>;
 
 const limits: PoolLimits = {
@@ -103,7 +103,7 @@ beforeEach(() => {
   crash = [];
   open = 0;
   mostOpen = 0;
-  clock = standingClock(1_000_000);
+  clock = createManualClock(1_000_000);
   pool = makePool();
 });
 
@@ -120,7 +120,7 @@ test('no more pages are open at once than allowed, and who waits can go away', a
   const leaving = new AbortController();
   const gone = pool.use(site('sg'), async () => 'in', leaving.signal);
   const third = visit(site('sg'));
-  await settled();
+  await flushTasks();
   expect(open).toBe(2);
   leaving.abort(new Error('stopping'));
   await expect(gone).rejects.toThrow('stopping');
@@ -150,14 +150,14 @@ describe('a context is recycled', () => {
     expect(did).not.toContain('close sg1');
     long.letGo();
     await long.done;
-    await settled();
+    await flushTasks();
     expect(did).toEqual(['launch 1', 'open sg1', 'open sg2', 'close sg1']);
   });
 
   test('after its time', async () => {
     pool = makePool({ idleMs: 10 * 60_000 });
     await visit(site('sg'));
-    await clock.pass(60_000);
+    await clock.advance(60_000);
     expect(await visit(site('sg'))).toBe('1 sg2');
     expect(did).toContain('close sg1');
   });
@@ -167,7 +167,7 @@ describe('a context is recycled', () => {
     await visit(site('my'));
     await visit(site('sg'));
     await visit(site('th'));
-    await settled();
+    await flushTasks();
     expect(did).toEqual(['launch 1', 'open sg1', 'open my2', 'open th3', 'close my2']);
     expect(await visit(site('sg'))).toBe('1 sg1');
   });
@@ -188,7 +188,7 @@ describe('the browser is restarted', () => {
     const long = longVisit(site('sg'));
     await visit(site('my'));
     const next = visit(site('sg'));
-    await settled();
+    await flushTasks();
     expect(did).not.toContain('launch 2');
     long.letGo();
     expect(await next).toBe('2 sg1');
@@ -198,9 +198,9 @@ describe('the browser is restarted', () => {
 
   test('when its memory is above the bound, once its pages are done', async () => {
     const long = longVisit(site('sg'));
-    await settled();
+    await flushTasks();
     memory = 1_001;
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(did).not.toContain('end 1');
     long.letGo();
     await long.done;
@@ -209,9 +209,9 @@ describe('the browser is restarted', () => {
 
   test('at once when its memory is twice the bound', async () => {
     const long = longVisit(site('sg'));
-    await settled();
+    await flushTasks();
     memory = 2_001;
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(did).toContain('end 1');
     long.letGo();
     await long.done;
@@ -220,11 +220,11 @@ describe('the browser is restarted', () => {
 
   test('at once when its last pages grow on', async () => {
     const long = longVisit(site('sg'));
-    await settled();
+    await flushTasks();
     memory = 1_001;
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     memory = 2_001;
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(did).toContain('end 1');
     long.letGo();
     await long.done;
@@ -233,7 +233,7 @@ describe('the browser is restarted', () => {
   test('after a crash, by the next page', async () => {
     await visit(site('sg'));
     crash[0]!();
-    await settled();
+    await flushTasks();
     expect(did).toEqual(['launch 1', 'open sg1', 'close sg1']);
     expect(await visit(site('sg'))).toBe('2 sg1');
   });
@@ -259,18 +259,18 @@ describe('the browser is restarted', () => {
   test('is not where the system tells nothing of memory', async () => {
     memory = null;
     await visit(site('sg'));
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     expect(await visit(site('sg'))).toBe('1 sg1');
   });
 });
 
 test('an idle browser is ended, and started again for the next page', async () => {
   await visit(site('sg'));
-  await clock.pass(9_000);
+  await clock.advance(9_000);
   await visit(site('sg'));
-  await clock.pass(9_000);
+  await clock.advance(9_000);
   expect(did).not.toContain('end 1');
-  await clock.pass(2_000);
+  await clock.advance(2_000);
   expect(did).toEqual(['launch 1', 'open sg1', 'close sg1', 'end 1']);
   expect(await visit(site('sg'))).toBe('2 sg1');
 });
@@ -288,21 +288,21 @@ test('a launch that fails is told to everyone who waits for it, and tried again 
 
 test('a closed pool ends its browser and opens no page', async () => {
   const long = longVisit(site('sg'));
-  await settled();
+  await flushTasks();
   await pool.close();
   expect(did).toContain('end 1');
   await expect(visit(site('sg'))).rejects.toMatchObject({ code: 'browser_failed' });
   long.letGo();
   await long.done;
   await pool.close();
-  expect(clock.sleeping()).toBe(0);
+  expect(clock.sleepers()).toBe(0);
 });
 
 test('a pool that is closed while its browser starts leaves none behind', async () => {
   const { promise: starts, resolve: start } = Promise.withResolvers<void>();
   starting = starts;
   const waiting = visit(site('sg'));
-  await settled();
+  await flushTasks();
   setImmediate(start);
   await Promise.all([pool.close(), expect(waiting).rejects.toMatchObject({ code: 'browser_failed' })]);
   expect(did).toEqual(['launch 1', 'end 1']);

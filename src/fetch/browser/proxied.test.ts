@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
-  type ProxyBehaviour,
+  type ProxyBehavior,
   type RunningProxy,
   startHttpProxy,
   startSocksProxy,
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 async function proxy(
   start: typeof startHttpProxy,
-  behaviour: Partial<ProxyBehaviour> = {},
+  behaviour: Partial<ProxyBehavior> = {},
 ): Promise<RunningProxy> {
   const running = await start({ to: port, ...behaviour });
   stops.push(running.stop);
@@ -79,19 +79,19 @@ test('connections go through the proxies, to addresses that were judged here', a
     expect(await ask(way.proxy, 'scripts.example')).toBe('here');
     expect(await ask(way.proxy, 'inside.example')).toBe('');
     expect(await ask(way.proxy, '169.254.169.254')).toBe('');
-    expect(running.asked).toEqual(['shop.example:80', '93.184.216.34:80']);
+    expect(running.targets).toEqual(['shop.example:80', '93.184.216.34:80']);
   }
 });
 
 test('one proxy is kept while it does well, and left when it fails', async () => {
-  const failing = await proxy(startHttpProxy, { says: 'end' });
+  const failing = await proxy(startHttpProxy, { replies: 'end' });
   const well = await proxy(startHttpProxy);
   const way = await wayThrough(`http://${failing.address}`, `http://${well.address}`);
   const answers: string[] = [];
   for (let count = 0; count < 12; count += 1) answers.push(await ask(way.proxy, 'shop.example'));
   expect(answers.slice(-6)).toEqual(new Array(6).fill('here'));
-  expect(failing.asked.length + well.asked.length).toBe(12);
-  expect(failing.asked.length).toBeLessThan(6);
+  expect(failing.targets.length + well.targets.length).toBe(12);
+  expect(failing.targets.length).toBeLessThan(6);
 });
 
 test('a proxy that fails is named, without its credentials', async () => {

@@ -8,8 +8,8 @@ import { AckPolicy, connect, type JetStreamManager, nanos, RetentionPolicy } fro
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
 import {
+  findNats,
   freePort,
-  haveNats,
   type RunningNats,
   startNats,
   startNatsCluster,
@@ -21,7 +21,7 @@ import { sampleMessage } from '../contract.ts';
 import type { Queue } from '../queue.ts';
 import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
 
-const absent = await findEngine(haveNats()).then((found) => ('missing' in found ? found.missing : null));
+const absent = await findEngine(findNats()).then((found) => ('missing' in found ? found.missing : null));
 const log = createLog('silent', 'test');
 
 /** Long enough for a server to start, short enough to time out quickly if it is down. */

@@ -37,7 +37,7 @@ describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () =>
       queue,
       other,
       ackWaitMs: timing.ackWaitMs,
-      pass: (ms) => systemClock.sleep(ms),
+      advance: (ms) => systemClock.sleep(ms),
       remove: async () => {
         await Promise.all([queue.close(), other.close()]);
       },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { controlledHandler } from '../contract/controlled-handler.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
@@ -8,13 +8,13 @@ import { openLocalQueue } from './open.ts';
 const log = createLog('silent', 'test');
 
 queueContract(async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const queue = openLocalQueue({ clock, log });
-  return { queue, other: queue, ackWaitMs: 30_000, pass: clock.pass, remove: () => queue.close() };
+  return { queue, other: queue, ackWaitMs: 30_000, advance: clock.advance, remove: () => queue.close() };
 });
 
 test('drops a message after five failed deliveries', async () => {
-  const clock = standingClock(0);
+  const clock = createManualClock(0);
   const queue = openLocalQueue({ clock, log });
   const handler = controlledHandler();
   await queue.consume('bulk', 'mkta', 1, handler.handle);
@@ -24,9 +24,9 @@ test('drops a message after five failed deliveries', async () => {
     while (handler.running() > 0) await Promise.resolve();
     // The queue schedules the redelivery a few turns of the event loop after the handler ended.
     await new Promise((resolve) => setImmediate(resolve));
-    await clock.pass(pauseMs - 1);
+    await clock.advance(pauseMs - 1);
     expect(handler.running()).toBe(0);
-    await clock.pass(1);
+    await clock.advance(1);
   }
   await queue.publish(sampleMessage(1));
   expect((await handler.next()).message.batchId).toBe('batch-1');

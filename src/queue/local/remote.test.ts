@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { standingClock } from '../../../test/support/clock.ts';
+import { createManualClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { createPeer, type Peer, type Wire } from '../../base/peer.ts';
 import { controlledHandler } from '../contract/controlled-handler.ts';
@@ -37,14 +37,14 @@ const log = createLog('silent', 'test');
 
 describe('queue served by another process', () => {
   queueContract(async () => {
-    const clock = standingClock(0);
+    const clock = createManualClock(0);
     const local = openLocalQueue({ clock, log });
     const [one, two] = [connect(local), connect(local)];
     return {
       queue: one.queue,
       other: two.queue,
       ackWaitMs: 30_000,
-      pass: clock.pass,
+      advance: clock.advance,
       async remove() {
         one.die();
         two.die();
@@ -54,7 +54,7 @@ describe('queue served by another process', () => {
   });
 
   test('redelivers the messages of a dead process to another', async () => {
-    const clock = standingClock(0);
+    const clock = createManualClock(0);
     const local = openLocalQueue({ clock, log });
     const [dying, living] = [connect(local), connect(local)];
     const lost = controlledHandler();
@@ -66,7 +66,7 @@ describe('queue served by another process', () => {
     await turn();
     const found = controlledHandler();
     await living.queue.consume('bulk', 'mkta', 3, found.handle);
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     const runs = [await found.next(), await found.next(), await found.next()];
     expect(runs.map(({ message }) => message.batchId).toSorted()).toEqual(['batch-0', 'batch-1', 'batch-2']);
     for (const run of runs) run.resolve();

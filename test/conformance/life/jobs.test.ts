@@ -3,7 +3,7 @@ import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { call, type TestUser, variantSold } from '../../support/api.ts';
+import { sendJson, type TestUser, variantSold } from '../../support/api.ts';
 import { type AnyJson, download, ended, linesOf, submit, submitRows, useLife } from './life.ts';
 
 const life = useLife();
@@ -304,7 +304,7 @@ describe('watching', () => {
     const user = await life().api.createUser(100);
     const { job_id: jobId } = await endedRows(user);
     const url = `${life().deployment.url}/gleaner.job.v1.JobService/GetJob`;
-    const { status, body } = await call('POST', url, user.key, { job_id: jobId });
+    const { status, body } = await sendJson('POST', url, user.key, { job_id: jobId });
     expect([status, body.jobId, body.ended]).toEqual([200, jobId, true]);
   });
 });

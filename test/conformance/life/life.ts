@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { missesOf } from '../../../src/base/record-shape.ts';
-import { type Api, apiOf, type TestUser } from '../../support/api.ts';
+import { createApi, type TestApi, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
@@ -14,7 +14,7 @@ export type AnyJson = any;
 
 /** A service on the fake marketplaces, for the life of jobs. */
 export interface Life {
-  api: Api;
+  api: TestApi;
   deployment: Deployment;
   origins: RunningOrigins;
 }
@@ -50,7 +50,7 @@ export function useLife(settings: Record<string, string> = {}, slowMs = 300): ()
       origins: running,
       settings: { GLEANER_RETRIEVE_CACHE: 'off', ...settings },
     });
-    life = { api: apiOf(deployment), deployment, origins: running };
+    life = { api: createApi(deployment), deployment, origins: running };
     await deployment.start();
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
 import { findEngine } from '../../engines/missing.ts';
-import { apiOf } from '../../support/api.ts';
+import { createApi } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { findSchemathesis } from './tool.ts';
 
@@ -38,7 +38,7 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
   });
 
   test('says everything that may come of requests made up from it: no 5xx, no answer beside it', async () => {
-    const api = apiOf(deployment);
+    const api = createApi(deployment);
     const user = await api.createUser(1_000_000_000);
     const parameters = [
       'run',

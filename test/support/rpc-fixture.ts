@@ -14,37 +14,37 @@ import { routeHealth } from '../../src/rpc/health.ts';
 import { openRemoteCore } from '../../src/rpc/remote.ts';
 import { routeCore } from '../../src/rpc/routes.ts';
 import { type ListeningServer, listen } from '../../src/rpc/server.ts';
-import { openJobs } from './jobs.ts';
+import { openJobFixture } from './jobs.ts';
 
-/** A core on a port and a process in front of it that forwards, with a user's key. */
-export interface RpcStage {
+/** A core on a port, a front process that forwards to it, and a user's API key. */
+export interface RpcFixture {
   core: Core;
-  /** What the core's port serves. */
+  /** Listener of the core's port. */
   listener: RpcListener;
   server: ListeningServer;
   front: ListeningServer;
-  /** REST, and Connect for browsers, over the same core. */
+  /** REST and Connect for browsers over the same core. */
   gateway: RunningServer;
   context: JobContext;
   authorization: string;
   close(): Promise<void>;
 }
 
-/** Opens the stage over a store in memory. `started` is the core's. */
-export async function openRpcStage(
+/** Opens the fixture over a store in memory. `started` tells whether the core's process has started. */
+export async function openRpcFixture(
   limits: Partial<ConnectionLimits> = {},
   started: () => boolean = () => true,
-): Promise<RpcStage> {
-  const bench = await openJobs({ approval: false });
-  const { store, log } = bench.context;
-  const userId = await bench.createUser(1_000);
-  const createdAt = bench.clock.now();
+): Promise<RpcFixture> {
+  const fixture = await openJobFixture({ approval: false });
+  const { store, log } = fixture.context;
+  const userId = await fixture.createUser(1_000);
+  const createdAt = fixture.clock.now();
   const key = { userId, role: 'user' as const, name: 'test', createdAt, expiresAt: null };
   const { apiKey } = await createKey(store, key);
   const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
-  const core = createCore(bench.context, declared, { started });
+  const core = createCore(fixture.context, declared, { started });
   const budget = createBodyBudget();
-  const routes = [routeCore(core, log), routeHealth(core, bench.clock)];
+  const routes = [routeCore(core, log), routeHealth(core, fixture.clock)];
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
@@ -52,12 +52,12 @@ export async function openRpcStage(
   const app = createRestApi({
     services: declared,
     caller: createDirectCaller(core) as RestCaller,
-    files: bench.context.blobs,
+    files: fixture.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
     },
     log,
-    clock: bench.clock,
+    clock: fixture.clock,
     publicUrl: () => 'http://gleaner.test',
     version: '0.0.0',
     mounts: [listener],
@@ -73,15 +73,15 @@ export async function openRpcStage(
     server,
     front,
     gateway,
-    context: bench.context,
+    context: fixture.context,
     authorization: `Bearer ${apiKey}`,
     async close() {
       stopping.abort();
-      bench.context.changes.stop();
+      fixture.context.changes.stop();
       await gateway.close(0);
       await front.close();
       await server.close();
-      await bench.close();
+      await fixture.close();
     },
   };
 }

@@ -1,0 +1,78 @@
+import type { JobContext } from '../../src/jobs/context.ts';
+
+/** A simulated process that crashes: afterwards none of its calls reaches an engine. */
+export interface CrashingProcess {
+  context: JobContext;
+  /** Resolves when it has crashed. */
+  crashed: Promise<void>;
+  isCrashed(): boolean;
+  /** Returns the name of the call at which it crashed. */
+  crashedAt(): string;
+  /** Crashes it now, between two calls. */
+  kill(): void;
+}
+
+/** Thrown by every call of a crashed process, so that its code does not continue. */
+export class ProcessCrash extends Error {}
+
+/**
+ * Creates a process with the context that crashes at its `last`-th call to store, queue, or files: `before`
+ * the call reaches the engine, or `after` it took effect but before it returns.
+ */
+export function createCrashingProcess(
+  context: JobContext,
+  last: number,
+  when: 'before' | 'after',
+): CrashingProcess {
+  let calls = 0;
+  let crashedIn: string | null = null;
+  const { promise: crashed, resolve: markCrashed } = Promise.withResolvers<void>();
+  const wrap = <T extends object>(engine: T): T =>
+    new Proxy(engine, {
+      get(target, name) {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== 'function') return value;
+        const run = (...parameters: unknown[]) => value.apply(target, parameters) as unknown;
+        /** Counts a call. Returns true for the one at which the process crashes. */
+        const isLast = () => {
+          if (crashedIn !== null) throw new ProcessCrash(`crashed at ${crashedIn}`);
+          calls += 1;
+          return calls === last;
+        };
+        const crash = (): never => {
+          crashedIn = String(name);
+          markCrashed();
+          throw new ProcessCrash(`crashed at ${crashedIn}`);
+        };
+        // These return async iterables, so the wrapper must not be async.
+        if (name === 'readBatches' || name === 'auditAccounts') {
+          return (...parameters: unknown[]) => {
+            if (isLast()) crash();
+            return run(...parameters);
+          };
+        }
+        return async (...parameters: unknown[]) => {
+          const crashes = isLast();
+          if (crashes && when === 'before') crash();
+          const result = await run(...parameters);
+          if (crashes) crash();
+          return result;
+        };
+      },
+    });
+  return {
+    context: {
+      ...context,
+      store: wrap(context.store),
+      queue: wrap(context.queue),
+      blobs: wrap(context.blobs),
+    },
+    crashed,
+    isCrashed: () => crashedIn !== null,
+    crashedAt: () => crashedIn ?? '',
+    kill: () => {
+      crashedIn ??= 'kill';
+      markCrashed();
+    },
+  };
+}
