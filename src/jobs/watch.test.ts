@@ -70,7 +70,7 @@ test('what this process does to a job is seen without waiting', async () => {
   const { seen } = reading();
   await settled();
   count = 1;
-  changes.tell('j');
+  changes.notify('j');
   await settled();
   expect(seen).toEqual([0, 1]);
 });

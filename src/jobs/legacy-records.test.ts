@@ -10,7 +10,7 @@ import { mortal } from '../../test/support/mortal.ts';
 import type { Batch } from '../store/documents.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { moveEarlierPayloads } from './leftovers.ts';
+import { migrateLegacyRecords } from './legacy-records.ts';
 import { readRecords } from './records.ts';
 import { work } from './work.ts';
 
@@ -54,13 +54,13 @@ describe('records of an earlier version', () => {
     expect(before.map((ids) => ids.length)).toEqual([3, 1, 1]);
     const shown = () => bench.read(userId, 'RetrieveGetPc', { taskId: '1' });
     const { result } = await shown();
-    await moveEarlierPayloads(bench.context);
+    await migrateLegacyRecords(bench.context);
     expect([await leftIn(done), await leftIn(task), await leftIn(running)]).toEqual([0, 0, 1]);
     expect([await idsOf(done), await idsOf(task), await idsOf(running)]).toEqual(before);
     expect((await shown()).result).toBe(result);
     expect((await batchOf(done)).parts).toHaveLength(1);
     // Once more, nothing is left to do.
-    await moveEarlierPayloads(bench.context);
+    await migrateLegacyRecords(bench.context);
     expect((await batchOf(done)).parts).toHaveLength(1);
   });
 
@@ -72,7 +72,7 @@ describe('records of an earlier version', () => {
     expect(bench.asked()).toHaveLength(2);
     const job = await bench.reaches(running, 'completed');
     expect(JSON.parse(await text(await bench.context.blobs.read(job.file!.path)))).toHaveLength(3);
-    await moveEarlierPayloads(bench.context);
+    await migrateLegacyRecords(bench.context);
     expect(await leftIn(running)).toBe(0);
     expect((await batchOf(running)).parts).toHaveLength(1);
     expect(await idsOf(running)).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('records of an earlier version', () => {
     const before = [await idsOf(done), await idsOf(task)];
     for (let last = 1; ; last += 1) {
       const victim = mortal(bench.context, last, when);
-      await moveEarlierPayloads(victim.context).catch(() => {});
+      await migrateLegacyRecords(victim.context).catch(() => {});
       expect([await idsOf(done), await idsOf(task)]).toEqual(before);
       if (!victim.dead()) break;
     }
