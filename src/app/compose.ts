@@ -7,7 +7,7 @@ import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createPagesElsewhere } from '../fetch/elsewhere.ts';
-import { createJobChanges, type JobChanges, tellMoves } from '../jobs/changes.ts';
+import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -80,7 +80,7 @@ export async function compose(
   const { queue, published } = watchFirstPublish(stack.queue);
   const { blobs } = stack;
   const changes = options.changes ?? createJobChanges(clock);
-  const store = tellMoves(stack.store, changes);
+  const store = notifyOnMove(stack.store, changes);
   const tally = createOriginTally(clock);
   const fetching = await openPages(options.readsPages ?? false, { config, store, clock, log, watch: tally });
   const context: JobContext = {

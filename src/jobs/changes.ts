@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 /** Wakes whoever waits for a job in this process. What other processes do is found by asking the store. */
 export interface JobChanges {
   /** Wakes those who wait for the job. */
-  tell(jobId: string): void;
+  notify(jobId: string): void;
   /**
    * Resolves when the job is told of, after `ms` milliseconds, when the signal aborts or when everything
    * stops, whichever is first. Never rejects.
@@ -24,7 +24,7 @@ export function createJobChanges(clock: Clock): JobChanges {
     get stopped() {
       return stopped;
     },
-    tell(jobId) {
+    notify(jobId) {
       for (const wake of waiting.get(jobId) ?? []) wake();
     },
     async next(jobId, ms, signal) {
@@ -47,12 +47,12 @@ export function createJobChanges(clock: Clock): JobChanges {
 }
 
 /** The same store, which tells of every job that it moves. */
-export function tellMoves(store: Store, changes: JobChanges): Store {
+export function notifyOnMove(store: Store, changes: JobChanges): Store {
   return {
     ...store,
     async moveJob(jobId, from, to, at, patch) {
       const moved = await store.moveJob(jobId, from, to, at, patch);
-      if (moved !== null) changes.tell(jobId);
+      if (moved !== null) changes.notify(jobId);
       return moved;
     },
   };

@@ -12,7 +12,7 @@ export interface FaultGroup {
 }
 
 /** Examples of a group at most. */
-const mostExamples = 5;
+const maxExamples = 5;
 
 /**
  * Groups a job's failed units by fault code, the most frequent first. Batches pass one after the other; only
@@ -27,7 +27,7 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
       const group = groups.get(code) ?? { code, units: 0, examples: [] };
       groups.set(code, group);
       group.units += 1;
-      if (group.examples.length < mostExamples) group.examples.push(unit);
+      if (group.examples.length < maxExamples) group.examples.push(unit);
     }
   }
   return [...groups.values()].sort(

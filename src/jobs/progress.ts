@@ -11,7 +11,7 @@ export interface ProgressPoint {
 }
 
 /** Points told of at most. */
-const mostPoints = 200;
+const maxPoints = 200;
 
 /**
  * How a job's counts grew: nothing at its start, then the counts after each batch that ended, at last those
@@ -38,7 +38,7 @@ export async function listProgress({ store, clock }: JobContext, job: Job): Prom
     success,
     failed: isRejected(job) ? job.totalUnits : failed,
   };
-  return [...thinned(points, mostPoints - 1), last];
+  return [...thinned(points, maxPoints - 1), last];
 }
 
 /** At most so many of the points, as evenly as may be, the first and the last among them. */

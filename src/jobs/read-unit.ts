@@ -3,18 +3,18 @@ import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/verdict.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
+import { createDriftObserver, type DriftObserver } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
-import { type Look, lookAt } from './look.ts';
 import { writeUnitFile } from './unit-file.ts';
-import { inPlaceMs, type Later, type Patience } from './waiting.ts';
+import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
 
 /** Tries of one unit, by the retry rule of the fault that the last one met. */
 const tries = { soon: 4, later: 6 };
 /** First back-off; doubled by every try. */
 const backOffMs = { soon: 500, later: 2_000 };
-const longestBackOffMs = 60_000;
+const maxBackOffMs = 60_000;
 /** Bytes of a page that is kept for later jobs. */
-const largestCrawl = 1024 * 1024;
+const maxCrawlBytes = 1024 * 1024;
 
 /** Maximum bytes of a record. */
 export const maxRecordBytes = 16_000_000;
@@ -30,8 +30,8 @@ export interface UnitResult {
 
 /**
  * Reads one unit, again where its fault says that another try makes sense; a unit that is not there
- * is settled at once. Rejects only when stopped or when one of our own engines fails. With `patience`
- * a long wait is not waited here: the result is when to go on, or, past the patience, a failure.
+ * is settled at once. Rejects only when stopped or when one of our own engines fails. With `budget`
+ * a long wait is not waited here: the result is when to go on, or, past the budget, a failure.
  */
 export async function readUnit(
   context: JobContext,
@@ -46,25 +46,25 @@ export async function readUnit(
   batch: Batch,
   index: number,
   signal: AbortSignal,
-  patience: Patience,
-): Promise<UnitResult | Later>;
+  budget: RetryBudget,
+): Promise<UnitResult | DeferredUnit>;
 export async function readUnit(
   context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
   signal: AbortSignal,
-  patience?: Patience,
-): Promise<UnitResult | Later> {
+  budget?: RetryBudget,
+): Promise<UnitResult | DeferredUnit> {
   const { clock, log, pages, random } = context;
-  const look = lookAt(context, job, batch, index);
+  const observer = createDriftObserver(context, job, batch, index);
   const caller = { urgent: batch.lane === 'single', owner: { userId: job.userId, jobId: job.id } };
-  for (let attempt = patience?.tries ?? 0; ; ) {
+  for (let attempt = budget?.tries ?? 0; ; ) {
     signal.throwIfAborted();
     const visit = pages.visit(batch.market, batch.region, signal, caller);
     let fault: Fault;
     try {
-      const result = await readOnce(context, job, batch, index, visit.fetch, look);
+      const result = await tryRead(context, job, batch, index, visit.fetch, observer);
       await visit.ended(null);
       return result;
     } catch (error) {
@@ -79,15 +79,15 @@ export async function readUnit(
       log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
     }
     await visit.ended(fault);
-    look.fault(fault);
+    observer.fault(fault);
     // A page that was not asked for is no try of it.
-    const asked = !patience || fault.code !== 'origin_paused';
+    const asked = !budget || fault.code !== 'origin_paused';
     if (asked) attempt += 1;
     if (fault.retry === 'never' || (asked && attempt >= tries[fault.retry])) return failed(fault);
     const ms = backOff(fault, attempt, random());
-    if (patience && (ms > inPlaceMs || !asked)) {
+    if (budget && (ms > maxInPlaceWaitMs || !asked)) {
       const until = clock.now() + ms;
-      return until > patience.until
+      return until > budget.until
         ? failed(fault, true)
         : { until, reason: reasonOf(batch, fault), tries: attempt };
     }
@@ -106,13 +106,13 @@ function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
   return `${region === '' ? market : `${market}/${region}`}: ${inWords(code)}`;
 }
 
-async function readOnce(
+async function tryRead(
   context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
   fetch: FetchPage,
-  look: Look,
+  observer: DriftObserver,
 ): Promise<UnitResult> {
   const { reader, kind, market } = context.offers.of(job);
   const unit = batch.units[index]!;
@@ -123,7 +123,7 @@ async function readOnce(
       job,
       batch,
       index,
-      look.pages(limitRecords(reader.read(unit.input, reading), market)),
+      observer.pages(limitRecords(reader.read(unit.input, reading), market)),
     );
     return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
   }
@@ -135,7 +135,7 @@ async function readOnce(
     if (kept) return { outcome, payload: kept };
   }
   const record = await reader.read(unit.input, reading);
-  look.record(record);
+  observer.record(record);
   const payload = Buffer.from(JSON.stringify(record));
   if (payload.length > maxRecordBytes) {
     throw new Fault(
@@ -145,7 +145,7 @@ async function readOnce(
   }
   // A page that hides what it can show is no answer for later jobs: another try may show it.
   const isComplete = reader.isComplete?.(record) ?? true;
-  if (recent && isComplete && payload.length <= largestCrawl) {
+  if (recent && isComplete && payload.length <= maxCrawlBytes) {
     await store.keepCrawl(recent, clock.now(), payload);
   }
   return { outcome, payload };
@@ -155,5 +155,5 @@ async function readOnce(
 function backOff(fault: Fault, attempt: number, chance: number): number {
   if (fault.retryAfterMs !== undefined) return fault.retryAfterMs;
   const first = fault.retry === 'later' ? backOffMs.later : backOffMs.soon;
-  return Math.min(first * 2 ** (attempt - 1), longestBackOffMs) * (0.5 + chance / 2);
+  return Math.min(first * 2 ** (attempt - 1), maxBackOffMs) * (0.5 + chance / 2);
 }

@@ -4,7 +4,14 @@ import type { BatchWait } from '../store/politeness.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit } from './read-unit.ts';
-import { inPlaceMs, type Later, longestWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
+import {
+  type DeferredUnit,
+  maxInPlaceWaitMs,
+  maxWaitMs,
+  type ReadUnits,
+  waitingSince,
+  waitOf,
+} from './waiting.ts';
 
 /** How often finished units of a batch under way are written. */
 const flushMs = 2_000;
@@ -38,10 +45,10 @@ export async function readUnits(
     flushed = clock.now();
     ours = await writer.flush();
   };
-  const readNext = async (outstanding: Iterable<number>, later: Map<number, Later>) => {
+  const readNext = async (outstanding: Iterable<number>, later: Map<number, DeferredUnit>) => {
     for (const index of outstanding) {
-      const patience = { tries: tries.get(`${index}`) ?? 0, until: since + longestWaitMs[job.lane] };
-      const result = await readUnit(context, job, batch, index, reading, patience);
+      const budget = { tries: tries.get(`${index}`) ?? 0, until: since + maxWaitMs[job.lane] };
+      const result = await readUnit(context, job, batch, index, reading, budget);
       if ('until' in result) {
         later.set(index, result);
         tries.set(`${index}`, result.tries);
@@ -60,7 +67,7 @@ export async function readUnits(
     const outstanding = indexes.values();
     left = indexes.length;
     done = 0;
-    const later = new Map<number, Later>();
+    const later = new Map<number, DeferredUnit>();
     const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
     const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
     await Promise.all(Array.from({ length: readers }, read));
@@ -73,7 +80,7 @@ export async function readUnits(
     if (later.size === 0) return { wait: null };
     const wait = waitOf(batch, later, since);
     const ms = wait.until - clock.now();
-    if (ms > inPlaceMs) return { wait };
+    if (ms > maxInPlaceWaitMs) return { wait };
     await clock.sleep(ms, signal);
   }
 }

@@ -8,11 +8,11 @@ import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
 import { readRecord } from './records.ts';
 import { tagOf } from './tag.ts';
-import { type Patience, type Shown, showPatiently } from './wait.ts';
+import { showWhenChanged, type TaggedView, type WaitOptions } from './wait.ts';
 import { waitingFor } from './waiting.ts';
 
 /** Failed units told of at most. */
-const mostFailures = 100;
+const maxFailures = 100;
 
 /** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
 interface Reference {
@@ -47,20 +47,20 @@ function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boole
 }
 
 /** Who asks to see a job, how long they wait for it, and where the answer's headers go. */
-export interface Looker extends Patience {
+export interface ReadOptions extends WaitOptions {
   userId: string;
   answerHeaders: AnswerHeaders;
 }
 
-/** Shows one job through one of its kind's views, as patiently as the looker is. Fault `not_found`. */
+/** Shows one job through one of its kind's views, as patiently as the options is. Fault `not_found`. */
 export async function read(
   context: JobContext,
   method: JobMethod,
   request: Message,
-  looker: Looker,
+  options: ReadOptions,
 ): Promise<Message> {
-  const job = await findJob(context, method, request, looker.userId);
-  return showPatiently(context, job, looker, (current) => look(context, method, current, request));
+  const job = await findJob(context, method, request, options.userId);
+  return showWhenChanged(context, job, options, (current) => prepareView(context, method, current, request));
 }
 
 /** Shows a job that is at hand through the method's view. */
@@ -70,16 +70,16 @@ export async function show(
   job: Job,
   request: Message,
 ): Promise<Message> {
-  return (await look(context, method, job, request)).render();
+  return (await prepareView(context, method, job, request)).render();
 }
 
 /** Reads what the method's view shows of a job; the tag is known before anything is signed or rendered. */
-async function look(
+async function prepareView(
   context: JobContext,
   { method, offer, view: name }: JobMethod,
   job: Job,
   request: Message,
-): Promise<Shown<Message>> {
+): Promise<TaggedView<Message>> {
   const view = offer!.kind.views[name]!;
   const snapshot = await snapshotOf(context, job, view.needs, request);
   // Not a matter of the kind: every answer that has the field says what holds the job up.
@@ -162,7 +162,7 @@ async function listFailures(context: JobContext, job: Job, { counts }: JobSnapsh
     for (const [index, unit] of batch.units.entries()) {
       const outcome = batch.outcomes[index];
       if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place });
-      if (failures.length === mostFailures) return failures;
+      if (failures.length === maxFailures) return failures;
       place++;
     }
   }

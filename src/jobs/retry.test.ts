@@ -10,7 +10,7 @@ import type { BatchReference, Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { JobContext } from './context.ts';
 import { approve } from './decide.ts';
-import { answerOnce } from './once.ts';
+import { runIdempotently } from './idempotency.ts';
 import { nextRetryId, retry } from './retry.ts';
 import { work } from './work.ts';
 
@@ -42,13 +42,13 @@ async function again(
   const source = (await context.store.getJob(jobId))!;
   const submitter = { userId: approvedBy ?? source.userId, idempotencyKey: key };
   const request = create(retryJob.input, { jobId });
-  const answer = await answerOnce(
+  const answer = await runIdempotently(
     context,
     retryJob,
     request,
     submitter,
     await nextRetryId(context, source),
-    async (making) => ({ jobId: (await retry(context, source, making, approvedBy)).id }),
+    async (creation) => ({ jobId: (await retry(context, source, creation, approvedBy)).id }),
   );
   return answer.jobId;
 }
@@ -263,8 +263,8 @@ describe('a retry after an earlier one', () => {
   test('counts the failed units of a job of an earlier version, and returns the running job', async () => {
     const { jobId } = await endedBulk(3);
     const source = { ...(await jobOf(jobId)), counts: null };
-    const making = { jobId: newId(), writing: () => {}, discarded: () => {} };
-    expect(await retry(fixture.context, source, making, null)).toMatchObject({
+    const creation = { jobId: newId(), writing: () => {}, discarded: () => {} };
+    expect(await retry(fixture.context, source, creation, null)).toMatchObject({
       state: 'processing',
       totalUnits: 1,
     });

@@ -6,7 +6,7 @@ import type { Plan } from '../kinds/kind.ts';
 import type { Job, Unit } from '../store/documents.ts';
 import type { JobStore } from '../store/store.ts';
 import type { JobContext } from './context.ts';
-import type { Making } from './once.ts';
+import type { JobCreation } from './idempotency.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
 import { placeJob } from './submit.ts';
 
@@ -37,7 +37,7 @@ async function lastRetry(store: JobStore, retryOf: string): Promise<Job | undefi
 export async function retry(
   context: JobContext,
   source: Job,
-  making: Making,
+  creation: JobCreation,
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
@@ -48,18 +48,23 @@ export async function retry(
   if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
 
   const last = await lastRetry(store, id);
-  const other = last?.finishedAt === null && last.id !== making.jobId ? last : undefined;
+  const other = last?.finishedAt === null && last.id !== creation.jobId ? last : undefined;
   // An interrupted one is resumed.
   if (other !== undefined && other.state !== 'submitted')
     throw new Fault('conflict', `The job ${other.id} tries its failed units again and has not ended.`);
-  const job = await placeJob(context, offers.of(source), other ? { ...making, jobId: other.id } : making, {
-    userId,
-    plan: () => planAgain(context, source),
-    retryOf: id,
-    approvedBy,
-    // Repeating the call gives the same job id, with or without an idempotency key.
-    resumable: true,
-  });
+  const job = await placeJob(
+    context,
+    offers.of(source),
+    other ? { ...creation, jobId: other.id } : creation,
+    {
+      userId,
+      plan: () => planAgain(context, source),
+      retryOf: id,
+      approvedBy,
+      // Repeating the call gives the same job id, with or without an idempotency key.
+      resumable: true,
+    },
+  );
   // What was handed out meanwhile is seen, too.
   return (await store.getJob(job.id)) ?? job;
 }

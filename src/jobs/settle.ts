@@ -3,7 +3,7 @@ import { aggregate } from '../kinds/states.ts';
 import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
 import { compile } from './compile.ts';
 import type { JobContext } from './context.ts';
-import { removeUnreferenced } from './leftovers.ts';
+import { removeUnreferenced } from './unreferenced-files.ts';
 
 /** States of a job on its way to its end. */
 const ending = ['settling', 'rejecting', 'terminating'] as const;

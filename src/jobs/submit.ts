@@ -6,8 +6,8 @@ import type { Batch, Job } from '../store/documents.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
 import { discardSubmitted, undoSubmit } from './discard.ts';
 import { failUnqueued, tryDispatch } from './dispatch.ts';
+import { type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
 import type { JobMethod, Offer } from './offers.ts';
-import { answerOnce, type Making, type Submitter } from './once.ts';
 import { snapshotOf } from './read.ts';
 
 /**
@@ -24,11 +24,11 @@ export async function submit(
   const offer = offered!;
   const { kind, market } = offer;
   const resumable = submitter.idempotencyKey !== undefined;
-  return answerOnce(context, method, request, submitter, context.newId(), async (making) => {
+  return runIdempotently(context, method, request, submitter, context.newId(), async (creation) => {
     let written = false;
     const writing = () => {
       written = true;
-      making.writing();
+      creation.writing();
     };
     try {
       const draft: Draft = {
@@ -38,10 +38,10 @@ export async function submit(
         approvedBy: null,
         resumable,
       };
-      const job = await placeJob(context, offer, { ...making, writing }, draft);
+      const job = await placeJob(context, offer, { ...creation, writing }, draft);
       return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
     } catch (error) {
-      if (written && !resumable) await undoSubmit(context, making.jobId);
+      if (written && !resumable) await undoSubmit(context, creation.jobId);
       throw error;
     }
   });
@@ -70,7 +70,7 @@ export interface Draft {
 export async function placeJob(
   context: JobContext,
   offer: Offer,
-  { jobId, writing, discarded }: Making,
+  { jobId, writing, discarded }: JobCreation,
   draft: Draft,
 ): Promise<Job> {
   const existing = await context.store.getJob(jobId);

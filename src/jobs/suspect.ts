@@ -5,7 +5,7 @@ import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit, type UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
-import { type Later, longestWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
+import { type DeferredUnit, maxWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
 
 /** Claims in a row without progress after which a batch's units are read one at a time. */
 const maxSharedClaims = 4;
@@ -17,11 +17,11 @@ const maxAbandoned = 3;
 const maxStalledClaims = 14;
 
 /** One suspect unit at a time in each worker: with two under way, a death could be the fault of either. */
-const gates = new WeakMap<JobContext, Gate>();
+const limits = new WeakMap<JobContext, Gate>();
 
-function gateOf(context: JobContext): Gate {
-  const gate = gates.get(context) ?? createGate(1);
-  gates.set(context, gate);
+function limitOf(context: JobContext): Gate {
+  const gate = limits.get(context) ?? createGate(1);
+  limits.set(context, gate);
   return gate;
 }
 
@@ -62,18 +62,18 @@ export async function readSuspect(
   signal: AbortSignal,
 ): Promise<ReadUnits | null> {
   const { clock, log } = context;
-  const later = new Map<number, Later>();
+  const later = new Map<number, DeferredUnit>();
   let since = waitingSince(waited, clock.now());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch read unit by unit');
   for (const index of batch.units.keys()) {
     if (batch.outcomes[index]) continue;
-    const patience = { tries: waited?.tries[index] ?? 0, until: since + longestWaitMs[job.lane] };
+    const budget = { tries: waited?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
     const givenUp = abandoned(batch, index);
     if (givenUp) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
     const result = givenUp
       ? { outcome: givenUp }
       : await readSolo(context, batch, index, signal, () =>
-          readUnit(context, job, batch, index, signal, patience),
+          readUnit(context, job, batch, index, signal, budget),
         );
     if (result === null) return null;
     if ('until' in result) {
@@ -93,10 +93,10 @@ async function readSolo(
   batch: Batch,
   index: number,
   signal: AbortSignal,
-  read: () => Promise<UnitResult | Later>,
-): Promise<UnitResult | Later | null> {
+  read: () => Promise<UnitResult | DeferredUnit>,
+): Promise<UnitResult | DeferredUnit | null> {
   const { store } = context;
-  const leave = await gateOf(context).enter(signal);
+  const release = await limitOf(context).enter(signal);
   try {
     const earlier = batch.solo?.index === index ? batch.solo.starts : 0;
     const keep = async (starts: number) => {
@@ -114,6 +114,6 @@ async function readSolo(
       throw error;
     }
   } finally {
-    leave();
+    release();
   }
 }

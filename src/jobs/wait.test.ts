@@ -4,7 +4,7 @@ import { flushTasks } from '../../test/support/clock.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createJobChanges } from './changes.ts';
 import type { JobContext } from './context.ts';
-import { type Looker, read } from './read.ts';
+import { type ReadOptions, read } from './read.ts';
 
 let fixture: JobFixture;
 let user: string;
@@ -19,11 +19,11 @@ const submitted = async (items: number): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
 /** Asks for a job, and tells whether the answer is there. */
-function asked(jobId: string, looker: Partial<Looker> = {}, changes: Partial<JobContext> = {}) {
+function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Partial<JobContext> = {}) {
   const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
   const answerHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...looker };
+  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...options };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '' };
   const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {

@@ -4,7 +4,7 @@ import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 /** How long one who looks at a job waits for it. */
-export interface Patience {
+export interface WaitOptions {
   /** Milliseconds; 0: not at all. */
   waitMs: number;
   /** `If-None-Match` of what the caller knows: anything else is news that ends the wait. */
@@ -17,7 +17,7 @@ export interface Patience {
 const pollMs = 1_000;
 
 /** What is shown of a job: known by a tag before it is rendered. */
-export interface Shown<T> {
+export interface TaggedView<T> {
   tag: string;
   render(): T | Promise<T>;
 }
@@ -27,11 +27,11 @@ export interface Shown<T> {
  * a tag at hand once another one holds; at the latest when the time is over, nobody listens any more or the
  * service stops.
  */
-export async function showPatiently<T>(
+export async function showWhenChanged<T>(
   context: JobContext,
   job: Job,
-  { waitMs, ifNoneMatch, signal, answerHeaders }: Patience & { answerHeaders: AnswerHeaders },
-  look: (job: Job) => Promise<Shown<T>>,
+  { waitMs, ifNoneMatch, signal, answerHeaders }: WaitOptions & { answerHeaders: AnswerHeaders },
+  look: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
   const { changes, clock, store } = context;
   const until = clock.now() + waitMs;

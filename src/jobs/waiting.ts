@@ -4,7 +4,7 @@ import type { JobContext } from './context.ts';
 import { isOpen } from './dispatch.ts';
 
 /** A unit that cannot be read now, and when it is tried again. */
-export interface Later {
+export interface DeferredUnit {
   until: number;
   /** What it waits for: "mkta/id: blocked (page_blocked)". */
   reason: string;
@@ -18,7 +18,7 @@ export interface ReadUnits {
 }
 
 /** How far a unit may be put off. */
-export interface Patience {
+export interface RetryBudget {
   /** Tries of the unit before this claim of its batch. */
   tries: number;
   /** It fails rather than wait beyond this. */
@@ -26,13 +26,13 @@ export interface Patience {
 }
 
 /** What waits no longer than this does so where it is; for anything longer the batch is given back. */
-export const inPlaceMs = 10_000;
+export const maxInPlaceWaitMs = 10_000;
 
 /**
  * How long a batch is put off while none of its units can be read: after that they fail. Whoever waits
  * for a single page is told sooner.
  */
-export const longestWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
+export const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
 
 /** Returns when a batch began to wait for its origins: now if it has not waited, or last waited for an engine. */
 export function waitingSince(waited: BatchWait | null, now: number): number {
@@ -42,7 +42,7 @@ export function waitingSince(waited: BatchWait | null, now: number): number {
 /** The wait of a batch whose units cannot be read now: all of them until the last may be tried. */
 export function waitOf(
   batch: { id: string; jobId: string },
-  later: ReadonlyMap<number, Later>,
+  later: ReadonlyMap<number, DeferredUnit>,
   since: number,
 ): BatchWait {
   const { until, reason } = [...later.values()].reduce((one, other) =>

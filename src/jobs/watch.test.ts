@@ -70,7 +70,7 @@ test('what this process does to a job is seen without waiting', async () => {
   const { seen } = reading();
   await flushTasks();
   count = 1;
-  changes.tell('j');
+  changes.notify('j');
   await flushTasks();
   expect(seen).toEqual([0, 1]);
 });

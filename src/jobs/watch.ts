@@ -1,8 +1,8 @@
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from './context.ts';
 
-/** A look at a job: what watchers are given, and what tells it from the look before. */
-export interface Look<T> {
+/** A readState at a job: what watchers are given, and what tells it from the readState before. */
+export interface WatchState<T> {
   value: T;
   /** Another text whenever watchers are to be told. */
   mark: string;
@@ -17,8 +17,8 @@ const pollMs = 1_000;
 interface Watched<T> {
   watchers: number;
   stop: AbortController;
-  /** The latest look; null before the first. */
-  latest: Look<T> | null;
+  /** The latest readState; null before the first. */
+  latest: WatchState<T> | null;
   /** Why there will be no more of them. */
   fault: Fault | null;
   /** Settled and made anew with every change. */
@@ -28,18 +28,18 @@ interface Watched<T> {
 /**
  * Makes a watch over jobs: what it gives streams a job as it is, then again at each change, until it has
  * ended or the signal aborts. However many watch a job there is one poll of it; who reads slowly is given
- * the latest. Faults: what `look` throws; `unavailable` when the service stops.
+ * the latest. Faults: what `readState` throws; `unavailable` when the service stops.
  */
 export function createWatch<T>(
   { changes }: Pick<JobContext, 'changes'>,
-  look: (jobId: string) => Promise<Look<T>>,
+  readState: (jobId: string) => Promise<WatchState<T>>,
 ): (jobId: string, signal: AbortSignal) => AsyncGenerator<T> {
   const jobs = new Map<string, Watched<T>>();
 
   const poll = async (jobId: string, job: Watched<T>) => {
     try {
       do {
-        const latest = await look(jobId);
+        const latest = await readState(jobId);
         if (latest.mark !== job.latest?.mark) {
           job.latest = latest;
           wake(job);
@@ -71,7 +71,7 @@ export function createWatch<T>(
     const leave = () => gone.resolve();
     signal.addEventListener('abort', leave);
     try {
-      let seen: Look<T> | null = null;
+      let seen: WatchState<T> | null = null;
       while (!signal.aborted) {
         const { latest, fault, change } = job;
         if (latest !== seen) {

@@ -63,11 +63,11 @@ export async function work(
     release();
     await heartbeat;
   }
-  await goOn(context, job.id);
+  await advanceJob(context, job.id);
 }
 
 /** What follows a batch that is finished or put off: the job's next one, or its end. */
-async function goOn(context: JobContext, jobId: string): Promise<void> {
+async function advanceJob(context: JobContext, jobId: string): Promise<void> {
   const job = await context.store.getJob(jobId);
   if (job?.state === 'processing') await dispatch(context, job);
   await settle(context, jobId);

@@ -5,13 +5,13 @@ import { tagHeader } from '../contract/answer-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
+import { runIdempotently } from '../jobs/idempotency.ts';
 import { fullName } from '../jobs/offers.ts';
-import { answerOnce } from '../jobs/once.ts';
 import { fileName, listFiles } from '../jobs/result-files.ts';
 import { results } from '../jobs/results.ts';
 import { nextRetryId, retry } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
-import { showPatiently } from '../jobs/wait.ts';
+import { showWhenChanged } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
@@ -47,7 +47,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
       return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
     }),
     handle(method.getJob, async (request, call) =>
-      showPatiently(context, await find(request, call), call, async (job) => {
+      showWhenChanged(context, await find(request, call), call, async (job) => {
         const shown = await shape(job);
         const { success, failed, batchesDone, waitingFor } = shown;
         return {
@@ -82,8 +82,8 @@ export function jobServiceHandlers(context: JobContext): Handlers {
       const { userId } = call.principal;
       const submitter = { userId, idempotencyKey: call.idempotencyKey };
       const jobId = await nextRetryId(context, source);
-      return answerOnce(context, method.retryJob, request, submitter, jobId, async (making) =>
-        shape(await retry(context, source, making, null)),
+      return runIdempotently(context, method.retryJob, request, submitter, jobId, async (creation) =>
+        shape(await retry(context, source, creation, null)),
       );
     }),
     handle(method.cancelJob, async (request, call) => {

@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
-import { answerOnce } from '../jobs/once.ts';
+import { runIdempotently } from '../jobs/idempotency.ts';
 import { nextRetryId, retry } from '../jobs/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { handle } from './account.ts';
@@ -52,8 +52,8 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
       const source = await find(request);
       const submitter = { userId: principal.userId, idempotencyKey };
       const jobId = await nextRetryId(context, source);
-      return answerOnce(context, method.retryJob, request, submitter, jobId, async (making) => ({
-        job: await shape(await retry(context, source, making, principal.userId)),
+      return runIdempotently(context, method.retryJob, request, submitter, jobId, async (creation) => ({
+        job: await shape(await retry(context, source, creation, principal.userId)),
       }));
     }),
     handle(method.cancelJob, async (request, { principal }) => {

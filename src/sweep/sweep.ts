@@ -3,7 +3,7 @@ import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { finishApproval, reject } from '../jobs/decide.ts';
 import { discardSubmitted, finishDiscard } from '../jobs/discard.ts';
 import { dispatch, publish } from '../jobs/dispatch.ts';
-import { moveEarlierPayloads } from '../jobs/leftovers.ts';
+import { migrateLegacyRecords } from '../jobs/legacy-records.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
@@ -95,8 +95,8 @@ export async function sweep(
     },
   );
   await step('drift', () => context.drift.flush());
-  if (isWritable) await step('earlier records', () => moveEarlierPayloads(context));
-  await step('leftovers', async () => {
+  if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
+  await step('expiry', async () => {
     await store.repairLedger(now - interruptedMs);
     await store.removeOrphans(now - orphanMs);
     await store.expireCrawls(now - context.settings.recentCrawlMs, maxCrawls);

@@ -69,7 +69,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       setup: { ...options.setup, index },
       queue: context.queue,
       clock,
-      changed: (jobId) => changes.tell(jobId),
+      changed: (jobId) => changes.notify(jobId),
       report: (report) => {
         slot.memoryBytes = report.memoryBytes;
         unitsDone += report.unitsDone;

@@ -5,7 +5,7 @@ import { unusedDisk } from '../../src/base/disk-space.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notice-settings.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
-import { createJobChanges, tellMoves } from '../../src/jobs/changes.ts';
+import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
@@ -73,7 +73,7 @@ export function createContext(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
   const changes = createJobChanges(clock);
-  const store = tellMoves(process.through('store', shared.store, witness.observe), changes);
+  const store = notifyOnMove(process.through('store', shared.store, witness.observe), changes);
   return {
     store,
     queue: broker.of(process),

@@ -13,10 +13,10 @@ import { openFiles } from '../../src/blobs/files/open.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { audit } from '../../src/jobs/audit.ts';
-import { createJobChanges, tellMoves } from '../../src/jobs/changes.ts';
+import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
-import { type Looker, read } from '../../src/jobs/read.ts';
+import { type ReadOptions, read } from '../../src/jobs/read.ts';
 import { submit } from '../../src/jobs/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
@@ -48,7 +48,7 @@ export interface JobFixture {
   submit(userId: string, method: string, request: JsonValue, idempotencyKey?: string): Promise<any>;
   /** Calls a read method by name with a JSON request and returns the response message. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
-  read(userId: string, method: string, request: JsonValue, looker?: Partial<Looker>): Promise<any>;
+  read(userId: string, method: string, request: JsonValue, options?: Partial<ReadOptions>): Promise<any>;
   /** Starts a worker, which stops when the fixture is closed. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
   /** Runs pending tasks until the job is in one of the states, and returns it. Time does not advance. */
@@ -89,7 +89,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
-  const store = tellMoves(given ?? openSqliteStore({ path: ':memory:' }), told);
+  const store = notifyOnMove(given ?? openSqliteStore({ path: ':memory:' }), told);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
@@ -167,8 +167,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async read(userId, name, request, changed = {}) {
       const method = methodOf(name);
       const { signal } = new AbortController();
-      const looker = { userId, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders: {}, ...changed };
-      return read(context, method, fromJson(method.method.input, request), looker);
+      const options = { userId, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders: {}, ...changed };
+      return read(context, method, fromJson(method.method.input, request), options);
     },
     async startWorker() {
       const worker = await startWorker(context, [mkta]);

@@ -5,7 +5,7 @@ import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 /** Shows what comes of one unit's pages to those who watch for fields that go missing. */
-export interface Look {
+export interface DriftObserver {
   record(record: JsonObject): void;
   /** The pages of a listing as they pass. */
   pages(pages: AsyncGenerator<ListPage, ListSummary, void>): AsyncGenerator<ListPage, ListSummary, void>;
@@ -13,7 +13,12 @@ export interface Look {
 }
 
 /** Looks at the pages of one unit. */
-export function lookAt({ drift, offers }: JobContext, job: Job, batch: Batch, index: number): Look {
+export function createDriftObserver(
+  { drift, offers }: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+): DriftObserver {
   const { market, region } = batch;
   const { page } = offers.of(job).kind;
   const unit = { region, input: batch.units[index]!.input };

@@ -10,7 +10,7 @@ import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import type { Batch } from '../store/documents.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { moveEarlierPayloads } from './leftovers.ts';
+import { migrateLegacyRecords } from './legacy-records.ts';
 import { readRecords } from './records.ts';
 import { work } from './work.ts';
 
@@ -54,13 +54,13 @@ describe('records of an earlier version', () => {
     expect(before.map((ids) => ids.length)).toEqual([3, 1, 1]);
     const shown = () => fixture.read(userId, 'RetrieveGetPc', { taskId: '1' });
     const { result } = await shown();
-    await moveEarlierPayloads(fixture.context);
+    await migrateLegacyRecords(fixture.context);
     expect([await leftIn(done), await leftIn(task), await leftIn(running)]).toEqual([0, 0, 1]);
     expect([await idsOf(done), await idsOf(task), await idsOf(running)]).toEqual(before);
     expect((await shown()).result).toBe(result);
     expect((await batchOf(done)).parts).toHaveLength(1);
     // Once more, nothing is left to do.
-    await moveEarlierPayloads(fixture.context);
+    await migrateLegacyRecords(fixture.context);
     expect((await batchOf(done)).parts).toHaveLength(1);
   });
 
@@ -72,7 +72,7 @@ describe('records of an earlier version', () => {
     expect(fixture.requestedItems()).toHaveLength(2);
     const job = await fixture.waitForState(running, 'completed');
     expect(JSON.parse(await text(await fixture.context.blobs.read(job.file!.path)))).toHaveLength(3);
-    await moveEarlierPayloads(fixture.context);
+    await migrateLegacyRecords(fixture.context);
     expect(await leftIn(running)).toBe(0);
     expect((await batchOf(running)).parts).toHaveLength(1);
     expect(await idsOf(running)).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('records of an earlier version', () => {
     const before = [await idsOf(done), await idsOf(task)];
     for (let last = 1; ; last += 1) {
       const victim = createCrashingProcess(fixture.context, last, when);
-      await moveEarlierPayloads(victim.context).catch(() => {});
+      await migrateLegacyRecords(victim.context).catch(() => {});
       expect([await idsOf(done), await idsOf(task)]).toEqual(before);
       if (!victim.isCrashed()) break;
     }

@@ -19,7 +19,7 @@ export interface Submitter {
 }
 
 /** The job that a call is to make. */
-export interface Making {
+export interface JobCreation {
   jobId: string;
   /** To be called as soon as something of the job may be in the store. */
   writing(): void;
@@ -41,13 +41,13 @@ const maxRetryAfterMs = 15_000;
  * another. The same key with the same body gives the first answer and charges once; with another body it is
  * a `conflict` (decisions, "idempotency"). Faults: those of `make`.
  */
-export async function answerOnce<M extends DescMethod>(
+export async function runIdempotently<M extends DescMethod>(
   context: JobContext,
   method: M,
   request: Message,
   { userId, idempotencyKey }: Submitter,
   jobId: string,
-  make: (making: Making) => Promise<MessageInitShape<M['output']>>,
+  make: (creation: JobCreation) => Promise<MessageInitShape<M['output']>>,
 ): Promise<MessageShape<M['output']>> {
   let written = false;
   const writing = () => {
