@@ -21,15 +21,15 @@ const submitted = async (items: number): Promise<string> =>
 /** Asks for a job, and tells whether the answer is there. */
 function asked(jobId: string, looker: Partial<Looker> = {}, changes: Partial<JobContext> = {}) {
   const method = bench.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
-  const answerHeaders: Record<string, string> = {};
+  const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...looker };
+  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...looker };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '' };
   const answer = read({ ...bench.context, ...changes }, method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
-    state.tag = answerHeaders.etag!;
+    state.tag = responseHeaders.etag!;
     return state;
   });
   return { answer, state };

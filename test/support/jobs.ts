@@ -166,7 +166,7 @@ export async function openJobs(changes: Partial<JobSettings> = {}, given?: Store
     async read(userId, name, request, changed = {}) {
       const method = methodOf(name);
       const { signal } = new AbortController();
-      const looker = { userId, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders: {}, ...changed };
+      const looker = { userId, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders: {}, ...changed };
       return read(context, method, fromJson(method.method.input, request), looker);
     },
     async startWorker() {
