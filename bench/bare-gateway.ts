@@ -21,10 +21,10 @@ const caller = {
   authenticate: async () => ({
     userId: 'bench',
     headers: { 'x-credits-remaining': '1000' },
-    call: async ({ name }: { name: string }, _message: Message, { answerHeaders }: CallContext) => {
+    call: async ({ name }: { name: string }, _message: Message, { responseHeaders }: CallContext) => {
       // What a core says beside its answer.
-      answerHeaders['x-credits-remaining'] = '1000';
-      answerHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';
+      responseHeaders['x-credits-remaining'] = '1000';
+      responseHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';
       return answers.get(name)!;
     },
     stream: () => {

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
-import type { AnswerHeaders } from '../src/contract/answer-headers.ts';
+import type { ResponseHeaders } from '../src/contract/response-headers.ts';
 
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;
@@ -61,5 +61,5 @@ export interface CallContext {
   /** `If-None-Match`: with `waitMs`, another tag than these ends the wait. */
   ifNoneMatch: string | undefined;
   /** Headers of the response, which the call sets, also where it fails. */
-  answerHeaders: AnswerHeaders;
+  responseHeaders: ResponseHeaders;
 }

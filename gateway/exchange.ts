@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tagHeader } from '../src/contract/answer-headers.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
-import { encode, minBytes, preferredEncoding } from './answer/content-encoding.ts';
-import { errorAnswer } from './answer/errors.ts';
+import { tagHeader } from '../src/contract/response-headers.ts';
 import type { GatewayClock, GatewayLog, Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
+import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
+import { errorResponse } from './response/errors.ts';
 
 /** A request and its response. */
 export interface Exchange {
@@ -79,7 +79,7 @@ export function addHeaders(response: ServerResponse, headers: Readonly<Record<st
 }
 
 /** Responds with JSON text, in an encoding that the client accepts. */
-export function answerJson(
+export function sendJson(
   exchange: Exchange,
   status: number,
   text: string,
@@ -93,8 +93,8 @@ export function answerJson(
   sendContent(exchange, text);
 }
 
-/** Responds like answerJson(), with an entity tag; a client that has the response already receives 304 without a body. */
-export function answerTagged(
+/** Responds like sendJson(), with an entity tag; a client that has the response already receives 304 without a body. */
+export function sendTagged(
   exchange: Exchange,
   status: number,
   text: string,
@@ -104,7 +104,7 @@ export function answerTagged(
   const { request, response } = exchange;
   if (tag !== undefined) response.setHeader(tagHeader, tag);
   if (tag === undefined || !namesTag(request.headers['if-none-match'], tag)) {
-    answerJson(exchange, status, text, headers);
+    sendJson(exchange, status, text, headers);
     return;
   }
   response.setHeader('cache-control', 'no-store');
@@ -151,7 +151,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
 }
 
 /** Responds with an error. Internal errors and unavailable components are logged. */
-export function answerFault(exchange: Exchange, thrown: unknown): void {
+export function sendFault(exchange: Exchange, thrown: unknown): void {
   const { requestId, response, log } = exchange;
   const fault = Fault.from(thrown);
   if (response.destroyed) return;
@@ -162,8 +162,8 @@ export function answerFault(exchange: Exchange, thrown: unknown): void {
     response.destroy();
     return;
   }
-  const { status, headers, body } = errorAnswer(fault, requestId);
-  answerJson(exchange, status, body, headers);
+  const { status, headers, body } = errorResponse(fault, requestId);
+  sendJson(exchange, status, body, headers);
 }
 
 const lingerMs = 5000;

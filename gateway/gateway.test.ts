@@ -138,11 +138,11 @@ test('closing lets a request under way end', async () => {
     return authenticate(headers);
   };
   const gateway = await startTestGateway({ caller });
-  const answer = gateway.ask('/shop/orders/x');
+  const response = gateway.ask('/shop/orders/x');
   await arrived;
   const closed = gateway.close(5000);
   release();
-  expect((await answer).status).toBe(422);
+  expect((await response).status).toBe(422);
   await closed;
   await expect(gateway.ask('/shop/orders/1')).rejects.toThrow();
 });

@@ -3,17 +3,17 @@ import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
-import { errorBody } from './answer/errors.ts';
-import { type Locate, locatorOf, type ShownBy, shownByService } from './answer/location.ts';
-import { createResponseCache, type RetentionPolicy } from './answer/response-cache.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
-import { answerFault, answerJson, beginExchange, type Exchange } from './exchange.ts';
+import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
 import { docsPage, serveDocsFile } from './openapi/docs.ts';
 import type { ApiInfo } from './openapi/openapi.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
+import { errorBody } from './response/errors.ts';
+import { type Locate, locatorOf, type ShownBy, shownByService } from './response/location.ts';
+import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type Serving } from './transcode.ts';
 
 /** A GET path beside those of the services. */
@@ -86,7 +86,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     );
   };
   const documentation: ExtraPath[] = [
-    { path: '/openapi.json', serve: async (exchange) => answerJson(exchange, 200, await openApi()) },
+    { path: '/openapi.json', serve: async (exchange) => sendJson(exchange, 200, await openApi()) },
     { path: '/docs', serve: docsPage(options.title) },
     {
       path: '/docs/{name}',
@@ -100,7 +100,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     throw new Fault('not_found', `No such path: ${quote(request.path)}`);
   };
   const failed: ErrorRequestHandler = (error, _request, response, _next) => {
-    answerFault(response.locals.exchange as Exchange, error);
+    sendFault(response.locals.exchange as Exchange, error);
   };
   const app = express();
   app.disable('x-powered-by');
@@ -112,7 +112,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const exchange = beginExchange(request, response, log, clock);
     const segments = segmentsOf(request.url!);
     if (segments === undefined)
-      return answerFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
+      return sendFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
     const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method!);
     if (found !== undefined) {
       exchange.route = found.name;
@@ -120,7 +120,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
       return;
     }
     const methods = routes.methods(segments);
-    if (methods.length > 0) return answerMethods(exchange, methods);
+    if (methods.length > 0) return sendMethods(exchange, methods);
     // A property: a WeakMap of requests costs more garbage collection than the rest of a call.
     Object.assign(response, { locals: { exchange } });
     app(request, response);
@@ -160,18 +160,18 @@ async function serve(route: Route, exchange: Exchange, segments: readonly string
   try {
     await route.serve(exchange, segments);
   } catch (error) {
-    answerFault(exchange, error);
+    sendFault(exchange, error);
   }
 }
 
 /** Answers OPTIONS with the methods of a path, and any other method with a 405 that lists them. */
-function answerMethods(exchange: Exchange, methods: readonly string[]): void {
+function sendMethods(exchange: Exchange, methods: readonly string[]): void {
   const { request, response } = exchange;
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   response.setHeader('allow', allow);
   if (request.method === 'OPTIONS') response.writeHead(204).end();
   else
-    answerJson(
+    sendJson(
       exchange,
       405,
       errorBody(

@@ -1,8 +1,9 @@
 /** Serves Protobuf services as REST: see README.md. */
-export type { ShownBy } from './answer/location.ts';
-export type { Retention, RetentionPolicy } from './answer/response-cache.ts';
+
 export type { CallContext, Caller, GatewayBudget, GatewayClock, GatewayLog, Session } from './caller.ts';
 export type { PathForms } from './endpoint.ts';
 export type { Exchange } from './exchange.ts';
 export { createGateway, type ExtraPath, type GatewayOptions } from './gateway.ts';
 export type { ApiInfo } from './openapi/openapi.ts';
+export type { ShownBy } from './response/location.ts';
+export type { Retention, RetentionPolicy } from './response/response-cache.ts';

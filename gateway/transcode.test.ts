@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Fault } from '../src/contract/fault.ts';
-import { type Answer, recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
+import { type Responder, recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
 
-const answers: Record<string, Answer> = {};
-const core = recordedCaller(answers);
+const responders: Record<string, Responder> = {};
+const core = recordedCaller(responders);
 let gateway: TestGateway;
 
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close(0));
 beforeEach(() => {
   core.calls.length = 0;
-  for (const name of Object.keys(answers)) delete answers[name];
+  for (const name of Object.keys(responders)) delete responders[name];
 });
 
 const json = (body: unknown, headers: Record<string, string> = {}) => ({
@@ -27,7 +27,7 @@ const problems = async (response: Response) => {
 };
 
 test('serves both address forms with the declared status', async () => {
-  answers.PlaceOrder = () => ({ number: 7n, status: 'placed' });
+  responders.PlaceOrder = () => ({ number: 7n, status: 'placed' });
   for (const path of ['/api/shop/orders', '/shop/orders']) {
     const response = await gateway.ask(path, json({ lines: [line] }));
     expect(response.status).toBe(202);
@@ -48,8 +48,8 @@ test('serves both address forms with the declared status', async () => {
 });
 
 test('reads path, body, query and their defaults into the message', async () => {
-  answers.GetOrder = answers.NoteOrder = answers.PlaceOrder = () => ({});
-  answers.ListOrders = () => ({ numbers: [1n, 9007199254740993n] });
+  responders.GetOrder = responders.NoteOrder = responders.PlaceOrder = () => ({});
+  responders.ListOrders = () => ({ numbers: [1n, 9007199254740993n] });
   await gateway.ask('/shop/orders/42');
   await gateway.ask('/api/shop/orders/42/note?quiet=yes', { ...json({ text: 'hello' }), method: 'PUT' });
   await gateway.ask('/shop/orders', json({ lines: [line], customerKey: 'c', customer_key: 'ignored' }));
@@ -66,8 +66,8 @@ test('reads path, body, query and their defaults into the message', async () => 
 });
 
 test('takes a path with a verb, and a path of many segments', async () => {
-  answers.CancelOrder = ({ number }) => ({ number });
-  answers.GetData = async function* ({ name }) {
+  responders.CancelOrder = ({ number }) => ({ number });
+  responders.GetData = async function* ({ name }) {
     yield { contentType: 'text/plain', data: Buffer.from(`${name}`) };
   };
   expect(await (await gateway.ask('/shop/orders/5:cancel', { method: 'POST' })).json()).toMatchObject({
@@ -99,7 +99,7 @@ test.each<[Fault, number, object]>([
   [new Fault('rate_limited', 'slow', { retryAfterMs: 1500 }), 429, { detail: 'slow' }],
   [new Fault('unavailable', 'store is down'), 502, { detail: 'store is down' }],
 ])('answers %s as the interface says', async (fault, status, body) => {
-  answers.GetOrder = () => {
+  responders.GetOrder = () => {
     throw fault;
   };
   const response = await gateway.ask('/api/shop/orders/1');
@@ -112,7 +112,7 @@ test.each<[Fault, number, object]>([
 });
 
 test('an internal fault says nothing of what went wrong inside', async () => {
-  answers.GetOrder = () => {
+  responders.GetOrder = () => {
     throw new TypeError('secret of the house');
   };
   const response = await gateway.ask('/api/shop/orders/1', { headers: { 'x-request-id': 'r-1' } });
@@ -169,7 +169,7 @@ test('unknown paths are 404 with a detail, whatever they look like', async () =>
 });
 
 test('HEAD answers as GET without a body, OPTIONS says the methods', async () => {
-  answers.GetOrder = () => ({ number: 3n });
+  responders.GetOrder = () => ({ number: 3n });
   const head = await gateway.ask('/shop/orders/3', { method: 'HEAD' });
   const get = await gateway.ask('/shop/orders/3');
   expect([head.status, await head.text()]).toEqual([200, '']);
@@ -180,7 +180,7 @@ test('HEAD answers as GET without a body, OPTIONS says the methods', async () =>
 });
 
 test('the Idempotency-Key goes to the core; one that is no visible ASCII is refused', async () => {
-  answers.PlaceOrder = () => ({});
+  responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders', json({ lines: [line] }, { 'idempotency-key': 'k-1' }));
   expect(core.calls[0]?.context.idempotencyKey).toBe('k-1');
   for (const [key, type] of [
@@ -208,7 +208,10 @@ test('every answer has a request id: the caller’s when it is sane', async () =
 });
 
 test('splices stored JSON into the answer byte for byte', async () => {
-  answers.GetOrder = () => ({ number: 1n, data: '{"price":1.50,"big":12345678901234567890,"é":"\\u00e9"}' });
+  responders.GetOrder = () => ({
+    number: 1n,
+    data: '{"price":1.50,"big":12345678901234567890,"é":"\\u00e9"}',
+  });
   expect(await (await gateway.ask('/shop/orders/1')).text()).toContain(
     '"data":{"price":1.50,"big":12345678901234567890,"é":"\\u00e9"}',
   );

@@ -1,25 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod } from '@bufbuild/protobuf';
-import { type AnswerHeaders, tagHeader } from '../src/contract/answer-headers.ts';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
+import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
 import { readWait } from '../src/contract/wait.ts';
-import type { Locate } from './answer/location.ts';
-import type { ResponseCache } from './answer/response-cache.ts';
-import { answerStream } from './answer/stream.ts';
-import { isStable, textTag } from './answer/tag.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
 import type { ServedEndpoint } from './endpoint.ts';
-import { admit, answerJson, answerTagged, type Exchange } from './exchange.ts';
+import { admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
 import { decodeText } from './request/json-body.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
 import { type RequestParts, requestReader } from './request/request-reader.ts';
+import type { Locate } from './response/location.ts';
+import type { ResponseCache } from './response/response-cache.ts';
+import { sendStream } from './response/stream.ts';
+import { isStable, textTag } from './response/tag.ts';
 
 /** Dependencies of endpointServer(). */
 export interface Serving {
@@ -77,15 +77,15 @@ export function endpointServer(
     const message = readRequest(parts, variables);
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
-    const answerHeaders: AnswerHeaders = {};
-    const context: CallContext = { requestId, idempotencyKey, signal, waitMs, ifNoneMatch, answerHeaders };
+    const responseHeaders: ResponseHeaders = {};
+    const context: CallContext = { requestId, idempotencyKey, signal, waitMs, ifNoneMatch, responseHeaders };
 
     if (write === undefined) {
-      await answerStream(
+      await sendStream(
         exchange,
         successStatus,
         session.stream(unary(method), message, context),
-        answerHeaders,
+        responseHeaders,
       );
       return;
     }
@@ -94,27 +94,27 @@ export function endpointServer(
         return await session.call(unary(method), message, context);
       } finally {
         // The tag is sent with the response. Setting a header is slow: only those that the call changed are set.
-        for (const name in answerHeaders) {
-          const value = answerHeaders[name]!;
+        for (const name in responseHeaders) {
+          const value = responseHeaders[name]!;
           if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
         }
       }
     };
     if (cached !== undefined) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest(message)}`;
-      const make = async () => ({ message: await call(), tag: answerHeaders[tagHeader] });
+      const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
-      answerTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
+      sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
       return;
     }
-    const answer = await call();
-    const text = write(answer);
+    const output = await call();
+    const text = write(output);
     if (gets) {
-      const tag = answerHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
-      answerTagged(exchange, successStatus, text, tag);
+      const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
+      sendTagged(exchange, successStatus, text, tag);
     } else {
-      answerJson(exchange, successStatus, text, locate && { location: locate(answer, form) });
+      sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
     }
   };
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../src/contract/fault.ts';
-import { isCompressible } from '../answer/content-encoding.ts';
 import { type Exchange, sendContent } from '../exchange.ts';
+import { isCompressible } from '../response/content-encoding.ts';
 
 const folder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 

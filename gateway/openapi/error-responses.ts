@@ -1,4 +1,4 @@
-import { requestIdHeader } from '../answer/answer-headers.ts';
+import { requestIdHeader } from './headers.ts';
 import type { Schema } from './schemas.ts';
 
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });

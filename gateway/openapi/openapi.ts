@@ -1,10 +1,10 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
-import { ifNoneMatch, responseHeaders, waitParameter } from '../answer/answer-headers.ts';
-import { isStable } from '../answer/tag.ts';
 import type { PathForms, ServedEndpoint } from '../endpoint.ts';
+import { isStable } from '../response/tag.ts';
 import { errorComponents, errorResponses, errorSchemas } from './error-responses.ts';
+import { documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
 import { createSchemaBook, type Schema, type SchemaBook } from './schemas.ts';
 
 /** Texts of an API for its OpenAPI document. */
@@ -41,7 +41,7 @@ export interface DocumentOptions extends ApiInfo {
 /** What operations of one document have in common. */
 interface OperationContext extends DocumentOptions {
   book: SchemaBook;
-  headers: ReturnType<typeof responseHeaders>;
+  headers: ReturnType<typeof documentHeaders>;
   describe: (name: string) => string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function openApiDocument(options: DocumentOptions): Schema {
   const { endpoints, publicUrl, title, version, description, license, comments, extraTag } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const book = createSchemaBook(describe);
-  const headers = responseHeaders(options.callerHeaders ?? {});
+  const headers = documentHeaders(options.callerHeaders ?? {});
   const context = { ...options, book, headers, describe };
   const other = options.otherForms ?? { operationSuffix: 'other', tagSuffix: 'other paths', description: '' };
   const paths: Record<string, Record<string, Schema>> = {};

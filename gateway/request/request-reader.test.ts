@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { servedEndpoints } from '../endpoint.ts';
-import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { shopService } from '../fixture/shop.ts';
 import { parse } from '../paths/parse.ts';
 import { requestReader } from './request-reader.ts';
 
-const answers: Record<string, Answer> = {};
-const core = recordedCaller(answers);
+const responders: Record<string, Responder> = {};
+const core = recordedCaller(responders);
 let gateway: TestGateway;
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close(0));
 beforeEach(() => {
   core.calls.length = 0;
-  for (const name of Object.keys(answers)) delete answers[name];
+  for (const name of Object.keys(responders)) delete responders[name];
 });
 
 const json = (body: unknown, headers: Record<string, string> = {}) => ({
@@ -30,7 +30,7 @@ const problems = async (response: Response) => {
 };
 
 test('takes integers for identifiers and refuses every other spelling', async () => {
-  answers.PlaceOrder = () => ({});
+  responders.PlaceOrder = () => ({});
   const good = await gateway.ask(
     '/shop/orders',
     json('{"lines":[{"item_id":9007199254740991,"shop_id":"007"}],"stops":[5],"weight":1.5}'),
@@ -76,9 +76,9 @@ test('lists structural and rule problems together, one per place', async () => {
     parcel_id: 'no',
     small: -1,
   };
-  const answer = await problems(await gateway.ask('/shop/orders', json(body)));
-  expect(answer.status).toBe(422);
-  expect(answer.problems).toEqual([
+  const response = await problems(await gateway.ask('/shop/orders', json(body)));
+  expect(response.status).toBe(422);
+  expect(response.problems).toEqual([
     'body.lines.0.item_id string_type',
     'body.lines.0.shop_id missing',
     'body.lines.2 model_attributes_type',
@@ -110,9 +110,9 @@ test('lists structural and rule problems together, one per place', async () => {
 });
 
 test('lists at most 100 problems', async () => {
-  const answer = await problems(await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })));
-  expect(answer).toMatchObject({ status: 422 });
-  expect(answer.problems).toHaveLength(100);
+  const response = await problems(await gateway.ask('/shop/orders', json({ lines: Array(50_000).fill({}) })));
+  expect(response).toMatchObject({ status: 422 });
+  expect(response.problems).toHaveLength(100);
   const lines = [...Array(60).fill({ ...line, item_id: true }), ...Array(60).fill({ ...line, item_id: 'x' })];
   const mixed = await problems(await gateway.ask('/shop/orders', json({ lines })));
   expect(mixed.problems).toHaveLength(100);
@@ -190,7 +190,7 @@ test('rule problems of path, query and body come with their places', async () =>
 });
 
 test('null for an optional field is absence, and absence has no key', async () => {
-  answers.PlaceOrder = () => ({});
+  responders.PlaceOrder = () => ({});
   const response = await gateway.ask(
     '/shop/orders',
     json({ lines: [{ ...line, amount: null }], country: null, pages: null, tags: null, inner: null }),
@@ -201,9 +201,9 @@ test('null for an optional field is absence, and absence has no key', async () =
 });
 
 test('reads fields of the path, repeated ones of the query, and a path of several segments', async () => {
-  answers.GetOrder = () => ({});
-  answers.ListOrders = () => ({});
-  answers.GetData = async function* () {
+  responders.GetOrder = () => ({});
+  responders.ListOrders = () => ({});
+  responders.GetData = async function* () {
     yield { data: Buffer.from('x') };
   };
   await gateway.ask('/shop/orders/7');
@@ -217,7 +217,7 @@ test('reads fields of the path, repeated ones of the query, and a path of severa
 });
 
 test('reads a body that is one field beside the path and the query', async () => {
-  answers.NoteOrder = () => ({});
+  responders.NoteOrder = () => ({});
   const note = { ...json({ text: 'fragile' }), method: 'PUT' };
   const response = await gateway.ask('/shop/orders/5/note?quiet=true', note);
   expect(response.status).toBe(200);
@@ -229,7 +229,7 @@ test('reads a body that is one field beside the path and the query', async () =>
 });
 
 test('ignores query parameters named like fields of the body', async () => {
-  answers.PlaceOrder = () => ({});
+  responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders?gift=true&country=xx', json({ lines: [line] }));
   expect(core.calls[0]?.message).toMatchObject({ gift: false });
   expect(core.calls[0]?.message.country).toBeUndefined();

@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
-import { creditsHeader } from '../contract/answer-headers.ts';
+import { creditsHeader } from '../contract/response-headers.ts';
 import type { Principal } from './principal.ts';
 
 /** Options for createRateLimit(). */

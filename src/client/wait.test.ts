@@ -18,10 +18,10 @@ function service(
   const asked: { at: number; waitMs: number }[] = [];
   const ask = async (waitMs: number, signal: AbortSignal | undefined) => {
     asked.push({ at: clock.now(), waitMs });
-    const answer = jobs[Math.min(asked.length, jobs.length) - 1]!;
-    const ms = answer.ended ? 0 : takesMs(waitMs);
+    const response = jobs[Math.min(asked.length, jobs.length) - 1]!;
+    const ms = response.ended ? 0 : takesMs(waitMs);
     if (ms > 0) await clock.sleep(ms, signal);
-    return answer;
+    return response;
   };
   return { ask, asked };
 }
@@ -83,11 +83,11 @@ test('who waits no longer gets the job as it is', async () => {
 
 /** A service that answers once and is away from then on, for so long. */
 const goesAway = (clock: ReturnType<typeof createManualClock>, forMs: number) => {
-  let answers = 0;
+  let responders = 0;
   return async () => {
     if (clock.now() > 0 && clock.now() < forMs) throw new GleanerError({ status: 502, detail: 'away' });
-    answers += 1;
-    return answers === 1 ? job({}) : done;
+    responders += 1;
+    return responders === 1 ? job({}) : done;
   };
 };
 

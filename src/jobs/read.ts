@@ -1,6 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { Fault } from '../base/fault.ts';
-import type { AnswerHeaders } from '../contract/answer-headers.ts';
+import type { ResponseHeaders } from '../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Batch, Job } from '../store/documents.ts';
@@ -49,7 +49,7 @@ function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boole
 /** Who asks to see a job, how long they wait for it, and where the answer's headers go. */
 export interface ReadOptions extends WaitOptions {
   userId: string;
-  answerHeaders: AnswerHeaders;
+  responseHeaders: ResponseHeaders;
 }
 
 /** Shows one job through one of its kind's views, as patiently as the options is. Fault `not_found`. */

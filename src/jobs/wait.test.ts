@@ -21,15 +21,15 @@ const submitted = async (items: number): Promise<string> =>
 /** Asks for a job, and tells whether the answer is there. */
 function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Partial<JobContext> = {}) {
   const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
-  const answerHeaders: Record<string, string> = {};
+  const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
-  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, answerHeaders, ...options };
+  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...options };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '' };
   const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
-    state.tag = answerHeaders.etag!;
+    state.tag = responseHeaders.etag!;
     return state;
   });
   return { answer, state };

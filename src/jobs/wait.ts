@@ -1,5 +1,5 @@
-import { type AnswerHeaders, tagHeader } from '../contract/answer-headers.ts';
 import { namesTag } from '../contract/etag.ts';
+import { type ResponseHeaders, tagHeader } from '../contract/response-headers.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
@@ -30,7 +30,7 @@ export interface TaggedView<T> {
 export async function showWhenChanged<T>(
   context: JobContext,
   job: Job,
-  { waitMs, ifNoneMatch, signal, answerHeaders }: WaitOptions & { answerHeaders: AnswerHeaders },
+  { waitMs, ifNoneMatch, signal, responseHeaders }: WaitOptions & { responseHeaders: ResponseHeaders },
   look: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
   const { changes, clock, store } = context;
@@ -50,7 +50,7 @@ export async function showWhenChanged<T>(
     let known = waits ? await progressOf(context, current) : '';
     const { tag, render } = await look(current);
     if (!waits || !namesTag(ifNoneMatch, tag)) {
-      answerHeaders[tagHeader] = tag;
+      responseHeaders[tagHeader] = tag;
       return render();
     }
     // What is asked for again and again is cheap; the whole is looked at only when that has changed.

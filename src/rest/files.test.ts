@@ -148,13 +148,13 @@ test('a text file says that it varies by encoding, an archive does not, and 1,02
   const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
   const served = await startTestApi({ files: memoryFiles(texts), verifyLink });
   const headersOf = async (path: string, range: Record<string, string> = {}) => {
-    const answer = await served.ask(`/files/job/${path}?good`, {
+    const response = await served.ask(`/files/job/${path}?good`, {
       key: null,
       headers: { 'accept-encoding': 'gzip', ...range },
     });
-    const { headers } = answer;
-    if (path === 'long.csv' && answer.status === 200) {
-      expect(await answer.text()).toBe(texts['job/long.csv']);
+    const { headers } = response;
+    if (path === 'long.csv' && response.status === 200) {
+      expect(await response.text()).toBe(texts['job/long.csv']);
       expect(headers.get('etag')).toMatch(/^W\/"/);
     }
     return [headers.get('vary'), headers.get('content-encoding'), headers.get('content-length')];
@@ -230,8 +230,8 @@ describe('files of a storage engine with links of its own', () => {
     ['x-no-redirect', 302],
     ['respond-async', 302],
   ])('are answered to Prefer: %s with %i', async (prefer, status) => {
-    const answer = await redirecting.ask(link, { headers: { prefer } });
-    expect([answer.status, await answer.text()]).toEqual([status, status === 200 ? content : '']);
+    const response = await redirecting.ask(link, { headers: { prefer } });
+    expect([response.status, await response.text()]).toEqual([status, status === 200 ? content : '']);
   });
 });
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Caller, Headers } from '../../gateway/caller.ts';
+import { admit, type Exchange, sendJson } from '../../gateway/exchange.ts';
 import {
   createEncoder,
   isCompressible,
   minBytes,
   preferredEncoding,
-} from '../../gateway/answer/content-encoding.ts';
-import { errorBody } from '../../gateway/answer/errors.ts';
-import type { Caller, Headers } from '../../gateway/caller.ts';
-import { admit, answerJson, type Exchange } from '../../gateway/exchange.ts';
+} from '../../gateway/response/content-encoding.ts';
+import { errorBody } from '../../gateway/response/errors.ts';
 import { acceptRequest } from '../base/connections.ts';
 import { namesTag } from '../contract/etag.ts';
 import { Fault } from '../contract/fault.ts';
@@ -100,7 +100,7 @@ export async function serveFile(
   if (range.kind === 'unsatisfiable') {
     const detail = `The file has ${size} bytes, the range asks for others`;
     const body = errorBody(detail, 'range_not_satisfiable', exchange.requestId);
-    answerJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
+    sendJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
     return;
   }
   const part = range.kind === 'part' ? range : undefined;

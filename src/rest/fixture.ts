@@ -9,18 +9,18 @@ import { shopService } from '../../gateway/fixture/shop.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
 import { createLog } from '../base/log.ts';
-import { creditsHeader } from '../contract/answer-headers.ts';
 import { Fault } from '../contract/fault.ts';
+import { creditsHeader } from '../contract/response-headers.ts';
 import type { FileReader } from './files.ts';
 import { createRestApi, type RestCaller, type RestOptions } from './rest.ts';
 import { startServer } from './server.ts';
 
 /** A caller over the shop that limits and reports readiness as the core does. */
 export function recordedCaller(
-  answers: Parameters<typeof shopCaller>[0],
+  responders: Parameters<typeof shopCaller>[0],
   rateLimit: RateLimit | null = null,
 ) {
-  const core = shopCaller(answers);
+  const core = shopCaller(responders);
   const state: { missing: Fault | undefined } = { missing: undefined };
   const caller: RestCaller = {
     started: () => true,

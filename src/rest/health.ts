@@ -1,11 +1,11 @@
-import { answerJson, type Exchange } from '../../gateway/exchange.ts';
+import { type Exchange, sendJson } from '../../gateway/exchange.ts';
 import { Fault } from '../contract/fault.ts';
 import type { RestCaller } from './rest.ts';
 
 /** Answers the liveness probe (interface, "Other"): 200, and 503 until the service admits callers. */
 export function serveHealth(caller: RestCaller, exchange: Exchange): void {
-  if (caller.started()) answerJson(exchange, 200, '{"status":"ok"}');
-  else answerJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
+  if (caller.started()) sendJson(exchange, 200, '{"status":"ok"}');
+  else sendJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
 }
 
 /** Answers the readiness probe: 503 with the missing component while the core cannot work. */
@@ -16,8 +16,8 @@ export async function serveReady(caller: RestCaller, exchange: Exchange): Promis
     const fault = Fault.from(error);
     exchange.log.warn({ requestId: exchange.requestId, err: fault }, 'not ready');
     const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.clientMessage;
-    answerJson(exchange, 503, JSON.stringify({ status: 'unavailable', detail }));
+    sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', detail }));
     return;
   }
-  answerJson(exchange, 200, '{"status":"ready"}');
+  sendJson(exchange, 200, '{"status":"ready"}');
 }

@@ -9,10 +9,10 @@ let api: Awaited<ReturnType<typeof startTestApi>>;
 afterEach(() => api.close(0));
 
 const open = async (
-  answers: Parameters<typeof recordedCaller>[0],
+  responders: Parameters<typeof recordedCaller>[0],
   rateLimit: RateLimit | null = null,
 ): Promise<void> => {
-  api = await startTestApi({ caller: recordedCaller(answers, rateLimit).caller });
+  api = await startTestApi({ caller: recordedCaller(responders, rateLimit).caller });
 };
 test('health is alive whatever the core says; ready says what is missing', async () => {
   const { caller, state } = recordedCaller({});
@@ -21,7 +21,7 @@ test('health is alive whatever the core says; ready says what is missing', async
     expect(await (await api.ask(path, { key: null })).json()).toEqual({ status: 'ok' });
   const ready = await api.ask('/ready', { key: null });
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
-  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not answer', { component: 'queue' });
+  state.missing = new Fault('unavailable', 'nats://10.0.0.7:4222 does not response', { component: 'queue' });
   const missing = await api.ask('/v1/ready', { key: null });
   expect([missing.status, await missing.json()]).toEqual([
     503,

@@ -1,4 +1,4 @@
-import type { Retention, RetentionPolicy } from '../../gateway/answer/response-cache.ts';
+import type { Retention, RetentionPolicy } from '../../gateway/response/response-cache.ts';
 
 /** How long retrieve responses are cached, in milliseconds (interface, "Limits": retrieve cache). */
 export interface RetrieveCache {

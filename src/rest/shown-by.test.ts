@@ -1,8 +1,8 @@
 import { create, type DescService, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { locatorOf } from '../../gateway/answer/location.ts';
 import { servedEndpoints } from '../../gateway/endpoint.ts';
 import { shopService } from '../../gateway/fixture/shop.ts';
+import { locatorOf } from '../../gateway/response/location.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktcService } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
@@ -10,7 +10,7 @@ import { addressForms } from './rest.ts';
 import { shownByKind } from './shown-by.ts';
 
 /** Paths, one per address form, where a method's answer sends its client; undefined without a location. */
-function locationsOf(services: DescService[], method: string, answer: object, reversed = false) {
+function locationsOf(services: DescService[], method: string, response: object, reversed = false) {
   const declared = servedEndpoints(services, addressForms);
   const endpoints = reversed ? declared.toReversed() : declared;
   const endpoint = endpoints.find(
@@ -18,15 +18,15 @@ function locationsOf(services: DescService[], method: string, answer: object, re
   )!;
   const locate = locatorOf(endpoint, endpoints, shownByKind);
   const { output } = endpoint.method;
-  const message = create(output, answer as MessageInitShape<typeof output>);
+  const message = create(output, response as MessageInitShape<typeof output>);
   return locate && endpoint.forms.map((_, form) => locate(message, form));
 }
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
 describe('shownByKind()', () => {
   test.each([false, true])('sends to the read method of the kind (endpoints reversed: %s)', (reversed) => {
-    const locations = (method: string, answer: object) =>
-      locationsOf([MktdService, MktaService], method, answer, reversed);
+    const locations = (method: string, response: object) =>
+      locationsOf([MktdService, MktaService], method, response, reversed);
     expect(locations('SubmitGetPc', { taskId: 7n })).toEqual(both('/mkta/get_pc/retrieve/7'));
     expect(locations('SubmitGetPcBulk', { taskId: 7n })).toEqual(both('/mkta/get_pc_bulk/retrieve/7'));
     expect(locations('SubmitSearchItems', { jobId: 'a/b' })).toEqual(

@@ -1,5 +1,5 @@
 import { getOption } from '@bufbuild/protobuf';
-import { type ShownBy, shownByService, variableIn } from '../../gateway/answer/location.ts';
+import { type ShownBy, shownByService, variableIn } from '../../gateway/response/location.ts';
 import { job as jobOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 
 /** Finds the endpoint that shows a submitted job: the first read method of the same kind on the same market. */

@@ -1,5 +1,5 @@
-import { requestIdHeader } from '../../gateway/answer/answer-headers.ts';
 import { errorResponses } from '../../gateway/openapi/error-responses.ts';
+import { requestIdHeader } from '../../gateway/openapi/headers.ts';
 import type { Schema } from '../../gateway/openapi/schemas.ts';
 
 const json = (description: string, properties: Record<string, Schema>): Schema => ({

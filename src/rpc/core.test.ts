@@ -104,7 +104,7 @@ test.each([
   const principal = await authenticate(`Bearer ${await createOperatorKey(fixture.context.store, 'test', 1)}`);
   const request = create(grantCredits.input, { userId, amount: 5n });
   const grant = (key: string) =>
-    unary(grantCredits, request, { principal, answerHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);
+    unary(grantCredits, request, { principal, responseHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);
   await expect(grant(idempotencyKey)).rejects.toMatchObject({
     code: 'invalid',
     problems: [{ loc: ['header', 'idempotency-key'], type }],
@@ -123,7 +123,7 @@ test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   const { keyId, apiKey } = await core.createKey(userId);
   const { authenticate, stream, unary } = createCore(fixture.context, [JobService]);
   const { signal } = new AbortController();
-  const common = { principal: await authenticate(`Bearer ${apiKey}`), signal, answerHeaders: {} };
+  const common = { principal: await authenticate(`Bearer ${apiKey}`), signal, responseHeaders: {} };
   const { watchJob, getJob } = JobService.method;
   const request = create(watchJob.input, { jobId });
   const refusal = { code: 'unauthenticated', message: expect.stringMatching(message) };

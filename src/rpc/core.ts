@@ -4,9 +4,9 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type Component, Fault, unavailableMessage } from '../base/fault.ts';
-import { type AnswerHeaders, creditsHeader } from '../contract/answer-headers.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
+import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { canWait } from '../contract/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
@@ -27,7 +27,7 @@ export interface Call {
   /** Tag of what the caller knows: see Patience. */
   ifNoneMatch: string | undefined;
   /** Headers of the answer, filled while the call is worked on, also where it fails. */
-  answerHeaders: AnswerHeaders;
+  responseHeaders: ResponseHeaders;
 }
 
 /** Answers a unary method. Throws a Fault. */
@@ -121,8 +121,8 @@ export function createCore(
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
   const authenticate = createAuthenticator(context);
-  const sayCredits = ({ principal, answerHeaders }: Call, credits: number | undefined) => {
-    if (principal.role === 'user' && credits !== undefined) answerHeaders[creditsHeader] = String(credits);
+  const sayCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
+    if (principal.role === 'user' && credits !== undefined) responseHeaders[creditsHeader] = String(credits);
   };
   const demandStarted = () => {
     if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
@@ -147,7 +147,7 @@ export function createCore(
       demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     async unary(method, request, call) {
-      Object.assign(call.answerHeaders, call.principal.headers);
+      Object.assign(call.responseHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
       check(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
@@ -167,7 +167,7 @@ export function createCore(
       }
     },
     async *stream(method, request, call) {
-      Object.assign(call.answerHeaders, call.principal.headers);
+      Object.assign(call.responseHeaders, call.principal.headers);
       sayCredits(call, call.principal.balance);
       check(method, request, call);
       let asked = clock.now();

@@ -1,5 +1,5 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
-import { type AnswerHeaders, creditsHeader } from '../contract/answer-headers.ts';
+import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import type { Call, Core } from './core.ts';
 
 /** Service whose role REST callers need: the REST paths are the users'. */
@@ -18,7 +18,7 @@ export function createDirectCaller(core: Core) {
       const principal = await core.admit(service, headers.authorization);
       return {
         userId: principal.userId,
-        headers: { [creditsHeader]: String(principal.balance), ...principal.headers } as AnswerHeaders,
+        headers: { [creditsHeader]: String(principal.balance), ...principal.headers } as ResponseHeaders,
         call: (method: DescMethod, message: Message, context: CallContext) =>
           core.unary(method, message, { ...context, principal }),
         stream: (method: DescMethod, message: Message, context: CallContext) =>

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../base/fault.ts';
-import { takeAnswerHeaders } from '../contract/answer-headers.ts';
 import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
+import { copyResponseHeaders } from '../contract/response-headers.ts';
 
 /** RPC code of each fault that reaches a caller; every other one is INTERNAL. */
 const codes: Partial<Record<FaultCode, Code>> = {
@@ -54,6 +54,6 @@ export function fromConnectError(thrown: unknown): Fault {
   return new Fault(detail.code as FaultCode, error.rawMessage, {
     ...detailParts(detail),
     cause: thrown,
-    headers: takeAnswerHeaders(error.metadata, {}),
+    headers: copyResponseHeaders(error.metadata, {}),
   });
 }

@@ -2,9 +2,9 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescServic
 import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
-import { takeAnswerHeaders } from '../contract/answer-headers.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
+import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createGate } from './adapter.ts';
 import { createAdmission } from './admission.ts';
@@ -42,7 +42,7 @@ export function routeForward(
     return headers;
   };
   const answerWith = (header: Headers, { responseHeader }: HandlerContext) => {
-    const headers = takeAnswerHeaders(header, {});
+    const headers = copyResponseHeaders(header, {});
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
   const failed = ({ requestHeader, signal }: HandlerContext, thrown: unknown): ConnectError => {

@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const callOf = (id: string) =>
-  ({ principal: { userId: id, role: 'user', keyId: '' }, waitMs: 0, answerHeaders: {} }) as unknown as Call;
+  ({ principal: { userId: id, role: 'user', keyId: '' }, waitMs: 0, responseHeaders: {} }) as unknown as Call;
 
 async function call<M extends DescMethod>(
   method: M,

@@ -1,7 +1,7 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../base/fault.ts';
-import { tagHeader } from '../contract/answer-headers.ts';
+import { tagHeader } from '../contract/response-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
@@ -64,7 +64,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     handle(method.listFiles, async (request, call) => {
       const job = await find(request, call);
       const files = await listFiles(context, job);
-      call.answerHeaders[tagHeader] = jobTag(context.clock, job, files.length);
+      call.responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
       return {
         files: files.map(({ file, link, ...place }) => ({
           ...place,

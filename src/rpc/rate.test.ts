@@ -103,13 +103,13 @@ test('a gateway in front of the core counts each request once, and passes refusa
   const remaining: unknown[] = [];
   for (let turn = 0; turn < requestsPerSecond; turn += 1) {
     const session = await caller.authenticate({ authorization: `Bearer ${key}` });
-    const answerHeaders: Record<string, string> = {};
+    const responseHeaders: Record<string, string> = {};
     await session.call(listApiKeys, request, {
       ...context,
       signal: new AbortController().signal,
-      answerHeaders,
+      responseHeaders,
     });
-    remaining.push([session.headers.ratelimit, answerHeaders.ratelimit]);
+    remaining.push([session.headers.ratelimit, responseHeaders.ratelimit]);
   }
   expect(remaining).toEqual([
     ['"key";r=3;t=0', '"key";r=2;t=1'],

@@ -69,23 +69,23 @@ async function call<M extends DescMethod>(
 ) {
   const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
   const session = await caller.authenticate({ authorization });
-  const answerHeaders: Record<string, string> = {};
+  const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
   const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
   const message = create(method.input, request);
-  const answer = await session.call(method, message, { ...context, ...changes, answerHeaders });
+  const answer = await session.call(method, message, { ...context, ...changes, responseHeaders });
   return {
     credits: Number(session.headers['x-credits-remaining']),
     answer: answer as unknown as Record<string, unknown>,
-    answerHeaders,
+    responseHeaders,
   };
 }
 
 test("credits and tags come with a remote core's answers: before the charge with the key, after it with the answer", async () => {
   const submitted = await call(submitVariantSold, variantSoldRequest(3) as never);
-  expect([submitted.credits, submitted.answerHeaders]).toEqual([1_000, { 'x-credits-remaining': '970' }]);
-  const { answerHeaders } = await call(retrieveVariantSold, { jobId: submitted.answer.jobId as string });
-  expect(answerHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
+  expect([submitted.credits, submitted.responseHeaders]).toEqual([1_000, { 'x-credits-remaining': '970' }]);
+  const { responseHeaders } = await call(retrieveVariantSold, { jobId: submitted.answer.jobId as string });
+  expect(responseHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
 });
 
 test('a wait is passed on, and ends when the process in between stops', async () => {
@@ -110,8 +110,8 @@ test('a wait ends with the job, with the refunds of that time in the credits, an
     throw new Error('this site is broken');
   });
   await fixture.startWorker();
-  const { answer, answerHeaders } = await waiting;
-  expect([answer.status, answerHeaders['x-credits-remaining']]).toEqual(['failed', '1000']);
+  const { answer, responseHeaders } = await waiting;
+  expect([answer.status, responseHeaders['x-credits-remaining']]).toEqual(['failed', '1000']);
 });
 
 test('gRPC clients wait by metadata, and are told of a bad value', async () => {
@@ -197,7 +197,7 @@ test('who reads no further of a stream ends it in the core', async () => {
   const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
   const method = JobService.method.watchJob;
   const request = create(method.input, { jobId });
-  for await (const _seen of session.stream(method, request, { ...context, answerHeaders: {} })) {
+  for await (const _seen of session.stream(method, request, { ...context, responseHeaders: {} })) {
     await fixture.eventually('it is watched', () => fixture.clock.sleepers() === 1);
     break;
   }

@@ -4,7 +4,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import { Fault } from '../base/fault.ts';
-import { type AnswerHeaders, creditsHeader, takeAnswerHeaders } from '../contract/answer-headers.ts';
+import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { fromConnectError } from './fault-detail.ts';
 
@@ -53,16 +53,16 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
     async authenticate(headers: Record<string, string | undefined>) {
       const authorization = headers.authorization;
       const sent = { ...(authorization === undefined ? {} : { authorization }) };
-      const known: AnswerHeaders = {};
+      const known: ResponseHeaders = {};
       const options = {
         headers: { ...sent, [admissionMetadata]: '1' },
         timeoutMs: remoteTimeoutMs,
-        onHeader: (header: Headers) => void takeAnswerHeaders(header, known),
+        onHeader: (header: Headers) => void copyResponseHeaders(header, known),
       };
       const { account } = await faulty(accounts.getAccount({}, options));
       return {
         userId: account!.id,
-        headers: { ...known, [creditsHeader]: String(account!.balance) } as AnswerHeaders,
+        headers: { ...known, [creditsHeader]: String(account!.balance) } as ResponseHeaders,
         async call(method: DescMethod, message: Message, context: CallContext): Promise<Message> {
           const ask = async (waitMs: number, signal: AbortSignal) => {
             const answer = await transport.unary(
@@ -72,7 +72,7 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
               headersOf(sent, { ...context, waitMs }),
               message as never,
             );
-            takeAnswerHeaders(answer.header, context.answerHeaders);
+            copyResponseHeaders(answer.header, context.responseHeaders);
             return answer.message;
           };
           const { waitMs, signal } = context;
@@ -95,7 +95,7 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
           try {
             const call = transport.stream(streaming, signal, undefined, headersOf(sent, context), input);
             const answer = await call;
-            takeAnswerHeaders(answer.header, context.answerHeaders);
+            copyResponseHeaders(answer.header, context.responseHeaders);
             yield* answer.message;
           } catch (error) {
             throw error instanceof Fault ? error : fromConnectError(error);
@@ -127,5 +127,5 @@ interface CallContext {
   signal: AbortSignal;
   waitMs: number;
   ifNoneMatch: string | undefined;
-  answerHeaders: AnswerHeaders;
+  responseHeaders: ResponseHeaders;
 }

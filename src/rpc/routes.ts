@@ -4,9 +4,9 @@ import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import type { Principal } from '../access/principal.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
-import type { AnswerHeaders } from '../contract/answer-headers.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
+import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
 import { createGate } from './adapter.ts';
 import type { Core } from './core.ts';
@@ -23,16 +23,16 @@ const principalKey = createContextKey<Principal | null>(null, { description: 'th
  * authenticated before a body is read. Errors carry a gleaner.fault.v1.Fault; internal ones are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
-  const call = ({ requestHeader, signal, values }: HandlerContext, answerHeaders: AnswerHeaders) => ({
+  const call = ({ requestHeader, signal, values }: HandlerContext, responseHeaders: ResponseHeaders) => ({
     principal: values.get(principalKey)!,
     // gRPC metadata spells it with an underscore (decisions, "idempotency").
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
     waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
     ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
-    answerHeaders,
+    responseHeaders,
   });
-  const answerWith = (headers: AnswerHeaders, { responseHeader }: HandlerContext) => {
+  const answerWith = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
   const failed = (method: DescMethod, { requestHeader }: HandlerContext, thrown: unknown) => {
@@ -61,7 +61,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
         router.rpc(
           method,
           async function* (request: Message, context: HandlerContext) {
-            const headers: AnswerHeaders = {};
+            const headers: ResponseHeaders = {};
             try {
               for await (const message of core.stream(method, request, call(context, headers))) {
                 answerWith(headers, context);
@@ -78,7 +78,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
         router.rpc(
           method,
           (async (request: Message, context: HandlerContext) => {
-            const headers: AnswerHeaders = {};
+            const headers: ResponseHeaders = {};
             try {
               return await core.unary(method, request, call(context, headers));
             } catch (error) {

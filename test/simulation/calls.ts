@@ -46,7 +46,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
           signal: new AbortController().signal,
           waitMs: 0,
           ifNoneMatch: undefined,
-          answerHeaders: {},
+          responseHeaders: {},
         };
         world.trace(`${description} by ${process.name}`);
         const run = () =>

@@ -34,7 +34,7 @@ export async function openCore(context: JobContext): Promise<TestCore> {
         principal: await core.authenticate(`Bearer ${apiKey}`),
         signal: new AbortController().signal,
         waitMs: 0,
-        answerHeaders: {},
+        responseHeaders: {},
       }) as unknown as Call;
     return {
       call: async (method, request) =>

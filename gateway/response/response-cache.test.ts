@@ -8,13 +8,13 @@ const schema = shopMessage('Parcel');
 
 describe('createResponseCache()', () => {
   test('keeps at most 64 MB, the most recently used responses', async () => {
-    const answers = createResponseCache(packingRetention, handClock()).of(schema);
+    const responders = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
       made += 1;
       return { message: create(schema), tag: undefined };
     };
-    const ask = (user: number) => answers(`user-${user} /path`, false, make, () => 'x'.repeat(60_000));
+    const ask = (user: number) => responders(`user-${user} /path`, false, make, () => 'x'.repeat(60_000));
     for (let user = 0; user < 1_000; user += 1) await ask(user);
     expect(made).toBe(1_000);
     await ask(999);
@@ -24,13 +24,13 @@ describe('createResponseCache()', () => {
   });
 
   test('counts what long keys take', async () => {
-    const answers = createResponseCache(packingRetention, handClock()).of(schema);
+    const responders = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
       made += 1;
       return { message: create(schema), tag: undefined };
     };
-    const ask = (call: number) => answers(`${call} ${'k'.repeat(100_000)}`, false, make, () => '{}');
+    const ask = (call: number) => responders(`${call} ${'k'.repeat(100_000)}`, false, make, () => '{}');
     for (let call = 0; call < 500; call += 1) await ask(call);
     await ask(0);
     expect(made).toBe(501);
@@ -38,7 +38,7 @@ describe('createResponseCache()', () => {
 
   describe('of a response', () => {
     const clock = handClock();
-    const answers = () => createResponseCache(packingRetention, clock).of(schema);
+    const responders = () => createResponseCache(packingRetention, clock).of(schema);
     /** Calls whose parcel has the states in turn, the last one from then on. */
     const maker = (...states: Record<string, unknown>[]) => {
       let made = 0;
@@ -60,7 +60,7 @@ describe('createResponseCache()', () => {
       ['a parcel in the works that has a label already', { ...over, ...running }, 120],
     ])('keeps that of %s with its tag as long as configured', async (_which, state, seconds) => {
       const { make, count } = maker(state);
-      const ask = answers();
+      const ask = responders();
       const kept = { text: write(state), tag: 'W/"1"' };
       expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: seconds });
       clock.move(seconds * 1000 - 1);
@@ -72,7 +72,7 @@ describe('createResponseCache()', () => {
 
     test('rounds the time it stays good down to seconds', async () => {
       const { make } = maker(running);
-      const ask = answers();
+      const ask = responders();
       await ask('key', false, make, write);
       clock.move(1);
       expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 119 });
@@ -80,7 +80,7 @@ describe('createResponseCache()', () => {
 
     test('does not keep one of more than 64 KB', async () => {
       const { make, count } = maker(over);
-      const ask = answers();
+      const ask = responders();
       for (let call = 0; call < 2; call += 1) await ask('short', false, make, () => 'x'.repeat(65_536));
       expect(count()).toBe(1);
       for (let call = 0; call < 2; call += 1) await ask('long', false, make, () => 'x'.repeat(65_537));
@@ -89,7 +89,7 @@ describe('createResponseCache()', () => {
 
     test('is made again for a caller who waits for a change, and replaces the other', async () => {
       const { make, count } = maker(running, over);
-      const ask = answers();
+      const ask = responders();
       await ask('key', false, make, write);
       expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
       expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
@@ -99,7 +99,7 @@ describe('createResponseCache()', () => {
 
     test('is forgotten when a newer one cannot be made', async () => {
       const { make, count } = maker(running);
-      const ask = answers();
+      const ask = responders();
       await ask('key', false, make, write);
       const failing = async () => {
         throw new Error('gone');

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../../src/contract/fault.ts';
 import {
-  type Answer,
   packingRetention,
+  type Responder,
   recordedCaller,
   startTestGateway,
   type TestGateway,
@@ -15,10 +15,10 @@ let gateway: TestGateway;
 afterEach(() => gateway.close(0));
 
 const open = async (
-  answers: Record<string, Answer>,
+  responders: Record<string, Responder>,
   options: Parameters<typeof startTestGateway>[0] = {},
 ) => {
-  const core = recordedCaller(answers);
+  const core = recordedCaller(responders);
   gateway = await startTestGateway({ caller: core.caller, ...options });
   return core;
 };
@@ -28,12 +28,12 @@ const place = (path: string) =>
 test('sends the headers of the session, or those that the call sets, also where it fails', async () => {
   await open({
     GetOrder: () => ({}),
-    PlaceOrder: (_message, { answerHeaders }) => {
-      answerHeaders['x-balance'] = '480';
+    PlaceOrder: (_message, { responseHeaders }) => {
+      responseHeaders['x-balance'] = '480';
       return { number: 7n };
     },
-    CancelOrder: (_message, { answerHeaders }) => {
-      answerHeaders['x-balance'] = '470';
+    CancelOrder: (_message, { responseHeaders }) => {
+      responseHeaders['x-balance'] = '470';
       throw new Fault('conflict', 'too late');
     },
   });
@@ -69,9 +69,9 @@ test('202 says where the order is seen, in the address form of the request', asy
 test('a tag of the core spares the answer that is known, whatever its links are', async () => {
   let calls = 0;
   const core = await open({
-    GetParcel: (_message, { answerHeaders }) => {
+    GetParcel: (_message, { responseHeaders }) => {
       calls += 1;
-      answerHeaders.etag = calls < 4 ? 'W/"one"' : 'W/"two"';
+      responseHeaders.etag = calls < 4 ? 'W/"one"' : 'W/"two"';
       return { status: 'packing', labelUrl: `https://x/${calls}` };
     },
   });
@@ -105,9 +105,9 @@ test('a kept answer keeps its tag, and a known one of it is spared', async () =>
   let calls = 0;
   await open(
     {
-      GetParcel: (_message, { answerHeaders }) => {
+      GetParcel: (_message, { responseHeaders }) => {
         calls += 1;
-        answerHeaders.etag = 'W/"one"';
+        responseHeaders.etag = 'W/"one"';
         return { status: 'packing' };
       },
     },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fault } from '../../src/contract/fault.ts';
-import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 
-const answers: Record<string, Answer> = {};
-const core = recordedCaller(answers);
+const responders: Record<string, Responder> = {};
+const core = recordedCaller(responders);
 let gateway: TestGateway;
 
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close(0));
 
 test('streams pieces with the content type of the first, at the pace of the reader', async () => {
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
     for (let count = 0; count < 50; count += 1) yield { data: Buffer.alloc(100_000, 'x') };
   };
@@ -22,7 +22,7 @@ test('streams pieces with the content type of the first, at the pace of the read
 });
 
 test('a client that takes no encoding gets the text as it is', async () => {
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
   };
   const response = await gateway.ask('/api/shop/data/x', { headers: { 'accept-encoding': 'identity' } });
@@ -35,7 +35,7 @@ test('a client that takes no encoding gets the text as it is', async () => {
 });
 
 test('a stream without a content type is of bytes', async () => {
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { data: Buffer.from('x') };
     yield { data: Buffer.alloc(0) };
     yield { data: Buffer.from('y') };
@@ -50,7 +50,7 @@ test('a stream without a content type is of bytes', async () => {
 
 test('sends what a stream without an encoding has so far while it pauses', async () => {
   const held = Promise.withResolvers<void>();
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a\n') };
     await held.promise;
     yield { data: Buffer.from('b\n') };
@@ -65,7 +65,7 @@ test('sends what a stream without an encoding has so far while it pauses', async
 
 test('a fault before the first piece is an error like any other', async () => {
   // biome-ignore lint/correctness/useYield: it fails before
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     throw new Fault('malformed', 'The item token is not valid');
   };
   const response = await gateway.ask('/api/shop/data/x');
@@ -76,7 +76,7 @@ test('a fault before the first piece is an error like any other', async () => {
 });
 
 test('a fault later breaks the connection, so that half a file is not taken for a whole one', async () => {
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { contentType: 'text/plain', data: Buffer.from('half') };
     throw new Fault('unavailable', 'gone');
   };
@@ -85,19 +85,19 @@ test('a fault later breaks the connection, so that half a file is not taken for 
 });
 
 test('an empty stream and an empty piece are told apart', async () => {
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     yield { contentType: 'text/plain', data: Buffer.alloc(0) };
   };
   const empty = await gateway.ask('/api/shop/data/x');
   expect([empty.status, await empty.text()]).toEqual([200, '']);
-  answers.GetData = async function* () {};
+  responders.GetData = async function* () {};
   const none = await gateway.ask('/api/shop/data/x');
   expect([none.status, none.headers.get('content-type')]).toEqual([500, 'application/json']);
 });
 
 test('HEAD says the type without the stream; a reader that goes away ends the call', async () => {
   let ended = 0;
-  answers.GetData = async function* () {
+  responders.GetData = async function* () {
     try {
       while (true) yield { contentType: 'text/plain', data: Buffer.alloc(100_000) };
     } finally {

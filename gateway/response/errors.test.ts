@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { Fault, type FaultCode, faultCodes } from '../../src/contract/fault.ts';
-import { errorAnswer } from './errors.ts';
+import { errorResponse } from './errors.ts';
 
 const requestId = 'request-7';
-const answerOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) => {
-  const { status, headers, body } = errorAnswer(new Fault(code, 'The reason', details), requestId);
+const responseOf = (code: FaultCode, details: ConstructorParameters<typeof Fault>[2] = {}) => {
+  const { status, headers, body } = errorResponse(new Fault(code, 'The reason', details), requestId);
   return { status, headers, body: JSON.parse(body) };
 };
 
-describe('errorAnswer()', () => {
+describe('errorResponse()', () => {
   test('answers what a caller did with a status of 4xx, and a page or unit that failed with 502 or 409', () => {
     const codes = Object.keys(faultCodes) as FaultCode[];
-    const byStatus = Object.groupBy(codes, (code) => answerOf(code).status);
+    const byStatus = Object.groupBy(codes, (code) => responseOf(code).status);
     const { 502: unreachable, ...others } = byStatus;
     expect(others).toEqual({
       400: ['malformed'],
@@ -31,7 +31,7 @@ describe('errorAnswer()', () => {
   });
 
   test('shows the message of a fault as its detail', () => {
-    expect(answerOf('conflict')).toEqual({
+    expect(responseOf('conflict')).toEqual({
       status: 409,
       headers: {},
       body: { detail: 'The reason', code: 'conflict', request_id: 'request-7' },
@@ -39,7 +39,7 @@ describe('errorAnswer()', () => {
   });
 
   test('keeps the message of an internal fault to the log and names the request', () => {
-    expect(answerOf('internal').body).toEqual({
+    expect(responseOf('internal').body).toEqual({
       detail: 'Internal error; request id request-7',
       code: 'internal',
       request_id: 'request-7',
@@ -47,8 +47,8 @@ describe('errorAnswer()', () => {
   });
 
   test('asks for a Bearer key where none was valid, and only there', () => {
-    expect(answerOf('unauthenticated').headers).toEqual({ 'www-authenticate': 'Bearer' });
-    expect(answerOf('forbidden').headers).toEqual({});
+    expect(responseOf('unauthenticated').headers).toEqual({ 'www-authenticate': 'Bearer' });
+    expect(responseOf('forbidden').headers).toEqual({});
   });
 
   test.each([
@@ -57,17 +57,19 @@ describe('errorAnswer()', () => {
     [1000, '1'],
     [1001, '2'],
   ])('rounds a wait of %i ms up to %s seconds', (retryAfterMs, seconds) => {
-    expect(answerOf('rate_limited', { retryAfterMs }).headers).toEqual({ 'retry-after': seconds });
+    expect(responseOf('rate_limited', { retryAfterMs }).headers).toEqual({ 'retry-after': seconds });
   });
 
   test('keeps the headers of a fault', () => {
-    expect(answerOf('rate_limited', { headers: { ratelimit: 'r=0' } }).headers).toEqual({ ratelimit: 'r=0' });
+    expect(responseOf('rate_limited', { headers: { ratelimit: 'r=0' } }).headers).toEqual({
+      ratelimit: 'r=0',
+    });
   });
 
   test('shows what credits are short', () => {
-    const { body } = answerOf('insufficient_credits', { quota: { required: 30, current: 25 } });
+    const { body } = responseOf('insufficient_credits', { quota: { required: 30, current: 25 } });
     expect(body).toMatchObject({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
-    expect(answerOf('insufficient_credits').body).toEqual({
+    expect(responseOf('insufficient_credits').body).toEqual({
       code: 'insufficient_credits',
       request_id: 'request-7',
       detail: 'The reason',
@@ -79,8 +81,8 @@ describe('errorAnswer()', () => {
 
   test('lists the problems of an invalid request, or the request itself as the one problem', () => {
     const problem = { loc: ['body', 'urls', 1], msg: 'No URL', type: 'url_parsing' };
-    expect(answerOf('invalid', { problems: [problem] }).body).toEqual({ detail: [problem] });
-    expect(answerOf('invalid').body).toEqual({
+    expect(responseOf('invalid', { problems: [problem] }).body).toEqual({ detail: [problem] });
+    expect(responseOf('invalid').body).toEqual({
       detail: [{ loc: ['body'], msg: 'The reason', type: 'value_error' }],
     });
   });

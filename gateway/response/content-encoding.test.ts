@@ -1,17 +1,17 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { type Answer, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { isCompressible, preferredEncoding } from './content-encoding.ts';
 
 let gateway: TestGateway;
 afterEach(async () => gateway?.close(0));
 
 const open = async (
-  answers: Record<string, Answer>,
+  responders: Record<string, Responder>,
   options: Parameters<typeof startTestGateway>[0] = {},
 ) => {
-  gateway = await startTestGateway({ caller: recordedCaller(answers).caller, ...options });
+  gateway = await startTestGateway({ caller: recordedCaller(responders).caller, ...options });
 };
 
 /** Asks without the decoding that fetch does. */
@@ -83,9 +83,9 @@ test('answers of 1 KB come in the encoding asked for, with its length and a weak
   expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding']);
   const decoders = { gzip: gunzipSync, br: brotliDecompressSync };
   for (const [encoding, decode] of Object.entries(decoders)) {
-    const answer = await ask('/shop/orders', { 'accept-encoding': encoding });
-    const bytes = await bytesOf(answer);
-    const { headers } = answer;
+    const response = await ask('/shop/orders', { 'accept-encoding': encoding });
+    const bytes = await bytesOf(response);
+    const { headers } = response;
     expect([headers['content-encoding'], headers['content-length'], headers.vary]).toEqual([
       encoding,
       String(bytes.length),
@@ -101,8 +101,8 @@ test('answers of 1 KB come in the encoding asked for, with its length and a weak
 
 test('what is smaller comes as it is', async () => {
   await open({ ListOrders: () => ({ numbers: [1n] }) });
-  const answer = await ask('/shop/orders', { 'accept-encoding': 'br, gzip' });
-  expect([answer.headers['content-encoding'], (await bytesOf(answer)).toString()]).toEqual([
+  const response = await ask('/shop/orders', { 'accept-encoding': 'br, gzip' });
+  expect([response.headers['content-encoding'], (await bytesOf(response)).toString()]).toEqual([
     undefined,
     '{"numbers":[1]}',
   ]);
@@ -138,9 +138,9 @@ test('what a stream has so far arrives while it pauses', async () => {
       yield { data: Buffer.from('{"second":2}\n') };
     },
   });
-  const answer = await ask('/shop/data/x', { 'accept-encoding': 'gzip' });
-  expect([answer.headers['content-encoding'], answer.headers.vary]).toEqual(['gzip', 'accept-encoding']);
-  const decoded = answer.pipe(createGunzip()).setEncoding('utf8')[Symbol.asyncIterator]();
+  const response = await ask('/shop/data/x', { 'accept-encoding': 'gzip' });
+  expect([response.headers['content-encoding'], response.headers.vary]).toEqual(['gzip', 'accept-encoding']);
+  const decoded = response.pipe(createGunzip()).setEncoding('utf8')[Symbol.asyncIterator]();
   expect((await decoded.next()).value).toBe('{"first":1}\n');
   goOn();
   expect((await decoded.next()).value).toBe('{"second":2}\n');
@@ -154,8 +154,8 @@ test('a long stream is encoded at the pace of its reader, whole', async () => {
         yield { contentType: 'text/csv', data: Buffer.from(`${count},`.repeat(5000)) };
     },
   });
-  const answer = await ask('/shop/data/x', { 'accept-encoding': 'br' });
-  const text = brotliDecompressSync(await bytesOf(answer)).toString();
+  const response = await ask('/shop/data/x', { 'accept-encoding': 'br' });
+  const text = brotliDecompressSync(await bytesOf(response)).toString();
   expect([text.length, text.startsWith('0,0,'), text.endsWith('199,199,')]).toEqual([3_450_000, true, true]);
 });
 

@@ -1,5 +1,5 @@
 /** Response headers that a call sets, by lower-case name. */
-export type AnswerHeaders = Record<string, string>;
+export type ResponseHeaders = Record<string, string>;
 
 /** Credits on the caller's account after the call. */
 export const creditsHeader = 'x-credits-remaining';
@@ -17,11 +17,11 @@ export const rateHeaderNames: readonly string[] = [
 ];
 
 /** The headers that a core's answer to an RPC can carry, for edges that pass them on. */
-export const answerHeaderNames: readonly string[] = [creditsHeader, tagHeader, ...rateHeaderNames];
+export const responseHeaderNames: readonly string[] = [creditsHeader, tagHeader, ...rateHeaderNames];
 
 /** Copies the headers that a core's response to an RPC carries into `into`. */
-export function takeAnswerHeaders(from: Headers, into: AnswerHeaders): AnswerHeaders {
-  for (const name of answerHeaderNames) {
+export function copyResponseHeaders(from: Headers, into: ResponseHeaders): ResponseHeaders {
+  for (const name of responseHeaderNames) {
     const value = from.get(name);
     if (value !== null) into[name] = value;
   }

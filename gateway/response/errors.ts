@@ -2,7 +2,7 @@ import type { Fault } from '../../src/contract/fault.ts';
 import { faultStatuses } from '../../src/contract/fault-status.ts';
 
 /** An error response of REST (interface, "Errors" and "Generic models"). */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   status: number;
   headers: Record<string, string>;
   /** JSON text. */
@@ -10,7 +10,7 @@ export interface ErrorAnswer {
 }
 
 /** Returns the HTTP response of a fault. The message of an `internal` fault is only logged. */
-export function errorAnswer(fault: Fault, requestId: string): ErrorAnswer {
+export function errorResponse(fault: Fault, requestId: string): ErrorResponse {
   const status = faultStatuses[fault.code];
   const headers: Record<string, string> = { ...fault.headers };
   if (status === 401) headers['www-authenticate'] = 'Bearer';

@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Message } from '@bufbuild/protobuf';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
-import type { AnswerHeaders } from '../../src/contract/answer-headers.ts';
 import { Fault } from '../../src/contract/fault.ts';
+import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
 import { addHeaders, type Exchange } from '../exchange.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 
@@ -13,18 +13,18 @@ import { createEncoder, type Encoder, isCompressible, preferredEncoding } from '
  * where the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
  * from before the first message, and closes the connection for a later one.
  */
-export async function answerStream(
+export async function sendStream(
   exchange: Exchange,
   status: number,
   messages: AsyncIterable<Message>,
-  answerHeaders: AnswerHeaders,
+  responseHeaders: ResponseHeaders,
 ): Promise<void> {
   const { request, response, signal } = exchange;
   const source = messages[Symbol.asyncIterator]() as AsyncIterator<HttpBody>;
   let encoder: Encoder | undefined;
   try {
     const first = await source.next();
-    addHeaders(response, answerHeaders);
+    addHeaders(response, responseHeaders);
     if (first.done) throw new Fault('internal', 'a stream ended without a message');
     const type = first.value.contentType || 'application/octet-stream';
     response.statusCode = status;

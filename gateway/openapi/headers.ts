@@ -1,4 +1,4 @@
-import type { Schema } from '../openapi/schemas.ts';
+import type { Schema } from './schemas.ts';
 
 const text = { type: 'string' };
 
@@ -24,7 +24,7 @@ const componentName = (name: string) => name.replaceAll('-', '');
 export const requestIdHeader: Schema = referTo(['X-Request-Id']);
 
 /** Returns the headers of responses in the OpenAPI document; `ofCaller`: those that sessions set, by name. */
-export function responseHeaders(ofCaller: Readonly<Record<string, Schema>>) {
+export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
   const described = { ...components, ...ofCaller };
   return {
     components: Object.fromEntries(
