@@ -39,7 +39,7 @@ test('a field that the site renames begins an alarm with an example, and ends it
   await read(4);
   const [alarm, ...others] = await listFieldDrift(bench.context.store, false);
   expect(others).toEqual([]);
-  expect(alarm).toMatchObject({ market: 'mkta', page: 'variants', field: 'createTime', usual: 0 });
+  expect(alarm).toMatchObject({ market: 'mkta', page: 'variants', field: 'createTime', baseline: 0 });
   expect(alarm?.absent).toBeGreaterThan(0.4);
   expect(alarm?.example).toMatchObject({ region: 'sg', input: { shop_id: '7' } });
   bench.between((fetch) => fetch);
