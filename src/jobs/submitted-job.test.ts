@@ -166,67 +166,67 @@ describe('a submit that is frozen before it charges its job', () => {
   const body = variantSoldRequest(3);
   let userId: string;
   beforeEach(async () => {
-    userId = await bench.createUser(30);
+    userId = await fixture.createUser(30);
   });
   const statesOfUser = async () => {
-    const { items } = await bench.context.store.listJobs({ userId }, { limit: 9 });
+    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 9 });
     return items.map(({ state }) => state);
   };
 
   /** Lets other processes act before a submit's next call of the store. */
   function before(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const acting = async (...parameters: never[]) => {
-      bench.context.store = store;
+      fixture.context.store = store;
       await act();
       return (store[call] as (...parameters: never[]) => Promise<unknown>)(...parameters);
     };
-    bench.context.store = { ...store, [call]: acting };
+    fixture.context.store = { ...store, [call]: acting };
   }
 
   test('reports that the sweep discarded the job', async () => {
     before('postLedgerEntry', async () => {
-      await bench.clock.pass(31_000);
-      await sweep(bench.context);
+      await fixture.clock.advance(31_000);
+      await sweep(fixture.context);
     });
-    await expect(bench.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
+    await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('was discarded'),
     });
     expect(await statesOfUser()).toEqual([]);
-    expect(await bench.balance(userId)).toBe(30);
+    expect(await fixture.balance(userId)).toBe(30);
   });
 
   test('returns the job that the sweep accepted while the charge was refused', async () => {
-    const { store } = bench.context;
+    const { store } = fixture.context;
     const postLedgerEntry: typeof store.postLedgerEntry = async (...parameters) => {
-      bench.context.store = store;
-      await grant(bench.context, userId, -30);
+      fixture.context.store = store;
+      await grant(fixture.context, userId, -30);
       try {
         return await store.postLedgerEntry(...parameters);
       } finally {
-        await grant(bench.context, userId, 30);
-        await bench.clock.pass(31_000);
-        await sweep(bench.context);
+        await grant(fixture.context, userId, 30);
+        await fixture.clock.advance(31_000);
+        await sweep(fixture.context);
       }
     };
-    bench.context.store = { ...store, postLedgerEntry };
-    expect(await bench.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
+    fixture.context.store = { ...store, postLedgerEntry };
+    expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
     expect(await statesOfUser()).toEqual(['processing']);
-    expect(await bench.balance(userId)).toBe(0);
+    expect(await fixture.balance(userId)).toBe(0);
   });
 
   test('leaves no job if a repeated submit discarded the job before it was written', async () => {
-    const submit = () => bench.submit(userId, 'SubmitVariantSold', body, 'key');
+    const submit = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     before('createJob', async () => {
-      await bench.clock.pass(61_000);
-      before('createJob', async () => grant(bench.context, userId, -1));
+      await fixture.clock.advance(61_000);
+      before('createJob', async () => grant(fixture.context, userId, -1));
       await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
-      await grant(bench.context, userId, 1);
+      await grant(fixture.context, userId, 1);
     });
     await expect(submit()).rejects.toMatchObject({ code: 'unavailable' });
     expect(await statesOfUser()).toEqual([]);
-    expect(await bench.balance(userId)).toBe(30);
-    expect(await bench.problems()).toEqual([]);
+    expect(await fixture.balance(userId)).toBe(30);
+    expect(await fixture.problems()).toEqual([]);
   });
 });
