@@ -182,7 +182,7 @@ describe('while an origin is left alone', () => {
     expect(sent.size).toBe(0);
   });
 
-  test('a single page is given up sooner', async () => {
+  test('a task fails sooner than the units of a job', async () => {
     const itemId = variantSoldRequest(1).items[0]!.itemId;
     const { taskId } = await fixture.submit(user, 'SubmitGetPc', { region: 'sg', itemId, shopId: '77' });
     pausedUntil = noon + 2 * minuteMs;
@@ -196,6 +196,7 @@ describe('while an origin is left alone', () => {
       pausedUntil = fixture.clock.now() + 2 * minuteMs;
       await pass(minuteMs);
     }
+    await fixture.eventually('the task ends', async () => (await look()).status === 'failed');
     const task = await look();
     expect(task).toMatchObject({ status: 'failed', detail: expect.stringContaining('waited for too long') });
     expect(task.waitingFor).toBeUndefined();
