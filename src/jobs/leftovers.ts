@@ -40,14 +40,14 @@ function* pathsOf({ file, parts, outcomes }: Batch): Generator<string> {
 /** Moves records that an earlier version kept in the database to the blob store, some batches in each call. */
 export async function moveEarlierPayloads(context: JobContext): Promise<void> {
   const { store, log } = context;
-  const batches = await store.findEarlierPayloads(movedAtOnce);
+  const batches = await store.findLegacyBatches(movedAtOnce);
   for (const batch of batches) {
-    const records = await store.readEarlierPayloads(batch);
+    const records = await store.readLegacyRecords(batch);
     // What a worker of this version has written is in the batch's parts.
     for (const part of batch.parts)
       for (const index of Object.keys(part.records)) records.delete(Number(index));
     const path = `${batch.jobId}/${movedPrefix}${batch.seq + 1}_${batch.id}`;
-    await store.moveEarlierPayloads(batch.id, await writeRecords(context, path, records));
+    await store.migrateLegacyRecords(batch.id, await writeRecords(context, path, records));
   }
   if (batches.length > 0) log.info({ batches: batches.length }, 'records moved to the result storage');
 }

@@ -12,7 +12,7 @@ test('a resumed submit that fails at its first read keeps its idempotency key', 
     const submitter = { userId, idempotencyKey: 'once' };
     const method = bench.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
-    const without = async (call: 'answerSubmission' | 'getJob') => {
+    const without = async (call: 'completeSubmission' | 'getJob') => {
       const failing = async () => {
         throw new Fault('unavailable', 'The store does not answer.');
       };
@@ -21,7 +21,7 @@ test('a resumed submit that fails at its first read keeps its idempotency key', 
       await bench.clock.pass(61_000);
     };
     // The job is written and its response is not; then a retry cannot tell whether the job exists.
-    await without('answerSubmission');
+    await without('completeSubmission');
     await without('getJob');
     const { jobId } = await bench.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
     const { items } = await bench.context.store.listJobs({ userId }, { limit: 10 });

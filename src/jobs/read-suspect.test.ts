@@ -5,7 +5,7 @@ import { type JobsBench, noon, openJobs } from '../../test/support/jobs.ts';
 import { Fault } from '../base/fault.ts';
 import { aBatch, aJob } from '../store/contract/samples.ts';
 import type { Batch, Outcome } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { readSuspect } from './suspect.ts';
 

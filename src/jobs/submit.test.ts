@@ -315,8 +315,8 @@ describe('an idempotency key', () => {
     bench.context.store = {
       ...store,
       postLedgerEntry: died,
-      dropSubmission: died,
-      interruptSubmission: died,
+      deleteSubmission: died,
+      markSubmissionInterrupted: died,
     };
     await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
     bench.context.store = store;
@@ -358,7 +358,7 @@ describe('an idempotency key', () => {
     const broken = async () => {
       throw new Error('a bug');
     };
-    bench.context.store = { ...store, answerSubmission: broken };
+    bench.context.store = { ...store, completeSubmission: broken };
     await expect(bench.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
     bench.context.store = store;
     expect(await bench.balance(userId)).toBe(70);

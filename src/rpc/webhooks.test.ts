@@ -88,8 +88,8 @@ test('a user sees and sends again their own messages alone; operators see all', 
   expect((await other.call(listDeliveries, {})).deliveries).toEqual([]);
   const which = { deliveryId: sent.deliveryId };
   await expect(other.call(redeliverWebhook, which)).rejects.toMatchObject({ code: 'not_found' });
-  const [taken] = await bench.context.store.takeDeliveries(bench.clock.now(), bench.clock.now() + 1, 1);
-  await bench.context.store.endAttempt(taken!.id, taken!.take, {
+  const [taken] = await bench.context.store.claimDeliveries(bench.clock.now(), bench.clock.now() + 1, 1);
+  await bench.context.store.recordAttempt(taken!.id, taken!.take, {
     target: url,
     responseStatus: 500,
     error: 'HTTP 500',
