@@ -33,7 +33,7 @@ const report = (id: string, role: string) => {
     clockSkewMs: 0,
     unitsDone: 0,
   };
-  return store.reportProcess(about);
+  return store.putProcess(about);
 };
 
 test('counts the live processes that serve the core, and keeps the number while the store is away', async () => {
@@ -48,7 +48,7 @@ test('counts the live processes that serve the core, and keeps the number while 
   const following = serving.follow(stopping.signal);
   await flushTasks();
   expect(serving.current()).toBe(3);
-  await store.dropProcess('c');
+  await store.deleteProcess('c');
   await clock.advance(10_000);
   expect(serving.current()).toBe(2);
   away = true;

@@ -42,15 +42,15 @@ function circuitOf(random = 0): Circuit {
 }
 
 /** Seconds until which the origin is left alone, from the beginning on. */
-const pausedFor = async () => ((await store.findPause(origin)).until - start) / 1000;
-const strikes = async () => (await store.findPause(origin)).strikes;
+const pausedFor = async () => ((await store.getPause(origin)).until - start) / 1000;
+const strikes = async () => (await store.getPause(origin)).failures;
 
 let pages = 0;
 
 /** Pages that are refused one after the other, each after the pause before. */
 async function refuse(circuit: Circuit, verdict: Verdict, times: number): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) {
-    const until = (await store.findPause(origin)).until;
+    const until = (await store.getPause(origin)).until;
     await clock.advance(Math.max(0, until - clock.now()));
     pages += 1;
     const probe = await circuit.admit(`/refused/${pages}`, 0);
@@ -100,7 +100,7 @@ describe('what tells of the origin', () => {
       await circuit.judge(page, timeout, false);
     expect(circuit.paused).toBe(false);
     await circuit.judge('/5', timeout, false);
-    expect(await store.findPause(origin)).toMatchObject({ reason: 'page_timeout', strikes: 1 });
+    expect(await store.getPause(origin)).toMatchObject({ reason: 'page_timeout', failures: 1 });
   });
 
   test('an answer that says nothing of it does not', async () => {
@@ -116,7 +116,7 @@ describe('pauses', () => {
     const circuit = circuitOf(0.8);
     for (let turn = 0; turn < 10; turn += 1) {
       await refuse(circuit, throttled(), 1);
-      times.push((await store.findPause(origin)).until - clock.now());
+      times.push((await store.getPause(origin)).until - clock.now());
     }
     expect(times.map((ms) => ms / 1200)).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120, 120]);
   });
@@ -182,10 +182,10 @@ describe('pauses', () => {
     const [circuit, other] = [circuitOf(), circuitOf()];
     await circuit.judge('/1', throttled(60_000), false);
     expect(other.paused).toBe(false);
-    other.learn(await store.findPause(origin));
+    other.learn(await store.getPause(origin));
     expect(other.paused).toBe(true);
     // What is older than what is known changes nothing.
-    other.learn({ ...(await store.findPause(origin)), change: 0, until: 0 });
+    other.learn({ ...(await store.getPause(origin)), change: 0, until: 0 });
     expect(other.paused).toBe(true);
   });
 });
@@ -195,7 +195,7 @@ describe('after three pauses in a row', () => {
   async function opened(): Promise<[Circuit, Circuit]> {
     const [circuit, other] = [circuitOf(), circuitOf()];
     await refuse(circuit, throttled(1_000), 3);
-    other.learn(await store.findPause(origin));
+    other.learn(await store.getPause(origin));
     await clock.advance(1_000);
     return [circuit, other];
   }
@@ -231,17 +231,17 @@ describe('after three pauses in a row', () => {
     expect(await circuit.admit('/a', 0)).toBe(true);
     await other.judge('/late', blocked, false);
     await other.judge('/later', well, false);
-    expect(await store.findPause(origin)).toMatchObject({ strikes: 3, probing: true });
+    expect(await store.getPause(origin)).toMatchObject({ failures: 3, probing: true });
     await circuit.judge('/a', timeout, true);
-    expect(await store.findPause(origin)).toMatchObject({ strikes: 4, probing: false });
-    expect((await store.findPause(origin)).until - clock.now()).toBe(8_000);
+    expect(await store.getPause(origin)).toMatchObject({ failures: 4, probing: false });
+    expect((await store.getPause(origin)).until - clock.now()).toBe(8_000);
   });
 
   test('an answer that says nothing of the origin makes another try it', async () => {
     const [circuit, other] = await opened();
     expect(await circuit.admit('/a', 0)).toBe(true);
     await circuit.judge('/a', { sort: 'other' }, true);
-    other.learn(await store.findPause(origin));
+    other.learn(await store.getPause(origin));
     expect(await other.admit('/b', 0)).toBe(true);
   });
 
@@ -269,7 +269,7 @@ describe('after three pauses in a row', () => {
     const bad = circuit.admit(`/refused/${pages}`, 10_000);
     await flushTasks();
     await clock.advance(4_999);
-    expect(await store.findPause(origin)).toMatchObject({ probing: false });
+    expect(await store.getPause(origin)).toMatchObject({ probing: false });
     await clock.advance(1);
     expect(await bad).toBe(true);
   });

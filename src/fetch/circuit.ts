@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
-import { noPause, type OriginPause, type OriginStore } from '../store/politeness.ts';
+import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
 import { longestRetryAfterMs } from './retry-after.ts';
 import { createTroubles } from './troubles.ts';
 import { inWords, type Verdict } from './verdict.ts';
@@ -31,7 +31,7 @@ export interface CircuitOptions {
   origin: string;
   /** What the origin is called in faults and logs: "mkta/id". */
   name: string;
-  store: Pick<OriginStore, 'findPause' | 'pauseOrigin'>;
+  store: Pick<OriginStore, 'getPause' | 'putPause'>;
   clock: Clock;
   log: Log;
   /** Told when a pause begins. */
@@ -69,7 +69,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
 
   const take = (pause: OriginPause) => {
     const begins = pause.change !== known.change && pause.until > clock.now();
-    if (pause.change !== known.change && pause.strikes > 0) troubles.struck();
+    if (pause.change !== known.change && pause.failures > 0) troubles.struck();
     known = pause;
     learntAt = clock.now();
     if (begins) pausing();
@@ -77,7 +77,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
 
   /** Writes the next pause over the known one; false, with the other one known, when another came first. */
   const write = async (next: Omit<OriginPause, 'change'>): Promise<boolean> => {
-    const { written, pause } = await store.pauseOrigin(origin, { ...next, change: known.change + 1 });
+    const { written, pause } = await store.putPause(origin, { ...next, change: known.change + 1 });
     take(pause);
     return written;
   };
@@ -91,7 +91,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     let patience = patienceMs;
     for (let now = clock.now(); known.until > now; now = clock.now()) {
       if (now - learntAt >= freshMs) {
-        take(await store.findPause(origin));
+        take(await store.getPause(origin));
         continue;
       }
       const ms = waitMs(now);
@@ -107,12 +107,12 @@ export function createCircuit(options: CircuitOptions): Circuit {
     let yields = true;
     for (;;) {
       await pass(patienceMs, signal);
-      if (known.strikes < strikesToOpen) return false;
+      if (known.failures < strikesToOpen) return false;
       if (yields && troubles.has(page)) {
         // A page that was refused before is a poor one to judge the origin by: others go first.
         yields = false;
         await clock.sleep(Math.min(whileProbedMs, patienceMs), signal);
-        take(await store.findPause(origin));
+        take(await store.getPause(origin));
       } else if (await write({ ...known, until: clock.now() + probeMs, probing: true })) return true;
     }
   };
@@ -124,12 +124,12 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const askedUntil = asked ? Math.ceil(now + Math.min(asked, longestRetryAfterMs)) : 0;
       // Many requests are under way when a site begins to refuse: together they are one strike.
       if (goesOn && askedUntil <= known.until) return;
-      const anew = known.strikes === 0 || (!probe && (troubles.calm || now - known.until > forgottenMs));
-      const strikes = goesOn ? known.strikes : anew ? 1 : known.strikes + 1;
+      const anew = known.failures === 0 || (!probe && (troubles.calm || now - known.until > forgottenMs));
+      const strikes = goesOn ? known.failures : anew ? 1 : known.failures + 1;
       const grownMs = Math.min(firstPauseMs * 2 ** (strikes - 1), longestPauseMs) * (1 + random() / 4);
       const until = askedUntil || Math.ceil(now + grownMs);
       const since = anew && !goesOn ? now : known.since;
-      if (await write({ until, reason, strikes, since, probing: false })) {
+      if (await write({ until, reason, failures: strikes, since, probing: false })) {
         log.warn({ origin, strikes, ms: until - now, reason }, 'origin left alone');
         return;
       }
@@ -158,7 +158,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
           return;
         case 'well':
           troubles.well(page);
-          if (probe || (known.strikes > 0 && !known.probing && troubles.calm)) await close();
+          if (probe || (known.failures > 0 && !known.probing && troubles.calm)) await close();
           return;
         case 'other':
           // It tells nothing, so another request has to.

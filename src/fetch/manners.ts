@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { OriginStore } from '../store/politeness.ts';
+import type { OriginStore } from '../store/origin-state.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
@@ -17,7 +17,7 @@ export interface Manners {
 
 /** What is shared by the manners at all origins. */
 export interface MannersOptions {
-  store: Pick<OriginStore, 'reserveOrigin' | 'leaseOrigin' | 'findPause' | 'pauseOrigin'>;
+  store: Pick<OriginStore, 'reserveRequests' | 'leasePermits' | 'getPause' | 'putPause'>;
   /** This process, as holder of permits. */
   holder: string;
   clock: Clock;
@@ -51,7 +51,7 @@ function createManners(
   const turns = createTurns({
     origin,
     intervalMs,
-    reserve: store.reserveOrigin,
+    reserve: store.reserveRequests,
     learn: circuit.learn,
     clock,
   });
@@ -59,7 +59,7 @@ function createManners(
     origin,
     holder,
     limit: concurrency,
-    lease: store.leaseOrigin,
+    lease: store.leasePermits,
     learn: circuit.learn,
     clock,
   });

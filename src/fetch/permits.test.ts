@@ -38,7 +38,7 @@ function process(
     lease: async (...request) => {
       leases += 1;
       if (away) throw new Fault('unavailable', 'the store is away');
-      return store.leaseOrigin(...request);
+      return store.leasePermits(...request);
     },
     learn: () => {},
     clock,
@@ -67,8 +67,8 @@ function process(
 
 const held = async () => {
   const request = { holder: 'onlooker', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
-  const { permits } = await store.leaseOrigin(origin, { ...request, wanted: 1_000, now: clock.now() });
-  await store.leaseOrigin(origin, { ...request, now: clock.now() });
+  const { permits } = await store.leasePermits(origin, { ...request, wanted: 1_000, now: clock.now() });
+  await store.leasePermits(origin, { ...request, now: clock.now() });
   return 1_000 - permits;
 };
 
@@ -175,7 +175,7 @@ describe('several processes', () => {
   test('get what one held that died, once its lease has ended', async () => {
     const [now, limit] = [clock.now(), 4];
     const until = now + permitLeaseMs;
-    await store.leaseOrigin(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
+    await store.leasePermits(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
     const worker = process('b');
     worker.work(100);
     await pass(permitLeaseMs - 1);

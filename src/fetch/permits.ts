@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
-import type { OriginPause, OriginStore } from '../store/politeness.ts';
+import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 import { createGate, type GateCaller } from './gate.ts';
 
 /** Permits of one origin that this process holds, of those that all workers share. */
@@ -21,7 +21,7 @@ export interface PermitOptions {
   holder: string;
   /** Permits of the origin over all workers together. */
   limit: number;
-  lease: OriginStore['leaseOrigin'];
+  lease: OriginStore['leasePermits'];
   /** Told what the store knows of the origin. */
   learn(pause: OriginPause): void;
   clock: Clock;

@@ -95,7 +95,7 @@ async function run<T>(call: Promise<T>): Promise<T> {
 }
 
 const get = (pages: PolitePages, request: PageRequest) => run(pages.visit('mkta', 'id').fetch(request));
-const pauseAt = async (place: string) => (await store.findPause(place)).until - clock.now();
+const pauseAt = async (place: string) => (await store.getPause(place)).until - clock.now();
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
@@ -181,8 +181,8 @@ describe('pages', () => {
   test('of a store are judged by the store', async () => {
     replies['*'] = { status: 429 };
     await run(polite().visit('mktf', '').fetch({ path: '/', origin: shop }));
-    expect(await store.findPause(shop)).toMatchObject({ reason: 'status 429', strikes: 1 });
-    expect(await store.findPause(origin)).toMatchObject({ strikes: 0 });
+    expect(await store.getPause(shop)).toMatchObject({ reason: 'status 429', failures: 1 });
+    expect(await store.getPause(origin)).toMatchObject({ failures: 0 });
   });
 
   test('end with the reason when aborted while they wait', async () => {
@@ -244,7 +244,7 @@ describe('what a visit came to', () => {
     const pages = polite();
     replies['*'] = { status: 503, headers: { 'retry-after': '2' } };
     await visit(pages, '/1', new Fault('page_throttled', 'no', { retryAfterMs: 2_000 }));
-    expect(await store.findPause(origin)).toMatchObject({ strikes: 1, reason: 'status 503' });
+    expect(await store.getPause(origin)).toMatchObject({ failures: 1, reason: 'status 503' });
   });
 
   test('tells of the origin where no answer came at all', async () => {
@@ -253,7 +253,7 @@ describe('what a visit came to', () => {
     for (let page = 0; page < 5; page += 1) {
       await expect(get(pages, { path: `/${page}` })).rejects.toMatchObject({ code: 'network' });
     }
-    expect(await store.findPause(origin)).toMatchObject({ strikes: 1, reason: 'network' });
+    expect(await store.getPause(origin)).toMatchObject({ failures: 1, reason: 'network' });
   });
 
   test('ends the session where it blocked, not where it throttled', async () => {

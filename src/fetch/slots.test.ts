@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { noPause, type OriginPause } from '../store/politeness.ts';
+import { noPause, type OriginPause } from '../store/origin-state.ts';
 import { createTurns, type Turns } from './slots.ts';
 
 const start = 1_000_000;

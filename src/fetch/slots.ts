@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { OriginPause, OriginStore } from '../store/politeness.ts';
+import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 
 /** Waits for its turn to send one request. */
 export interface Turns {
@@ -15,7 +15,7 @@ export interface Turns {
 export interface TurnOptions {
   origin: string;
   intervalMs: number;
-  reserve: OriginStore['reserveOrigin'];
+  reserve: OriginStore['reserveRequests'];
   /** Told what the store knows of the origin. */
   learn(pause: OriginPause): void;
   clock: Clock;

@@ -1,6 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import type { JobContext } from './context.ts';
 import { partPath, writePart, writeRecords } from './part.ts';
@@ -108,7 +108,7 @@ async function untilWritten<T>(
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await store.dropWait(id).catch(() => {});
+      if (failures > 0) await store.deleteWait(id).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -120,7 +120,7 @@ async function untilWritten<T>(
       );
       const now = clock.now();
       const wait = { batchId: id, jobId, since: now, until: now + ms, tries: waited?.tries ?? {}, failures };
-      await store.keepWait({ ...wait, reason: 'storage unavailable' }).catch(() => {});
+      await store.putWait({ ...wait, reason: 'storage unavailable' }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

@@ -185,7 +185,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
   expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
-  expect(await alive.store.hasPending(job.id), where).toBe(false);
+  expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
   if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
   return true;

@@ -122,7 +122,7 @@ describe('batches that are put off', () => {
     const { id } = (await context.store.getJobByNumber(taskId))!;
     await fixture.startWorker();
     await fixture.eventually('the other region is read', async () => {
-      const { byRegion, putOff } = await context.store.countInFlight(id, clock.now());
+      const { byRegion, deferred: putOff } = await context.store.countInFlight(id, clock.now());
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
       return (await context.store.countJob(id)).units.success === 20;

@@ -44,7 +44,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   }
   if (!isOpen(context, job)) return 'closed';
   const window = windowOf(context, job);
-  const { byRegion, putOff } = await store.countInFlight(job.id, clock.now());
+  const { byRegion, deferred: putOff } = await store.countInFlight(job.id, clock.now());
   const roomOf = (region: string) => {
     // Stores named by callers have no region in common: one of them says nothing of the next.
     if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;

@@ -12,7 +12,7 @@ test('a resumed submit that fails at its first read keeps its idempotency key', 
     const submitter = { userId, idempotencyKey: 'once' };
     const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
-    const without = async (call: 'answerSubmission' | 'getJob') => {
+    const without = async (call: 'completeSubmission' | 'getJob') => {
       const failing = async () => {
         throw new Fault('unavailable', 'The store does not answer.');
       };
@@ -24,7 +24,7 @@ test('a resumed submit that fails at its first read keeps its idempotency key', 
       await fixture.clock.advance(61_000);
     };
     // The job is written and its response is not; then a retry cannot tell whether the job exists.
-    await without('answerSubmission');
+    await without('completeSubmission');
     await without('getJob');
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
     const { items } = await fixture.context.store.listJobs({ userId }, { limit: 10 });

@@ -68,7 +68,7 @@ export async function runIdempotently<M extends DescMethod>(
     ]),
   );
   const own = { userId, idempotencyKey, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
-  const first = await context.store.takeSubmission(own, now - idempotencyMs);
+  const first = await context.store.claimSubmission(own, now - idempotencyMs);
   if (first !== null) {
     if (first.bodyHash !== bodyHash) {
       throw new Fault('conflict', `The Idempotency-Key '${idempotencyKey}' was used with another request.`);
@@ -88,14 +88,14 @@ export async function runIdempotently<M extends DescMethod>(
   if (first !== null) writing();
   try {
     const message = await answer(taken);
-    await context.store.answerSubmission(userId, idempotencyKey, toJsonString(method.output, message));
+    await context.store.completeSubmission(userId, idempotencyKey, toJsonString(method.output, message));
     return message;
   } catch (error) {
     // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
     // may have come of it the key stays that job's: trying again must not make a second one.
     const nothing = !written || (await cameToNothing(context, taken));
     const { store } = context;
-    const free = nothing ? store.dropSubmission : store.interruptSubmission;
+    const free = nothing ? store.deleteSubmission : store.markSubmissionInterrupted;
     await free(userId, idempotencyKey).catch(() => {});
     throw error;
   }

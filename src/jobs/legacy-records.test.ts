@@ -46,7 +46,7 @@ const idsOf = async (jobId: string) =>
     JSON.parse(Buffer.from(body).toString()).itemId ?? 'page',
   ]);
 const leftIn = async (jobId: string) =>
-  (await fixture.context.store.readEarlierPayloads(await batchOf(jobId))).size;
+  (await fixture.context.store.readLegacyRecords(await batchOf(jobId))).size;
 
 describe('records of an earlier version', () => {
   test('are read where they are until they are moved, and read the same afterwards', async () => {

@@ -15,14 +15,14 @@ export function isMigratedPart(jobId: string, path: string): boolean {
 /** Moves records that an earlier version stored in the database to the blob store, up to 100 batches per call. */
 export async function migrateLegacyRecords(context: JobContext): Promise<void> {
   const { store, log } = context;
-  const batches = await store.findEarlierPayloads(maxMigratedBatches);
+  const batches = await store.findLegacyBatches(maxMigratedBatches);
   for (const batch of batches) {
-    const records = await store.readEarlierPayloads(batch);
+    const records = await store.readLegacyRecords(batch);
     // Records written by a worker of this version are in the batch's parts already.
     for (const part of batch.parts)
       for (const index of Object.keys(part.records)) records.delete(Number(index));
     const path = `${batch.jobId}/${migratedPrefix}${batch.seq + 1}_${batch.id}`;
-    await store.moveEarlierPayloads(batch.id, await writeRecords(context, path, records));
+    await store.migrateLegacyRecords(batch.id, await writeRecords(context, path, records));
   }
   if (batches.length > 0) log.info({ batches: batches.length }, 'legacy records migrated');
 }

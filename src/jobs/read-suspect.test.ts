@@ -5,7 +5,7 @@ import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.t
 import { Fault } from '../base/fault.ts';
 import { aBatch, aJob } from '../store/contract/samples.ts';
 import type { Batch, Outcome } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { readSuspect } from './suspect.ts';
 

@@ -146,7 +146,7 @@ async function tryRead(
   // A page that hides what it can show is no answer for later jobs: another try may show it.
   const isComplete = reader.isComplete?.(record) ?? true;
   if (recent && isComplete && payload.length <= maxCrawlBytes) {
-    await store.keepCrawl(recent, clock.now(), payload);
+    await store.putCrawl(recent, clock.now(), payload);
   }
   return { outcome, payload };
 }

@@ -1,6 +1,6 @@
 import { linkSignals } from '../base/abort.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit } from './read-unit.ts';

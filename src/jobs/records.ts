@@ -8,7 +8,7 @@ import type { Batch, Part } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 interface RecordContext {
-  store: Pick<JobContext['store'], 'readBatches' | 'readEarlierPayloads'>;
+  store: Pick<JobContext['store'], 'readBatches' | 'readLegacyRecords'>;
   blobs: Pick<Blobs, 'read'>;
 }
 
@@ -75,7 +75,7 @@ async function readEarlier(
   indexes: readonly number[],
   records: Map<number, Uint8Array>,
 ): Promise<void> {
-  const earlier = await store.readEarlierPayloads(batch);
+  const earlier = await store.readLegacyRecords(batch);
   for (const index of indexes) {
     const record = earlier.get(index);
     if (!record) throw new Fault('not_found', `There is no record of unit ${index}.`);

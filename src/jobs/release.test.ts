@@ -52,7 +52,7 @@ describe('backOff()', () => {
 
   test('publishes the batch after its pause, and keeps what it waits for', async () => {
     await backOff(fixture.context, batch, message, away, counts, never);
-    const wait = (await fixture.context.store.findWait(batch.id))!;
+    const wait = (await fixture.context.store.getWait(batch.id))!;
     expect(wait).toMatchObject({ since: noon, reason: 'storage unavailable', tries: {}, failures: 1 });
     expect(wait.until).toBeGreaterThanOrEqual(noon + 1_000);
     expect(wait.until).toBeLessThanOrEqual(noon + 2_000);
@@ -67,7 +67,7 @@ describe('backOff()', () => {
     const waited = { batchId: batch.id, jobId: batch.jobId, since: 1, until: 2, reason: 'x', failures: 2 };
     const faults = { waited: { ...waited, tries: { 1: 4 } }, failures: 3 };
     await backOff(fixture.context, batch, message, new Fault('internal', 'a bug'), faults, never);
-    expect(await fixture.context.store.findWait(batch.id)).toMatchObject({
+    expect(await fixture.context.store.getWait(batch.id)).toMatchObject({
       since: noon,
       reason: 'internal error',
       tries: { 1: 4 },
@@ -81,7 +81,7 @@ describe('backOff()', () => {
     await backOff(withoutRelease(), batch, message, away, counts, never);
     await fixture.clock.advance(10_000);
     expect(published).toEqual([]);
-    expect(await fixture.context.store.findWait(batch.id)).toBeNull();
+    expect(await fixture.context.store.getWait(batch.id)).toBeNull();
   });
 });
 
@@ -99,7 +99,7 @@ describe('putOff()', () => {
 
   test('keeps the wait, and publishes the batch at its end', async () => {
     await putOff(fixture.context, batch, message, wait(), never);
-    expect(await fixture.context.store.findWait(batch.id)).toEqual(wait());
+    expect(await fixture.context.store.getWait(batch.id)).toEqual(wait());
     expect(await reread()).toMatchObject({ state: 'queued', notBefore: until });
     await fixture.clock.advance(4_999);
     expect(published).toEqual([]);

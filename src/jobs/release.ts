@@ -1,6 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import type { JobContext } from './context.ts';
 import { publish } from './dispatch.ts';
@@ -44,7 +44,7 @@ export async function backOff(
   try {
     if (!(await store.releaseBatch(id, attempt, now + ms, countsAsStalled(fault)))) return;
     publishLater(context, { ...message, attempt }, ms, signal);
-    await store.keepWait({ batchId: id, jobId, since: now, until: now + ms, reason, tries, failures });
+    await store.putWait({ batchId: id, jobId, since: now, until: now + ms, reason, tries, failures });
   } catch (error) {
     log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
   }
@@ -75,7 +75,7 @@ export async function putOff(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log } = context;
-  await store.keepWait(wait);
+  await store.putWait(wait);
   if (!(await store.releaseBatch(id, attempt, wait.until))) return;
   const ms = wait.until - clock.now();
   log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch put off');

@@ -241,8 +241,8 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const { store, queue } = fixture.context;
     fixture.context.queue = { ...queue, publish: async () => true };
-    const answerSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...fixture.context, store: { ...store, answerSubmission } };
+    const completeSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
+    const context = { ...fixture.context, store: { ...store, completeSubmission } };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
     const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'processing' }]);

@@ -24,7 +24,7 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
  */
 export async function settle(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
-  if (await store.hasPending(jobId)) return;
+  if (await store.hasOutstandingBatches(jobId)) return;
   const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
   if (job) await finishEnding(context, job);
 }
@@ -40,7 +40,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (job.state === 'rejecting') {
     await store.failBatches(job.id, ['waiting'], rejectedOutcome(job), clock.now());
   }
-  if (await store.hasPending(job.id)) return;
+  if (await store.hasOutstandingBatches(job.id)) return;
 
   const counts = await store.countJob(job.id);
   const { units } = counts;

@@ -318,8 +318,8 @@ describe('an idempotency key', () => {
     fixture.context.store = {
       ...store,
       postLedgerEntry: died,
-      dropSubmission: died,
-      interruptSubmission: died,
+      deleteSubmission: died,
+      markSubmissionInterrupted: died,
     };
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
     fixture.context.store = store;
@@ -361,7 +361,7 @@ describe('an idempotency key', () => {
     const broken = async () => {
       throw new Error('a bug');
     };
-    fixture.context.store = { ...store, answerSubmission: broken };
+    fixture.context.store = { ...store, completeSubmission: broken };
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
     fixture.context.store = store;
     expect(await fixture.balance(userId)).toBe(70);

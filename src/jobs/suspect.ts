@@ -1,6 +1,6 @@
 import { createGate, type Gate } from '../fetch/gate.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
 import { readUnit, type UnitResult } from './read-unit.ts';

@@ -30,7 +30,7 @@ async function jobWith(
     await store.claimBatch(batchId, 0, noon, until);
     await store.releaseBatch(batchId, 1, until);
     const reason = `mkta/id: paused ${place}`;
-    await store.keepWait({ batchId, jobId: job.id, since: noon, until, reason, tries: {}, failures: 0 });
+    await store.putWait({ batchId, jobId: job.id, since: noon, until, reason, tries: {}, failures: 0 });
   }
   if (queued > 0) await store.queueBatches(job.id, queued, noon);
   return job;

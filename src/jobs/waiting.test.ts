@@ -117,7 +117,7 @@ describe('while an origin is left alone', () => {
     expect(await waitingFor(jobId)).toBe('');
     expect([...sent.values()]).toEqual(Array(60).fill(1));
     const [first] = await fixture.context.store.listBatches(jobId);
-    expect(await fixture.context.store.findWait(first!.id)).toBeNull();
+    expect(await fixture.context.store.getWait(first!.id)).toBeNull();
     expect(await fixture.problems()).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { Counts, Job, Lane } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import type { JobContext } from './context.ts';
 import { isOpen } from './dispatch.ts';
 
@@ -62,7 +62,7 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await store.countJob(job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: underWay, putOff } = await store.countInFlight(job.id, clock.now());
+    const { batches: underWay, deferred: putOff } = await store.countInFlight(job.id, clock.now());
     // Those dispatched before go on.
     if (left > [...putOff.values()].reduce((sum, count) => sum + count, underWay)) return 'working hours';
   }

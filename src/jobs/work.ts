@@ -1,7 +1,7 @@
 import { linkSignals } from '../base/abort.ts';
 import { Fault } from '../base/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
-import type { BatchWait } from '../store/politeness.ts';
+import type { BatchWait } from '../store/waits.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { type JobContext, leaseMs } from './context.ts';
 import { dispatch } from './dispatch.ts';
@@ -38,7 +38,7 @@ export async function work(
   let waited: BatchWait | null = null;
   try {
     // A batch that was never claimed before was never put off.
-    waited = batch.attempt > 1 ? await store.findWait(batch.id) : null;
+    waited = batch.attempt > 1 ? await store.getWait(batch.id) : null;
     const read = isSuspect(batch) ? readSuspect : readUnits;
     const writer = createBatchWriter(context, job, batch, waited, both);
     const ended = await read(context, job, batch, writer, waited, both);
@@ -47,7 +47,7 @@ export async function work(
       if (!(await writer.flush())) return;
       await putOff(context, batch, message, ended.wait, signal);
     } else if (!(await writer.finish())) return;
-    else if (waited) await store.dropWait(batch.id);
+    else if (waited) await store.deleteWait(batch.id);
   } catch (error) {
     // The claim was lost, and the batch with it.
     if (stop.signal.aborted) return;

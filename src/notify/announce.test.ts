@@ -72,7 +72,7 @@ test('sends nothing to a user without an enabled webhook', async () => {
   await fixture.endedJob(other);
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  expect(await fixture.context.store.findNoticeDue(fixture.jobs.clock.now(), 10)).toEqual([]);
+  expect(await fixture.context.store.findJobsWithDueNotice(fixture.jobs.clock.now(), 10)).toEqual([]);
 });
 
 test('notifies operators of a waiting job, reminds them two hours before its deadline and notifies the user of the rejection', async () => {

@@ -27,7 +27,7 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
   const { store, clock, log } = context;
   let due: Job[];
   do {
-    due = await store.findNoticeDue(clock.now(), pageSize);
+    due = await store.findJobsWithDueNotice(clock.now(), pageSize);
     for (const job of due) {
       if (signal.aborted) return;
       const reason = job.noticeDue!;

@@ -41,7 +41,7 @@ export function createNotifier(context: NotifyContext): Notifier {
     const { id, take, type, jobId, channel } = delivery;
     try {
       const end = await attempt(context, delivery, stopping.signal);
-      await store.endAttempt(id, take, end);
+      await store.recordAttempt(id, take, end);
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered') log.info(line, 'message delivered');
       else log.warn({ ...line, error: end.error }, 'delivery failed');
@@ -63,7 +63,7 @@ export function createNotifier(context: NotifyContext): Notifier {
     while (!signal.aborted) {
       const limit = Math.min(claimSize, maxHeld - lanes.held());
       const now = clock.now();
-      const taken = await store.takeDeliveries(now, now + leaseMs, limit);
+      const taken = await store.claimDeliveries(now, now + leaseMs, limit);
       for (const delivery of taken) {
         await lanes.add(receiverOf(delivery), {
           run: () => send(delivery),
@@ -80,7 +80,7 @@ export function createNotifier(context: NotifyContext): Notifier {
       await announce(context, signal);
       await sendDue(signal);
       if (clock.now() - prunedAt >= pruneIntervalMs) {
-        await store.deleteDeliveriesBefore(clock.now() - retentionMs);
+        await store.expire({ deliveries: clock.now() - retentionMs });
         prunedAt = clock.now();
       }
       storeUnavailable = false;

@@ -28,7 +28,7 @@ export async function queueForOperators(
   for (const { channel, target, body } of messages) {
     const address = { userId: null, channel, target };
     const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body });
-    if (await context.store.addDelivery(delivery)) queued.push(delivery);
+    if (await context.store.createDelivery(delivery)) queued.push(delivery);
   }
   return queued;
 }
@@ -46,7 +46,7 @@ export async function queueForUser(
   const notice = await createNotice();
   const address = { userId, channel: 'webhook' as const, target: webhook.url };
   const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
-  await context.store.addDelivery(delivery);
+  await context.store.createDelivery(delivery);
   return delivery;
 }
 

@@ -180,7 +180,7 @@ test('sends to the webhook’s current address, and nowhere once it is deleted o
   await store.putWebhook({ ...webhook, enabled: false, revision: 3 });
   await fixture.poll();
   await store.redeliver((await fixture.deliveries())[1]!.id, fixture.jobs.clock.now());
-  await store.removeWebhook(userId);
+  await store.deleteWebhook(userId);
   await fixture.poll();
   const [, late] = await fixture.deliveries();
   expect(late).toMatchObject({ state: 'failed', attempts: 2, error: 'The webhook was deleted' });

@@ -2,7 +2,7 @@ import { Fault } from '../base/fault.ts';
 import type { PostAnswer } from '../fetch/post.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import type { Delivery } from '../store/documents.ts';
-import type { AttemptEnd } from '../store/notices.ts';
+import type { AttemptResult } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
 import { MailFault } from './mail-fault.ts';
@@ -37,7 +37,7 @@ export async function attempt(
   context: NotifyContext,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<AttemptEnd> {
+): Promise<AttemptResult> {
   const outcome =
     delivery.channel === 'email'
       ? await sendMail(context, delivery, signal)

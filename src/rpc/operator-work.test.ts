@@ -54,7 +54,7 @@ test('processes are shown while they report themselves', async () => {
   };
   const id = newId();
   const paused = 'disk almost full';
-  await store.reportProcess({
+  await store.putProcess({
     ...about,
     id,
     seenAt: startedAt,
@@ -100,7 +100,7 @@ test('origins are shown as they are configured, with what was asked of them and 
     ...fields,
   });
   const store1 = { origin: 'https://shop.example', market: 'mktf', region: '' };
-  await store.countOrigins([
+  await store.addOriginMinutes([
     row({}),
     row({ minute: minute - minuteMs, requests: 0, refused: 1, milliseconds: 0 }),
     row({ minute: minute - 61 * minuteMs }),
@@ -110,12 +110,12 @@ test('origins are shown as they are configured, with what was asked of them and 
     change: 1,
     until: now + 5_000,
     reason: 'page_blocked',
-    strikes: 2,
+    failures: 2,
     since: now - 9,
     probing: false,
   };
-  await store.pauseOrigin('https://th.example', pause);
-  await store.pauseOrigin('https://gone.example', pause);
+  await store.putPause('https://th.example', pause);
+  await store.putPause('https://gone.example', pause);
   const shown = (await operator.call(listOrigins, {})).origins;
   expect(shown.map(({ origin, market, region }) => `${origin} ${market}/${region}`)).toEqual([
     'https://gone.example /',

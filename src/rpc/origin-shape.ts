@@ -5,7 +5,7 @@ import type { Origins } from '../base/origins.ts';
 import { originPolicy } from '../fetch/policy.ts';
 import { policyOfMarket } from '../markets/defaults.ts';
 import type { OriginMinute } from '../store/operations.ts';
-import { noPause, type OriginPause } from '../store/politeness.ts';
+import { noPause, type OriginPause } from '../store/origin-state.ts';
 
 /** What is known of origins. */
 export interface OriginsKnown {
@@ -60,9 +60,15 @@ function limitsOf(market: string, origins: Origins) {
   return { concurrency, requestsPerSecond };
 }
 
-function pauseShape({ until, reason, strikes, since, probing }: OriginPause) {
-  if (strikes === 0) return {};
-  return { reason, strikes, probing, pausedUntil: timestampFromMs(until), since: timestampFromMs(since) };
+function pauseShape({ until, reason, failures, since, probing }: OriginPause) {
+  if (failures === 0) return {};
+  return {
+    reason,
+    strikes: failures,
+    probing,
+    pausedUntil: timestampFromMs(until),
+    since: timestampFromMs(since),
+  };
 }
 
 function minuteShape(row: OriginMinute): MessageInitShape<typeof OriginMinuteSchema> {

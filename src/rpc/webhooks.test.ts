@@ -88,8 +88,12 @@ test('a user sees and sends again their own messages alone; operators see all', 
   expect((await other.call(listDeliveries, {})).deliveries).toEqual([]);
   const which = { deliveryId: sent.deliveryId };
   await expect(other.call(redeliverWebhook, which)).rejects.toMatchObject({ code: 'not_found' });
-  const [taken] = await fixture.context.store.takeDeliveries(fixture.clock.now(), fixture.clock.now() + 1, 1);
-  await fixture.context.store.endAttempt(taken!.id, taken!.take, {
+  const [taken] = await fixture.context.store.claimDeliveries(
+    fixture.clock.now(),
+    fixture.clock.now() + 1,
+    1,
+  );
+  await fixture.context.store.recordAttempt(taken!.id, taken!.take, {
     target: url,
     responseStatus: 500,
     error: 'HTTP 500',

@@ -38,7 +38,7 @@ export function webhookHandlers(context: JobContext): Handlers {
     ),
     handle(account.setWebhook, async ({ url = '', disabled }, { principal }) => {
       if (url === '') {
-        await store.removeWebhook(principal.userId);
+        await store.deleteWebhook(principal.userId);
         return webhookShape(null);
       }
       const problem = problemOfTarget(url, settings.privateWebhooks);

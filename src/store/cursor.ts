@@ -1,11 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import type { Page, PageRequest } from './store.ts';
-
-/** Place in a list that is ordered by time, newest first, then by id, highest first. */
-export interface Cursor {
-  at: number;
-  id: string;
-}
+import type { Cursor, Page, PageRequest } from './store.ts';
 
 /** Before everything: where the first page starts. */
 const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };

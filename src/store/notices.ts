@@ -4,7 +4,7 @@ import type { Page, PageRequest } from './store.ts';
 /** Messages to people: where they go, which are due, and what became of each. */
 export interface NoticeStore {
   /** Jobs with a message due at or before `now`, the longest due first. */
-  findNoticeDue(now: number, limit: number): Promise<Job[]>;
+  findJobsWithDueNotice(now: number, limit: number): Promise<Job[]>;
   /**
    * Goes on from a message that was made: to the next one and when it is due, or, with null, to none. False
    * when `reason` is not what is due (any more), so that a state that the job has come to since is not lost.
@@ -21,32 +21,29 @@ export interface NoticeStore {
    *  not: someone else was faster, and nothing is changed. */
   putWebhook(webhook: Webhook): Promise<boolean>;
   /** Removes the user's webhook, if there is one. */
-  removeWebhook(userId: string): Promise<void>;
+  deleteWebhook(userId: string): Promise<void>;
 
   /** Keeps a new delivery; false when one with its key is there: nothing is changed then. */
-  addDelivery(delivery: Delivery): Promise<boolean>;
+  createDelivery(delivery: Delivery): Promise<boolean>;
   /**
    * Takes up to `limit` pending deliveries whose `nextAttemptAt` is at or before `now`, the longest due first,
    * by raising their `take`. Each goes to one caller, and is due again at `leaseUntil` unless that caller
    * ends or postpones it before.
    */
-  takeDeliveries(now: number, leaseUntil: number, limit: number): Promise<Delivery[]>;
+  claimDeliveries(now: number, leaseUntil: number, limit: number): Promise<Delivery[]>;
   /** Writes how a try ended; false when the delivery is not this take's any more. */
-  endAttempt(id: string, take: number, end: AttemptEnd): Promise<boolean>;
+  recordAttempt(id: string, take: number, end: AttemptResult): Promise<boolean>;
   /** Gives a delivery back untried, due at `until`; false when it is not this take's any more. */
   postponeDelivery(id: string, take: number, until: number): Promise<boolean>;
-  getDelivery(id: string): Promise<Delivery | null>;
   /** Deliveries to a user's webhook, to operators (null) or to anyone (undefined), newest first. */
   listDeliveries(userId: string | null | undefined, page: PageRequest): Promise<Page<Delivery>>;
   /** Makes a delivery pending again, from its first try on and at once; null when there is none with this id,
    *  or, with `userId`, none of this user. */
   redeliver(id: string, now: number, userId?: string): Promise<Delivery | null>;
-  /** Removes deliveries made before `before`; gives their number. */
-  deleteDeliveriesBefore(before: number): Promise<number>;
 }
 
 /** How a try ended: when the next is due, or that it was the last. */
-export type AttemptEnd = Pick<Delivery, 'target' | 'responseStatus' | 'error'> &
+export type AttemptResult = Pick<Delivery, 'target' | 'responseStatus' | 'error'> &
   (
     | { state: 'pending'; nextAttemptAt: number; endedAt: null }
     | { state: 'delivered' | 'failed'; nextAttemptAt: null; endedAt: number }

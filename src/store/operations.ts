@@ -47,17 +47,13 @@ export interface OriginMinute {
 /** What operators see of the service at work. Kept for hours, not for ever. */
 export interface OperationsStore {
   /** Keeps what a process says of itself, in place of what it said before. */
-  reportProcess(report: ProcessReport): Promise<void>;
+  putProcess(report: ProcessReport): Promise<void>;
   /** Forgets a process that has ended, if it is known. */
-  dropProcess(id: string): Promise<void>;
+  deleteProcess(id: string): Promise<void>;
   /** Processes seen at `since` or later, those started first first, of the same time by id. */
   listProcesses(since: number): Promise<ProcessReport[]>;
-  /** Forgets processes last seen before `before`; gives their number. */
-  forgetProcesses(before: number): Promise<number>;
   /** Adds to what was asked of origins. Of a call that fails some rows may have been added. */
-  countOrigins(rows: readonly OriginMinute[]): Promise<void>;
+  addOriginMinutes(rows: readonly OriginMinute[]): Promise<void>;
   /** Minutes that began at `since` or later, oldest first, of the same time by origin, market and region. */
   listOriginMinutes(since: number): Promise<OriginMinute[]>;
-  /** Forgets minutes that began before `before`; gives their number. */
-  forgetOriginMinutes(before: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import type { PermitRequest } from './politeness.ts';
+import type { PermitRequest } from './origin-state.ts';
 
 /** Permits of an origin in the hands of one process. */
 export interface Holding {

@@ -17,9 +17,11 @@ import type {
   Submission,
   User,
 } from './documents.ts';
+import type { ExpiryStore } from './expiry.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
-import type { OriginStore, WaitStore } from './politeness.ts';
+import type { OriginStore } from './origin-state.ts';
+import type { WaitStore } from './waits.ts';
 
 /**
  * The store port: intents, each one atomic step. In SQLite a step is a transaction; in MongoDB it is
@@ -35,7 +37,8 @@ export interface Store
     OriginStore,
     WaitStore,
     CrawlStore,
-    EarlierPayloadStore,
+    ExpiryStore,
+    LegacyRecordStore,
     DriftStore,
     OperationsStore,
     NoticeStore {
@@ -91,7 +94,7 @@ export interface AccountStore {
 }
 
 /** What posting an entry came to. `posted: false` when credits are short; nothing is changed then. */
-export type Posting = { posted: true; balance: number } | { posted: false; balance: number };
+export type PostingResult = { posted: true; balance: number } | { posted: false; balance: number };
 
 /** Entries of one day and type, added up. */
 export interface LedgerSum {
@@ -109,7 +112,7 @@ export interface LedgerStore {
    * the same key changes nothing and says `posted`. A negative amount that the balance does not
    * cover is refused. Faults: `not_found` when the user does not exist, `conflict` when the key was voided.
    */
-  postLedgerEntry(entry: LedgerEntry): Promise<Posting>;
+  postLedgerEntry(entry: LedgerEntry): Promise<PostingResult>;
   /**
    * Settles whether an entry is posted: returns the entry with the key, or voids the key and returns null. A
    * voided key is never posted, whatever call is under way or comes later.
@@ -160,7 +163,7 @@ export interface JobFilter {
 }
 
 /** Place of a job in a list that is ordered by a time and then by id. */
-export interface JobPlace {
+export interface Cursor {
   at: number;
   id: string;
 }
@@ -191,30 +194,25 @@ export interface JobStore {
   ): Promise<Job | null>;
   /** Jobs that have been in one of `states` since before `since`, oldest first, by id within the same
    *  time. With `after` only those that follow the job at that place. */
-  findJobs(
-    states: readonly JobState[],
-    since: number,
-    limit: number,
-    after?: JobPlace | null,
-  ): Promise<Job[]>;
+  findJobs(states: readonly JobState[], since: number, limit: number, after?: Cursor | null): Promise<Job[]>;
   /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, in the order of `decideBy` and id.
    *  With `after` only those that follow the job at that place. */
-  findExpired(now: number, limit: number, after?: JobPlace | null): Promise<Job[]>;
+  findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
   /** Removes batches whose job was never written, made before `before`; gives their number. */
-  removeOrphans(before: number): Promise<number>;
+  deleteOrphanedBatches(before: number): Promise<number>;
   /** Next integer of a named sequence, from 1; every caller gets another. */
   nextNumber(sequence: string): Promise<number>;
   /**
    * Takes an idempotency key. Null when it was free (or its record is from before `expiredBefore`)
    * and is now the caller's; else the record that holds it.
    */
-  takeSubmission(submission: Submission, expiredBefore: number): Promise<Submission | null>;
+  claimSubmission(submission: Submission, expiredBefore: number): Promise<Submission | null>;
   /** Keeps the first answer under its idempotency key. */
-  answerSubmission(userId: string, idempotencyKey: string, response: string): Promise<void>;
+  completeSubmission(userId: string, idempotencyKey: string, response: string): Promise<void>;
   /** Marks an unanswered submit as ended with an error. */
-  interruptSubmission(userId: string, idempotencyKey: string): Promise<void>;
+  markSubmissionInterrupted(userId: string, idempotencyKey: string): Promise<void>;
   /** Frees an idempotency key whose submit came to nothing. */
-  dropSubmission(userId: string, idempotencyKey: string): Promise<void>;
+  deleteSubmission(userId: string, idempotencyKey: string): Promise<void>;
 }
 
 /** Batches and what their units came to. Writes that name an attempt match that attempt only. */
@@ -277,7 +275,7 @@ export interface BatchStore {
     now: number,
   ): Promise<number>;
   /** Whether any batch of the job is not done. */
-  hasPending(jobId: string): Promise<boolean>;
+  hasOutstandingBatches(jobId: string): Promise<boolean>;
   /** Counts derived from the batches. */
   countJob(jobId: string): Promise<Counts>;
   /** The same for several jobs at once; one without batches is not among them. */
@@ -293,7 +291,7 @@ export interface BatchStore {
    * and allowed by `notBefore`, or claimed with a lease that ended before `now`. Sets them `queued`
    * as of `now`; each is given to one caller only.
    */
-  takeStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
+  requeueStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
   /** Queued batches by market and lane, and claimed ones: what operators see of the backlog. */
   countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
 }
@@ -305,7 +303,7 @@ export interface InFlight {
   byRegion: ReadonlyMap<string, number>;
   /** Given back as `queued`, and not to be published yet: how many of a region. Regions without any are
    *  not listed. */
-  putOff: ReadonlyMap<string, number>;
+  deferred: ReadonlyMap<string, number>;
 }
 
 /** States that failBatches can end. */
@@ -314,23 +312,20 @@ export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 /** Pages kept for jobs that are content with a recent crawl (decisions, "get_pc_bulk `rescrape=false`"). */
 export interface CrawlStore {
   /** Keeps the page of `key` as crawled at `at`, unless a newer one is there. */
-  keepCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
+  putCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
   /** The page of `key`, if it was crawled at `since` or later. */
   findCrawl(key: string, since: number): Promise<Uint8Array | null>;
-  /** Removes pages crawled before `before`, and the oldest of those that are more than `most`; gives
-   *  their number. Of pages crawled in the same millisecond all go or all stay. */
-  expireCrawls(before: number, most: number): Promise<number>;
 }
 
 /** Records that earlier versions kept in the database, until they are moved to the blob store. */
-export interface EarlierPayloadStore {
+export interface LegacyRecordStore {
   /** Records of the batch's successful units that are still in the database, by index. */
-  readEarlierPayloads(batch: Batch): Promise<Map<number, Uint8Array>>;
+  readLegacyRecords(batch: Batch): Promise<Map<number, Uint8Array>>;
   /** Up to `limit` ended batches with records in the database. */
-  findEarlierPayloads(limit: number): Promise<Batch[]>;
+  findLegacyBatches(limit: number): Promise<Batch[]>;
   /** Adds a part with the batch's records, once however often it is called, unless it is null; then removes
    *  them from the database. */
-  moveEarlierPayloads(batchId: string, part: Part | null): Promise<void>;
+  migrateLegacyRecords(batchId: string, part: Part | null): Promise<void>;
 }
 
 /** What was seen of listed fields, over all workers together. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobPlace } from '../store/store.ts';
+import type { Cursor } from '../store/store.ts';
 
 /** Position at which the last round stopped in each unfinished list, by the list's name. */
-export type SweepPlaces = Map<string, JobPlace>;
+export type SweepPlaces = Map<string, Cursor>;
 
 /** Limits on the work for one list in one round. */
 export interface PageLimits {
@@ -18,8 +18,8 @@ const defaultLimits: PageLimits = { pageSize: 500, maxJobs: 5_000, maxMs: 10_000
 export interface JobList {
   name: string;
   /** Returns up to `limit` jobs in the list's order, starting after a position. */
-  find(limit: number, after: JobPlace | null): Promise<Job[]>;
-  placeOf(job: Job): JobPlace;
+  find(limit: number, after: Cursor | null): Promise<Job[]>;
+  placeOf(job: Job): Cursor;
   /** Processes a job. Must not reject, so that a failing job does not block the others. */
   run(job: Job): Promise<unknown>;
 }

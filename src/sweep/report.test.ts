@@ -80,8 +80,8 @@ test('keeps counts while the store is unavailable, and ends without it', async (
     return call();
   };
   const { ended } = await begin({
-    countOrigins: (rows) => guarded(() => store.countOrigins(rows)),
-    dropProcess: (id) => guarded(() => store.dropProcess(id)),
+    addOriginMinutes: (rows) => guarded(() => store.addOriginMinutes(rows)),
+    deleteProcess: (id) => guarded(() => store.deleteProcess(id)),
   });
   tally.ended(sg, 100);
   await clock.advance(10_000);

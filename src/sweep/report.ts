@@ -6,7 +6,7 @@ import type { OriginTally } from './origin-tally.ts';
 
 /** Options for reportForever(). */
 export interface ReportOptions {
-  store: Pick<OperationsStore, 'reportProcess' | 'dropProcess' | 'countOrigins'>;
+  store: Pick<OperationsStore, 'putProcess' | 'deleteProcess' | 'addOriginMinutes'>;
   clock: Clock;
   log: Log;
   /** Constant properties of the process. */
@@ -45,13 +45,13 @@ export async function reportForever(
     const rows = tally.take();
     if (rows.length === 0) return;
     try {
-      await store.countOrigins(rows);
+      await store.addOriginMinutes(rows);
     } catch (error) {
       tally.putBack(rows);
       throw error;
     }
   };
-  const report = async () => store.reportProcess({ ...about, ...(await state()), seenAt: clock.now() });
+  const report = async () => store.putProcess({ ...about, ...(await state()), seenAt: clock.now() });
 
   while (!signal.aborted) {
     await step(async () => {
@@ -61,5 +61,5 @@ export async function reportForever(
     await clock.sleep(intervalMs, signal).catch(() => {});
   }
   await step(storeCounts);
-  await step(() => store.dropProcess(about.id));
+  await step(() => store.deleteProcess(about.id));
 }

@@ -318,11 +318,11 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
   await leaveOrphan();
   await fixture.clock.advance(hour - 1_000);
   await sweep(fixture.context);
-  expect(await store.removeOrphans(fixture.clock.now())).toBeGreaterThan(0);
+  expect(await store.deleteOrphanedBatches(fixture.clock.now())).toBeGreaterThan(0);
   await leaveOrphan();
   await fixture.clock.advance(hour + 1_000);
   await sweep(fixture.context);
-  expect(await store.removeOrphans(fixture.clock.now())).toBe(0);
+  expect(await store.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
 });
 
 test('a failing step does not block the others', async () => {
@@ -348,7 +348,7 @@ test('stops after the current step when the store is unavailable or the signal i
   const ping = async () => {
     throw new Fault('unavailable', 'The store is unavailable.');
   };
-  const steps = { findJobs: step('findJobs'), findExpired: step('findExpired') };
+  const steps = { findJobs: step('findJobs'), findExpiredApprovals: step('findExpiredApprovals') };
   await sweep({ ...fixture.context, store: { ...store, ...steps, ping } });
   const stopping = new AbortController();
   const stop = async () => {
@@ -372,7 +372,7 @@ test('deletes dead processes after an hour and origin statistics after a day', a
     workers: 0,
     batches: 0,
   };
-  await store.reportProcess({
+  await store.putProcess({
     ...about,
     id: newId(),
     startedAt,
@@ -383,7 +383,7 @@ test('deletes dead processes after an hour and origin statistics after a day', a
   });
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
-  await store.countOrigins([{ ...place, ...counts, minute: startedAt }]);
+  await store.addOriginMinutes([{ ...place, ...counts, minute: startedAt }]);
   const known = async () => [
     (await store.listProcesses(0)).length,
     (await store.listOriginMinutes(0)).length,

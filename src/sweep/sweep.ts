@@ -8,7 +8,7 @@ import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
 import type { Job, JobState } from '../store/documents.ts';
-import type { JobPlace } from '../store/store.ts';
+import type { Cursor } from '../store/store.ts';
 import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
 
 /** Age at which an unfinished step counts as interrupted. */
@@ -61,11 +61,11 @@ export async function sweep(
       processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
     );
   const inState = (states: readonly JobState[], since: number) => ({
-    find: (limit: number, after: JobPlace | null) => store.findJobs(states, since, limit, after),
+    find: (limit: number, after: Cursor | null) => store.findJobs(states, since, limit, after),
     placeOf: ({ stateSince, id }: Job) => ({ at: stateSince, id }),
   });
   const expired = {
-    find: (limit: number, after: JobPlace | null) => store.findExpired(now, limit, after),
+    find: (limit: number, after: Cursor | null) => store.findExpiredApprovals(now, limit, after),
     placeOf: ({ decideBy, id }: Job) => ({ at: decideBy ?? 0, id }),
   };
 
@@ -98,18 +98,21 @@ export async function sweep(
   if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
   await step('expiry', async () => {
     await store.repairLedger(now - interruptedMs);
-    await store.removeOrphans(now - orphanMs);
-    await store.expireCrawls(now - context.settings.recentCrawlMs, maxCrawls);
-    await store.forgetOrigins(now - originRetentionMs);
-    await store.forgetWaits(now - originRetentionMs);
-    await store.forgetProcesses(now - deadProcessMs);
-    await store.forgetOriginMinutes(now - originRetentionMs);
+    await store.deleteOrphanedBatches(now - orphanMs);
+    await store.expire({
+      crawls: now - context.settings.recentCrawlMs,
+      maxCrawls,
+      origins: now - originRetentionMs,
+      waits: now - originRetentionMs,
+      processes: now - deadProcessMs,
+      originMinutes: now - originRetentionMs,
+    });
   });
 }
 
 /** Republishes stalled batches. The queue ignores the ones that it still holds. */
 async function republish(context: JobContext, now: number): Promise<void> {
-  await publish(context, await context.store.takeStalled(now, now - lostMs, pageSize));
+  await publish(context, await context.store.requeueStalled(now, now - lostMs, pageSize));
 }
 
 /** Finishes an ending job. A failure is retried after `interruptedMs`. */
@@ -132,7 +135,7 @@ export async function refill(context: JobContext): Promise<number> {
   const later = clock.now() + leaseMs;
   let count = 0;
   for (;;) {
-    const batches = await store.takeStalled(later, later, pageSize);
+    const batches = await store.requeueStalled(later, later, pageSize);
     await publish(context, batches);
     count += batches.length;
     if (batches.length < pageSize) return count;

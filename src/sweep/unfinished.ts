@@ -17,5 +17,5 @@ const states: readonly JobState[] = [
 export async function hasUnfinished({ store, clock }: Pick<JobContext, 'store' | 'clock'>): Promise<boolean> {
   // Jobs "since before" a time: those of this very moment, too.
   if ((await store.findJobs(states, clock.now() + 1, 1)).length > 0) return true;
-  return (await store.findEarlierPayloads(1)).length > 0;
+  return (await store.findLegacyBatches(1)).length > 0;
 }

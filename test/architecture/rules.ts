@@ -19,7 +19,7 @@ const rows: readonly (readonly string[])[] = [
 const neighbours: readonly [from: string, file: RegExp][] = [
   ['src/queue', /^src\/store\/documents\.ts$/],
   ['src/blobs', /^src\/store\/documents\.ts$/],
-  ['src/fetch', /^src\/store\/politeness\.ts$/],
+  ['src/fetch', /^src\/store\/origin-state\.ts$/],
   ['src/kinds', /^src\/markets\/market\.ts$/],
 ];
 

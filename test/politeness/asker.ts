@@ -29,13 +29,13 @@ const store = errand.store.startsWith('mongodb')
 let calls = 0;
 const counting: typeof store = {
   ...store,
-  reserveOrigin: (...slots) => {
+  reserveRequests: (...slots) => {
     calls += 1;
-    return store.reserveOrigin(...slots);
+    return store.reserveRequests(...slots);
   },
-  leaseOrigin: (...request) => {
+  leasePermits: (...request) => {
     calls += 1;
-    return store.leaseOrigin(...request);
+    return store.leasePermits(...request);
   },
 };
 const common = { origins, clock: systemClock, log, userAgent: 'Gleaner/test' };

@@ -145,7 +145,7 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
 async function isSettled(store: Store): Promise<boolean> {
   const { items } = await store.listJobs({ states: open }, { limit: 1 });
   if (items.length > 0) return false;
-  if ((await store.findNoticeDue(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
   const { items: deliveries } = await store.listDeliveries(undefined, { limit: 1_000 });
   return deliveries.every(({ state }) => state !== 'pending');
 }

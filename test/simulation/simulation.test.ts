@@ -91,13 +91,13 @@ describe('simulate()', () => {
           store.finishBatch(batchId, attempt, outcomes, null, file, now),
       }),
     ],
-    ['forgets idempotency keys', () => ({ takeSubmission: async () => null })],
+    ['forgets idempotency keys', () => ({ claimSubmission: async () => null })],
     [
       'forgets the owner of a claim',
       (store) => ({
         renewBatch: async () => true,
         releaseBatch: async () => false,
-        takeStalled: async () => [],
+        requeueStalled: async () => [],
         claimBatch: store.claimBatch,
       }),
     ],
@@ -106,7 +106,8 @@ describe('simulate()', () => {
       (store) => {
         let kept = 0;
         return {
-          addDelivery: (delivery) => store.addDelivery({ ...delivery, key: `${delivery.key} ${kept++}` }),
+          createDelivery: (delivery) =>
+            store.createDelivery({ ...delivery, key: `${delivery.key} ${kept++}` }),
         };
       },
     ],

@@ -1,5 +1,5 @@
 import type { Batch, Outcome } from '../../src/store/documents.ts';
-import type { Posting, Store } from '../../src/store/store.ts';
+import type { PostingResult, Store } from '../../src/store/store.ts';
 import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -55,12 +55,12 @@ export function createWitness(world: World, store: Store): Witness {
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
     if (fenced.has(name)) observeFenced(process, name, first, result);
-    if (name === 'takeStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
+    if (name === 'requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }
     if (name === 'repairLedger' && (result as number) > 0) seen.add('repaired posting');
-    if (name === 'postLedgerEntry' && (result as Posting).posted) {
+    if (name === 'postLedgerEntry' && (result as PostingResult).posted) {
       const { key } = parameters[0] as { key: string };
       // Posted again by a process that did not see the first posting.
       if (posted.has(key)) seen.add('repaired posting');

@@ -29,7 +29,10 @@ export function claimContract(open: OpenStores): void {
       ['waiting', null],
       ['waiting', null],
     ]);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({ batches: 2, putOff: new Map() });
+    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+      batches: 2,
+      deferred: new Map(),
+    });
     expect(await stores.store.queueBatches(job.id, 0, aTime)).toEqual([]);
     expect(await stores.store.queueBatches(job.id, 10, aTime)).toHaveLength(3);
     expect(await stores.store.queueBatches(job.id, 10, aTime)).toEqual([]);
@@ -76,7 +79,10 @@ export function claimContract(open: OpenStores): void {
     };
     expect(claimed).toEqual(expected);
     expect(await collect(stores.store.readBatches(job.id))).toEqual([expected]);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({ batches: 1, putOff: new Map() });
+    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+      batches: 1,
+      deferred: new Map(),
+    });
     expect(await stores.store.claimBatch(newId(), 0, aTime, aTime + 1)).toBeNull();
   });
 

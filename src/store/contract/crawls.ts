@@ -11,7 +11,7 @@ export function crawlContract(open: OpenStores): void {
 
   test('a page is found under its key until it is too old', async () => {
     const key = `sg/${newId()}/a.$b ☃`;
-    await stores.store.keepCrawl(key, aTime, page('one'));
+    await stores.store.putCrawl(key, aTime, page('one'));
     expect(textOf(await stores.other.findCrawl(key, aTime))).toBe('one');
     expect(await stores.store.findCrawl(key, aTime + 1)).toBeNull();
     expect(await stores.store.findCrawl(`${key}x`, 0)).toBeNull();
@@ -19,28 +19,28 @@ export function crawlContract(open: OpenStores): void {
 
   test('the newest page wins, whichever is kept last', async () => {
     const key = newId();
-    await stores.store.keepCrawl(key, aTime + 10, page('newer'));
-    await stores.store.keepCrawl(key, aTime, page('older'));
+    await stores.store.putCrawl(key, aTime + 10, page('newer'));
+    await stores.store.putCrawl(key, aTime, page('older'));
     expect(textOf(await stores.store.findCrawl(key, 0))).toBe('newer');
-    await stores.store.keepCrawl(key, aTime + 20, page('newest'));
+    await stores.store.putCrawl(key, aTime + 20, page('newest'));
     expect(textOf(await stores.store.findCrawl(key, 0))).toBe('newest');
   });
 
   test('old pages are removed, later ones stay', async () => {
     const [old, late] = [newId(), newId()];
-    await stores.store.keepCrawl(old, aTime - 100_000, page('old'));
-    await stores.store.keepCrawl(late, aTime, page('late'));
-    expect(await stores.store.expireCrawls(aTime - 50_000, 1_000)).toBe(1);
+    await stores.store.putCrawl(old, aTime - 100_000, page('old'));
+    await stores.store.putCrawl(late, aTime, page('late'));
+    expect(await stores.store.expire({ crawls: aTime - 50_000, maxCrawls: 1_000 })).toBe(1);
     expect(await stores.store.findCrawl(old, 0)).toBeNull();
     expect(textOf(await stores.store.findCrawl(late, 0))).toBe('late');
   });
 
   test('of too many pages the oldest are removed', async () => {
-    await stores.store.expireCrawls(Number.MAX_SAFE_INTEGER, 0);
+    await stores.store.expire({ maxCrawls: 0 });
     const keys = Array.from({ length: 6 }, () => newId());
-    for (const [turn, key] of keys.entries()) await stores.store.keepCrawl(key, aTime + turn, page('kept'));
-    expect(await stores.store.expireCrawls(aTime + 1, 3)).toBe(3);
-    expect(await stores.store.expireCrawls(0, 3)).toBe(0);
+    for (const [turn, key] of keys.entries()) await stores.store.putCrawl(key, aTime + turn, page('kept'));
+    expect(await stores.store.expire({ crawls: aTime + 1, maxCrawls: 3 })).toBe(3);
+    expect(await stores.store.expire({ maxCrawls: 3 })).toBe(0);
     const kept = await Promise.all(keys.map((key) => stores.other.findCrawl(key, 0)));
     expect(kept.map(textOf)).toEqual([null, null, null, 'kept', 'kept', 'kept']);
   });

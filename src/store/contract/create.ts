@@ -10,7 +10,7 @@ function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
   throw new Error('the process died');
 }
 
-/** createJob, discardJob and removeOrphans. */
+/** createJob, discardJob and deleteOrphanedBatches. */
 export function createContract(open: OpenStores): void {
   const stores = openedFor(open);
 
@@ -96,11 +96,11 @@ export function createContract(open: OpenStores): void {
     const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
     const batches = someBatches(job, 150);
     await expect(stores.store.createJob(job, breakingAfter(149, batches))).rejects.toThrow();
-    expect(await stores.store.removeOrphans(aTime - 1_000)).toBe(0);
-    const removed = await stores.store.removeOrphans(aTime - 999);
+    expect(await stores.store.deleteOrphanedBatches(aTime - 1_000)).toBe(0);
+    const removed = await stores.store.deleteOrphanedBatches(aTime - 999);
     expect(removed).toBeGreaterThanOrEqual(100);
     expect(removed).toBeLessThan(150);
-    expect(await stores.store.removeOrphans(aTime - 999)).toBe(0);
+    expect(await stores.store.deleteOrphanedBatches(aTime - 999)).toBe(0);
     expect((await stores.store.countJob(job.id)).units.total).toBe(0);
     expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
     expect((await stores.store.countJob(whole.id)).units.total).toBe(4);
@@ -113,7 +113,7 @@ export function createContract(open: OpenStores): void {
     let removal: Promise<number> | undefined;
     function* overtaken(): Generator<Batch> {
       for (const batch of someBatches(job, 400)) {
-        if (batch.seq === 250) removal = stores.other.removeOrphans(aTime - 4_999);
+        if (batch.seq === 250) removal = stores.other.deleteOrphanedBatches(aTime - 4_999);
         yield batch;
       }
     }
@@ -141,7 +141,7 @@ export function createContract(open: OpenStores): void {
       for (const batch of all) {
         if (batch.seq === 250) {
           meanwhile = Promise.allSettled([
-            stores.other.removeOrphans(aTime - 8_999),
+            stores.other.deleteOrphanedBatches(aTime - 8_999),
             stores.other.createJob(job, breakingAfter(210, all)),
           ]);
         }

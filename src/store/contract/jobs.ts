@@ -139,8 +139,8 @@ export function jobContract(open: OpenStores): void {
     await keep({ state: 'processing', decideBy: 50 });
     await keep({ state: 'awaiting_approval', decideBy: 201 });
     await keep({ state: 'awaiting_approval', decideBy: null });
-    expect(await stores.store.findExpired(200, 10)).toEqual([first, second]);
-    expect(await stores.store.findExpired(200, 1)).toEqual([first]);
-    expect(await stores.store.findExpired(99, 10)).toEqual([]);
+    expect(await stores.store.findExpiredApprovals(200, 10)).toEqual([first, second]);
+    expect(await stores.store.findExpiredApprovals(200, 1)).toEqual([first]);
+    expect(await stores.store.findExpiredApprovals(99, 10)).toEqual([]);
   });
 }

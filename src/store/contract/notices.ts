@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Delivery, Job, Webhook } from '../documents.ts';
-import type { AttemptEnd } from '../notices.ts';
+import type { AttemptResult } from '../notices.ts';
+import type { Store } from '../store.ts';
 import { aTime, keepJob } from './samples.ts';
 import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
 
@@ -38,7 +39,13 @@ const aWebhook = (fields: Partial<Webhook> = {}): Webhook => ({
   ...fields,
 });
 
-const delivered = (endedAt: number): AttemptEnd => ({
+/** Reads a delivery from the list of all deliveries. */
+async function readDelivery(store: Store, id: string): Promise<Delivery | null> {
+  const all = await allPages(100, (page) => store.listDeliveries(undefined, page));
+  return all.find((delivery) => delivery.id === id) ?? null;
+}
+
+const delivered = (endedAt: number): AttemptResult => ({
   target: 'https://receiver.test/hook',
   responseStatus: 204,
   error: '',
@@ -62,18 +69,18 @@ function dueContract(open: OpenStores): void {
 
   test('a message falls due in the same write as the state it tells of, and is found once its time has come', async () => {
     const job = await keep({ state: 'submitted' });
-    expect(await stores.store.findNoticeDue(aTime + 1_000_000, 10)).toEqual([]);
+    expect(await stores.store.findJobsWithDueNotice(aTime + 1_000_000, 10)).toEqual([]);
     const move = { noticeDue: 'awaiting_approval', noticeAt: aTime + 50 } as const;
     const moved = await stores.store.moveJob(job.id, ['submitted'], 'awaiting_approval', aTime + 50, move);
     expect(moved).toMatchObject(move);
-    expect(await stores.other.findNoticeDue(aTime + 49, 10)).toEqual([]);
-    expect(await stores.other.findNoticeDue(aTime + 50, 10)).toEqual([moved]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 49, 10)).toEqual([]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([moved]);
     const earlier = await keep({ state: 'failed', noticeDue: 'failed', noticeAt: aTime + 20 });
-    expect(await stores.other.findNoticeDue(aTime + 50, 10)).toEqual([earlier, moved]);
-    expect(await stores.other.findNoticeDue(aTime + 50, 1)).toEqual([earlier]);
-    expect(await stores.other.findNoticeDue(aTime + 50, 0)).toEqual([]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([earlier, moved]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 1)).toEqual([earlier]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 0)).toEqual([]);
     for (const { id, noticeDue } of [earlier, moved!]) await stores.store.advanceNotice(id, noticeDue!, null);
-    expect(await stores.other.findNoticeDue(aTime + 50, 10)).toEqual([]);
+    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([]);
   });
 
   test('what is due goes on to the next message, unless the job has come to another state meanwhile', async () => {
@@ -91,7 +98,7 @@ function dueContract(open: OpenStores): void {
       noticeAt: aTime + 5,
     });
     expect(await stores.other.advanceNotice(job.id, 'approval_expiring', null)).toBe(false);
-    expect(await stores.store.findNoticeDue(aTime + 5, 10)).toMatchObject([{ id: job.id }]);
+    expect(await stores.store.findJobsWithDueNotice(aTime + 5, 10)).toMatchObject([{ id: job.id }]);
     expect(await stores.store.advanceNotice(job.id, 'rejected', null)).toBe(true);
     expect(await stores.store.getJob(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
     expect(await stores.store.advanceNotice(newId(), 'rejected', null)).toBe(false);
@@ -121,8 +128,8 @@ function webhookContract(open: OpenStores): void {
     expect(await stores.other.putWebhook(changed)).toBe(true);
     expect(await stores.other.putWebhook({ ...changed, url: 'late' })).toBe(false);
     expect(await stores.store.getWebhook(webhook.userId)).toEqual(changed);
-    await stores.store.removeWebhook(webhook.userId);
-    await stores.store.removeWebhook(webhook.userId);
+    await stores.store.deleteWebhook(webhook.userId);
+    await stores.store.deleteWebhook(webhook.userId);
     expect(await stores.other.getWebhook(webhook.userId)).toBeNull();
     expect(await stores.store.putWebhook(webhook)).toBe(true);
   });
@@ -146,31 +153,31 @@ function takeContract(open: OpenStores): void {
   test('a delivery is kept once for its key, however many add it', async () => {
     const delivery = aDelivery({ nextAttemptAt: aTime + 1_000_000 });
     const added = await atOnce(20, stores, (store, turn) =>
-      store.addDelivery({ ...delivery, id: `${turn}-${delivery.id}` }),
+      store.createDelivery({ ...delivery, id: `${turn}-${delivery.id}` }),
     );
     expect(added.filter(Boolean)).toHaveLength(1);
     const kept = `${added.indexOf(true)}-${delivery.id}`;
-    expect(await stores.store.getDelivery(kept)).toEqual({ ...delivery, id: kept });
-    expect(await stores.store.getDelivery(delivery.id)).toBeNull();
+    expect(await readDelivery(stores.store, kept)).toEqual({ ...delivery, id: kept });
+    expect(await readDelivery(stores.store, delivery.id)).toBeNull();
   });
 
   test('deliveries are taken once they are due, each by one, and again when their taker is late', async () => {
     const all = Array.from({ length: 30 }, (_, turn) =>
       aDelivery({ id: newId(), createdAt: aTime + turn, nextAttemptAt: aTime + turn }),
     );
-    for (const delivery of all) await stores.store.addDelivery(delivery);
-    expect(await stores.store.takeDeliveries(aTime - 1, aTime + 100, 50)).toEqual([]);
-    expect(await stores.store.takeDeliveries(aTime + 29, aTime + 100, 0)).toEqual([]);
-    const first = await stores.store.takeDeliveries(aTime + 29, aTime + 100, 3);
+    for (const delivery of all) await stores.store.createDelivery(delivery);
+    expect(await stores.store.claimDeliveries(aTime - 1, aTime + 100, 50)).toEqual([]);
+    expect(await stores.store.claimDeliveries(aTime + 29, aTime + 100, 0)).toEqual([]);
+    const first = await stores.store.claimDeliveries(aTime + 29, aTime + 100, 3);
     expect(first).toEqual(
       all.slice(0, 3).map((delivery) => ({ ...delivery, take: 1, nextAttemptAt: aTime + 100 })),
     );
-    const rest = await atOnce(6, stores, (store) => store.takeDeliveries(aTime + 29, aTime + 100, 50));
+    const rest = await atOnce(6, stores, (store) => store.claimDeliveries(aTime + 29, aTime + 100, 50));
     const ids = [...first, ...rest.flat()].map(({ id }) => id);
     expect(ids).toHaveLength(30);
     expect(new Set(ids)).toEqual(new Set(all.map(({ id }) => id)));
-    expect(await stores.other.takeDeliveries(aTime + 99, aTime + 200, 50)).toEqual([]);
-    const again = await stores.other.takeDeliveries(aTime + 100, aTime + 200, 50);
+    expect(await stores.other.claimDeliveries(aTime + 99, aTime + 200, 50)).toEqual([]);
+    const again = await stores.other.claimDeliveries(aTime + 100, aTime + 200, 50);
     expect(again).toHaveLength(30);
     expect(again.every(({ take }) => take === 2)).toBe(true);
   });
@@ -180,13 +187,13 @@ function endContract(open: OpenStores): void {
   const stores = openedFor(open);
   const taken = async (fields: Partial<Delivery> = {}) => {
     const delivery = aDelivery({ nextAttemptAt: 1, ...fields });
-    await stores.store.addDelivery(delivery);
-    return (await stores.store.takeDeliveries(1, aTime + 100, 1))[0]!;
+    await stores.store.createDelivery(delivery);
+    return (await stores.store.claimDeliveries(1, aTime + 100, 1))[0]!;
   };
 
   test('a try ends for the taker of the time alone, and a delivery that has ended stays ended', async () => {
     const delivery = await taken();
-    const later: AttemptEnd = {
+    const later: AttemptResult = {
       target: 'https://moved.test/',
       responseStatus: 503,
       error: 'HTTP 503',
@@ -194,36 +201,36 @@ function endContract(open: OpenStores): void {
       nextAttemptAt: aTime + 40,
       endedAt: null,
     };
-    expect(await stores.other.endAttempt(delivery.id, 0, delivered(aTime))).toBe(false);
-    expect(await stores.other.endAttempt(delivery.id, 1, later)).toBe(true);
-    expect(await stores.store.getDelivery(delivery.id)).toEqual({ ...delivery, ...later, attempts: 1 });
-    const [again] = await stores.store.takeDeliveries(aTime + 40, aTime + 200, 5);
+    expect(await stores.other.recordAttempt(delivery.id, 0, delivered(aTime))).toBe(false);
+    expect(await stores.other.recordAttempt(delivery.id, 1, later)).toBe(true);
+    expect(await readDelivery(stores.store, delivery.id)).toEqual({ ...delivery, ...later, attempts: 1 });
+    const [again] = await stores.store.claimDeliveries(aTime + 40, aTime + 200, 5);
     expect(again).toMatchObject({ id: delivery.id, take: 2, attempts: 1 });
-    expect(await stores.store.endAttempt(delivery.id, 1, later)).toBe(false);
-    expect(await stores.store.endAttempt(delivery.id, 2, delivered(aTime + 50))).toBe(true);
-    expect(await stores.store.endAttempt(delivery.id, 2, later)).toBe(false);
+    expect(await stores.store.recordAttempt(delivery.id, 1, later)).toBe(false);
+    expect(await stores.store.recordAttempt(delivery.id, 2, delivered(aTime + 50))).toBe(true);
+    expect(await stores.store.recordAttempt(delivery.id, 2, later)).toBe(false);
     expect(await stores.store.postponeDelivery(delivery.id, 2, aTime)).toBe(false);
-    expect(await stores.other.getDelivery(delivery.id)).toMatchObject({
+    expect(await readDelivery(stores.other, delivery.id)).toMatchObject({
       ...delivered(aTime + 50),
       attempts: 2,
     });
-    expect(await stores.store.takeDeliveries(aTime + 1_000_000, aTime + 2_000_000, 5)).toEqual([]);
+    expect(await stores.store.claimDeliveries(aTime + 1_000_000, aTime + 2_000_000, 5)).toEqual([]);
   });
 
   test('one that is postponed is due later and no try of it is counted', async () => {
     const delivery = await taken();
     expect(await stores.other.postponeDelivery(delivery.id, 0, aTime + 7)).toBe(false);
     expect(await stores.other.postponeDelivery(delivery.id, 1, aTime + 7)).toBe(true);
-    expect(await stores.store.takeDeliveries(aTime + 6, aTime + 200, 5)).toEqual([]);
-    expect(await stores.store.takeDeliveries(aTime + 7, aTime + 200, 5)).toEqual([
+    expect(await stores.store.claimDeliveries(aTime + 6, aTime + 200, 5)).toEqual([]);
+    expect(await stores.store.claimDeliveries(aTime + 7, aTime + 200, 5)).toEqual([
       { ...delivery, take: 2, nextAttemptAt: aTime + 200 },
     ]);
-    await stores.store.endAttempt(delivery.id, 2, delivered(aTime + 8));
+    await stores.store.recordAttempt(delivery.id, 2, delivered(aTime + 8));
   });
 
   test('one that is sent again begins anew, for its own user alone, and whoever still had it is late', async () => {
     const delivery = await taken();
-    await stores.store.endAttempt(delivery.id, 1, delivered(aTime + 8));
+    await stores.store.recordAttempt(delivery.id, 1, delivered(aTime + 8));
     expect(await stores.store.redeliver(newId(), aTime + 9)).toBeNull();
     expect(await stores.store.redeliver(delivery.id, aTime + 9, newId())).toBeNull();
     const again = await stores.other.redeliver(delivery.id, aTime + 9, delivery.userId!);
@@ -234,11 +241,11 @@ function endContract(open: OpenStores): void {
       nextAttemptAt: aTime + 9,
       endedAt: null,
     });
-    expect(await stores.store.endAttempt(delivery.id, 1, delivered(aTime + 9))).toBe(false);
-    const [taker] = await stores.store.takeDeliveries(aTime + 9, aTime + 200, 5);
+    expect(await stores.store.recordAttempt(delivery.id, 1, delivered(aTime + 9))).toBe(false);
+    const [taker] = await stores.store.claimDeliveries(aTime + 9, aTime + 200, 5);
     expect(taker).toMatchObject({ id: delivery.id });
     expect(await stores.other.redeliver(delivery.id, aTime + 10)).toMatchObject({ id: delivery.id });
-    expect(await stores.store.endAttempt(delivery.id, taker!.take, delivered(aTime + 11))).toBe(false);
+    expect(await stores.store.recordAttempt(delivery.id, taker!.take, delivered(aTime + 11))).toBe(false);
   });
 }
 
@@ -255,7 +262,7 @@ function listContract(open: OpenStores): void {
         createdAt: aTime + Math.floor(turn / 2),
       });
       all.push(delivery);
-      await stores.store.addDelivery(delivery);
+      await stores.store.createDelivery(delivery);
     }
     const newestFirst = all.toReversed();
     const list = (whose: string | null | undefined, limit: number) =>
@@ -264,7 +271,7 @@ function listContract(open: OpenStores): void {
     expect(await list(null, 1)).toEqual(newestFirst.filter(({ userId: whose }) => whose === null));
     expect(await list(userId, 2)).toEqual(newestFirst.filter(({ userId: whose }) => whose === userId));
     expect(await list(newId(), 2)).toEqual([]);
-    expect(await stores.store.deleteDeliveriesBefore(aTime + 2)).toBe(4);
+    expect(await stores.store.expire({ deliveries: aTime + 2 })).toBe(4);
     expect(await list(undefined, 100)).toEqual(newestFirst.slice(0, 5));
   });
 }

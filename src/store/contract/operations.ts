@@ -49,34 +49,34 @@ export function operationsContract(open: OpenStores): void {
   test('a process is known by the last that it said of itself, until it is dropped', async () => {
     const first = aProcess({ startedAt: aTime + 5 });
     const second = aProcess({ role: 'api' });
-    await stores.store.reportProcess(first);
-    await stores.store.reportProcess(second);
+    await stores.store.putProcess(first);
+    await stores.store.putProcess(second);
     expect(await stores.other.listProcesses(aTime)).toEqual([second, first]);
     const later = { ...first, seenAt: aTime + 10_000, batches: 0, unitsDone: 90 };
-    await stores.other.reportProcess(later);
+    await stores.other.putProcess(later);
     expect(await stores.store.listProcesses(aTime)).toEqual([second, later]);
     expect(await stores.store.listProcesses(aTime + 1)).toEqual([later]);
-    await stores.store.dropProcess(later.id);
-    await stores.store.dropProcess(later.id);
+    await stores.store.deleteProcess(later.id);
+    await stores.store.deleteProcess(later.id);
     expect(await stores.other.listProcesses(aTime)).toEqual([second]);
   });
 
   test('processes that were not seen for long are forgotten', async () => {
     const [gone, here] = [aProcess({ seenAt: aTime - 2_000 }), aProcess({ seenAt: aTime - 1_000 })];
-    for (const report of [gone, here]) await stores.store.reportProcess(report);
-    expect(await stores.store.forgetProcesses(aTime - 1_000)).toBe(1);
+    for (const report of [gone, here]) await stores.store.putProcess(report);
+    expect(await stores.store.expire({ processes: aTime - 1_000 })).toBe(1);
     const ids = (await stores.store.listProcesses(0)).map(({ id }) => id);
     expect(ids).toContain(here.id);
     expect(ids).not.toContain(gone.id);
   });
 
   test('what is asked of an origin adds up by minute, market and region', async () => {
-    await stores.store.countOrigins([]);
+    await stores.store.addOriginMinutes([]);
     const other = aMinute({ region: 'th' });
     const next = aMinute({ minute: aTime + 60_000, refused: 0 });
-    await stores.store.countOrigins([next, aMinute(), other]);
-    await stores.other.countOrigins([aMinute({ requests: 0, refused: 1, failed: 0, milliseconds: 0 })]);
-    await stores.store.countOrigins([aMinute({ requests: 3, refused: 0, failed: 2, milliseconds: 100 })]);
+    await stores.store.addOriginMinutes([next, aMinute(), other]);
+    await stores.other.addOriginMinutes([aMinute({ requests: 0, refused: 1, failed: 0, milliseconds: 0 })]);
+    await stores.store.addOriginMinutes([aMinute({ requests: 3, refused: 0, failed: 2, milliseconds: 100 })]);
     const sum = aMinute({ requests: 8, refused: 3, failed: 3, milliseconds: 912.5 });
     expect(await stores.other.listOriginMinutes(aTime)).toEqual([sum, other, next]);
     expect(await stores.store.listOriginMinutes(aTime + 1)).toEqual([next]);
@@ -84,15 +84,15 @@ export function operationsContract(open: OpenStores): void {
 
   test('counts of many processes at once are all added', async () => {
     const minute = aTime + 3_600_000;
-    await atOnce(40, stores, (store) => store.countOrigins([aMinute({ minute, milliseconds: 2 })]));
+    await atOnce(40, stores, (store) => store.addOriginMinutes([aMinute({ minute, milliseconds: 2 })]));
     const sum = aMinute({ minute, requests: 200, refused: 80, failed: 40, milliseconds: 80 });
     expect(await stores.store.listOriginMinutes(minute)).toEqual([sum]);
   });
 
   test('minutes of long ago are forgotten', async () => {
     const minute = aTime - 3_600_000;
-    await stores.store.countOrigins([aMinute({ minute }), aMinute({ minute: minute + 60_000 })]);
-    expect(await stores.store.forgetOriginMinutes(minute + 60_000)).toBe(1);
+    await stores.store.addOriginMinutes([aMinute({ minute }), aMinute({ minute: minute + 60_000 })]);
+    expect(await stores.store.expire({ originMinutes: minute + 60_000 })).toBe(1);
     const minutes = (await stores.store.listOriginMinutes(0)).map((row) => row.minute);
     expect(minutes).not.toContain(minute);
     expect(minutes).toContain(minute + 60_000);

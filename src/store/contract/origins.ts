@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { noPause, type OriginPause } from '../politeness.ts';
+import { noPause, type OriginPause } from '../origin-state.ts';
 import type { Store } from '../store.ts';
 import { aTime } from './samples.ts';
 import { atOnce, type OpenStores, openedFor } from './stores.ts';
@@ -10,12 +10,12 @@ export function originContract(open: OpenStores): void {
   const stores = openedFor(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
   const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
-    (await store.reserveOrigin(origin, slots, intervalMs, now)).first;
+    (await store.reserveRequests(origin, slots, intervalMs, now)).first;
   const pause = (change: number, fields: Partial<OriginPause> = {}): OriginPause => ({
     change,
     until: aTime + 1_000,
     reason: 'page_blocked',
-    strikes: 1,
+    failures: 1,
     since: aTime,
     probing: false,
     ...fields,
@@ -39,12 +39,12 @@ export function originContract(open: OpenStores): void {
 
     test('come with what is known of the origin', async () => {
       const origin = anOrigin();
-      expect(await stores.store.reserveOrigin(origin, 1, 10, aTime)).toEqual({
+      expect(await stores.store.reserveRequests(origin, 1, 10, aTime)).toEqual({
         first: aTime,
         pause: noPause,
       });
-      await stores.store.pauseOrigin(origin, pause(1));
-      expect(await stores.other.reserveOrigin(origin, 1, 10, aTime)).toEqual({
+      await stores.store.putPause(origin, pause(1));
+      expect(await stores.other.reserveRequests(origin, 1, 10, aTime)).toEqual({
         first: aTime + 10,
         pause: pause(1),
       });
@@ -54,24 +54,24 @@ export function originContract(open: OpenStores): void {
   describe('pauses', () => {
     test('are written over the one that their writer read, and over no other', async () => {
       const origin = anOrigin();
-      expect(await stores.store.findPause(origin)).toEqual(noPause);
-      expect(await stores.store.pauseOrigin(origin, pause(2))).toEqual({ written: false, pause: noPause });
-      expect(await stores.store.pauseOrigin(origin, pause(1))).toEqual({ written: true, pause: pause(1) });
-      const second = pause(2, { until: aTime + 60_000.5, strikes: 2, reason: 'a.$b ☃', probing: true });
-      expect(await stores.other.pauseOrigin(origin, second)).toEqual({ written: true, pause: second });
-      expect(await stores.store.pauseOrigin(origin, pause(2))).toEqual({ written: false, pause: second });
-      expect(await stores.store.findPause(origin)).toEqual(second);
+      expect(await stores.store.getPause(origin)).toEqual(noPause);
+      expect(await stores.store.putPause(origin, pause(2))).toEqual({ written: false, pause: noPause });
+      expect(await stores.store.putPause(origin, pause(1))).toEqual({ written: true, pause: pause(1) });
+      const second = pause(2, { until: aTime + 60_000.5, failures: 2, reason: 'a.$b ☃', probing: true });
+      expect(await stores.other.putPause(origin, second)).toEqual({ written: true, pause: second });
+      expect(await stores.store.putPause(origin, pause(2))).toEqual({ written: false, pause: second });
+      expect(await stores.store.getPause(origin)).toEqual(second);
     });
 
     test('of writers at once are written by one', async () => {
       const origin = anOrigin();
       for (const change of [1, 2]) {
         const tries = await atOnce(20, stores, (store, turn) =>
-          store.pauseOrigin(origin, pause(change, { until: aTime + turn })),
+          store.putPause(origin, pause(change, { until: aTime + turn })),
         );
         const written = tries.filter((one) => one.written);
         expect(written).toHaveLength(1);
-        expect(await stores.store.findPause(origin)).toEqual(written[0]!.pause);
+        expect(await stores.store.getPause(origin)).toEqual(written[0]!.pause);
       }
     });
 
@@ -79,13 +79,13 @@ export function originContract(open: OpenStores): void {
       const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
       const listed = async () =>
         (await stores.store.listPauses()).filter(({ origin }) => [one, other].includes(origin));
-      await stores.store.pauseOrigin(other, pause(1));
-      await stores.store.pauseOrigin(one, pause(1, { strikes: 4 }));
+      await stores.store.putPause(other, pause(1));
+      await stores.store.putPause(one, pause(1, { failures: 4 }));
       expect(await listed()).toEqual([
-        { origin: one, ...pause(1, { strikes: 4 }) },
+        { origin: one, ...pause(1, { failures: 4 }) },
         { origin: other, ...pause(1) },
       ]);
-      await stores.other.pauseOrigin(one, { ...noPause, change: 2 });
+      await stores.other.putPause(one, { ...noPause, change: 2 });
       expect(await listed()).toEqual([{ origin: other, ...pause(1) }]);
     });
   });
@@ -93,7 +93,7 @@ export function originContract(open: OpenStores): void {
   describe('permits', () => {
     const lease = async (store: Store, origin: string, holder: string, wanted: number, more: object = {}) => {
       const request = { holder, busy: 0, wanted, limit: 6, now: aTime, until: aTime + 1_000, ...more };
-      return (await store.leaseOrigin(origin, request)).permits;
+      return (await store.leasePermits(origin, request)).permits;
     };
 
     test('are never more than there are, whoever asks', async () => {
@@ -131,24 +131,24 @@ export function originContract(open: OpenStores): void {
 
     test('come with what is known of the origin', async () => {
       const origin = anOrigin();
-      await stores.store.pauseOrigin(origin, pause(1));
+      await stores.store.putPause(origin, pause(1));
       const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
-      expect(await stores.other.leaseOrigin(origin, request)).toEqual({ permits: 1, pause: pause(1) });
+      expect(await stores.other.leasePermits(origin, request)).toEqual({ permits: 1, pause: pause(1) });
     });
   });
 
   test('origins are forgotten once nobody asked, held or paused them for long', async () => {
     const [idle, asked, held, paused] = [anOrigin(), anOrigin(), anOrigin(), anOrigin()];
     const before = aTime - 1_000_000;
-    await stores.store.reserveOrigin(idle, 1, 10, before - 20);
-    await stores.store.reserveOrigin(asked, 1, 10, before);
+    await stores.store.reserveRequests(idle, 1, 10, before - 20);
+    await stores.store.reserveRequests(asked, 1, 10, before);
     const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: before - 20, until: before };
-    await stores.store.leaseOrigin(held, request);
-    await stores.store.pauseOrigin(paused, pause(1, { until: before, since: before - 10 }));
-    expect(await stores.store.forgetOrigins(before)).toBeGreaterThanOrEqual(1);
+    await stores.store.leasePermits(held, request);
+    await stores.store.putPause(paused, pause(1, { until: before, since: before - 10 }));
+    expect(await stores.store.expire({ origins: before })).toBeGreaterThanOrEqual(1);
     expect(await first(stores.store, idle, 1, 10, 0)).toBe(0);
     expect(await first(stores.store, asked, 1, 10, 0)).toBe(before + 10);
-    expect(await stores.store.findPause(paused)).toMatchObject({ change: 1 });
-    expect(await stores.store.leaseOrigin(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
+    expect(await stores.store.getPause(paused)).toMatchObject({ change: 1 });
+    expect(await stores.store.leasePermits(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
   });
 }

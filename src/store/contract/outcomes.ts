@@ -83,7 +83,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);
     expect(await reread(batch)).toEqual(done);
-    expect(await stores.store.hasPending(batch.jobId)).toBe(false);
+    expect(await stores.store.hasOutstandingBatches(batch.jobId)).toBe(false);
   });
 
   test('a batch with an outstanding unit does not end, and a unit that is not there has no outcome', async () => {
@@ -142,9 +142,9 @@ export function outcomeContract(open: OpenStores): void {
     const fail = (states: OutstandingState[]) => stores.store.failBatches(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
     expect(await fail(['waiting'])).toBe(0);
-    expect(await stores.store.hasPending(job.id)).toBe(true);
+    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
-    expect(await stores.store.hasPending(job.id)).toBe(false);
+    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(false);
     const late = stores.store.finishBatch(
       batches[0]!.id,
       1,

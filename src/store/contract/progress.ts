@@ -18,8 +18,11 @@ export function progressContract(open: OpenStores): void {
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
     });
-    expect(await stores.store.hasPending(job.id)).toBe(true);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({ batches: 1, putOff: new Map() });
+    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
+    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+      batches: 1,
+      deferred: new Map(),
+    });
   });
 
   test('counts of several jobs come at once; jobs without batches are left out', async () => {
@@ -59,19 +62,19 @@ export function progressContract(open: OpenStores): void {
       ['sg', 2],
       ['id', 1],
     ]);
-    expect(await count(aTime)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), putOff: all });
-    expect(await count(aTime + 9)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), putOff: all });
+    expect(await count(aTime)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), deferred: all });
+    expect(await count(aTime + 9)).toEqual({ batches: 2, byRegion: regionsInFlight(0, 1, 1), deferred: all });
     expect(await count(aTime + 10)).toEqual({
       batches: 4,
       byRegion: regionsInFlight(1, 2, 1),
-      putOff: new Map([['sg', 1]]),
+      deferred: new Map([['sg', 1]]),
     });
     // Whoever claims one sooner has it.
     await stores.store.claimBatch(batches[1]!.id, 1, aTime, aTime + 90);
     expect(await count(aTime)).toEqual({
       batches: 3,
       byRegion: regionsInFlight(1, 1, 1),
-      putOff: new Map([
+      deferred: new Map([
         ['sg', 1],
         ['id', 1],
       ]),
@@ -79,18 +82,18 @@ export function progressContract(open: OpenStores): void {
     expect(await count(aTime + 20)).toEqual({
       batches: 5,
       byRegion: regionsInFlight(2, 2, 1),
-      putOff: new Map(),
+      deferred: new Map(),
     });
   });
 
   test('a job without batches counts nothing', async () => {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
-    expect(await stores.store.hasPending(newId())).toBe(false);
+    expect(await stores.store.hasOutstandingBatches(newId())).toBe(false);
     expect(await stores.store.countInFlight(newId(), aTime)).toEqual({
       batches: 0,
       byRegion: new Map(),
-      putOff: new Map(),
+      deferred: new Map(),
     });
     expect(await stores.store.listBatches(newId())).toEqual([]);
     expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
@@ -123,7 +126,7 @@ export function progressContract(open: OpenStores): void {
   test('reading batches can be broken off', async () => {
     const { job } = await keepJob(stores.store, 45);
     for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
-    expect(await stores.store.hasPending(job.id)).toBe(true);
+    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
   });
 
   test('a unit is found at its first place', async () => {

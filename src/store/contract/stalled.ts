@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { aFailure, aTime, keepJob } from './samples.ts';
 import { atOnce, type OpenStores, openedFor } from './stores.ts';
 
-/** takeStalled. Each test works at times of its own, so that it sees no batch of another. */
+/** requeueStalled. Each test works at times of its own, so that it sees no batch of another. */
 export function stalledContract(open: OpenStores): void {
   const stores = openedFor(open);
 
@@ -22,8 +22,8 @@ export function stalledContract(open: OpenStores): void {
         attempt: 0,
       },
     ];
-    expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual(expected);
-    expect(await stores.store.takeStalled(now, now - 50, 10)).toEqual([]);
+    expect(await stores.store.requeueStalled(now, now - 50, 10)).toEqual(expected);
+    expect(await stores.store.requeueStalled(now, now - 50, 10)).toEqual([]);
     const listed = await stores.store.listBatches(job.id);
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['queued', now],
@@ -39,7 +39,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 2, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
-    const taken = await stores.store.takeStalled(now + 11, 0, 10);
+    const taken = await stores.store.requeueStalled(now + 11, 0, 10);
     expect(taken).toEqual([
       {
         jobId: job.id,
@@ -63,8 +63,8 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 1, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.takeStalled(now + 499, now + 400, 10)).toEqual([]);
-    expect(await stores.store.takeStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.requeueStalled(now + 499, now + 400, 10)).toEqual([]);
+    expect(await stores.store.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -75,7 +75,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.takeStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -109,13 +109,13 @@ export function stalledContract(open: OpenStores): void {
     const now = aTime + 30_000;
     const { job } = await keepJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, now - 10);
-    const given = await atOnce(6, stores, (store) => store.takeStalled(now, now, 9));
+    const given = await atOnce(6, stores, (store) => store.requeueStalled(now, now, 9));
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);
-    const rest = await stores.store.takeStalled(now, now, 100);
+    const rest = await stores.store.requeueStalled(now, now, 100);
     expect(new Set([...ids, ...rest.map(({ batchId }) => batchId)]).size).toBe(40);
     expect(ids.length + rest.length).toBe(40);
-    expect(await stores.store.takeStalled(now, now, 0)).toEqual([]);
+    expect(await stores.store.requeueStalled(now, now, 0)).toEqual([]);
   });
 }

@@ -33,54 +33,54 @@ export function submissionContract(open: OpenStores): void {
 
   test('a free key is taken, a held one shows its record', async () => {
     const first = aSubmission();
-    expect(await stores.store.takeSubmission(first, 0)).toBeNull();
+    expect(await stores.store.claimSubmission(first, 0)).toBeNull();
     const second = aSubmission({ userId: first.userId });
-    expect(await stores.other.takeSubmission(second, 0)).toEqual(first);
-    await stores.store.answerSubmission(first.userId, first.idempotencyKey, '{"job":"…"}');
+    expect(await stores.other.claimSubmission(second, 0)).toEqual(first);
+    await stores.store.completeSubmission(first.userId, first.idempotencyKey, '{"job":"…"}');
     const answered = { ...first, response: '{"job":"…"}' };
-    expect(await stores.store.takeSubmission(second, aTime)).toEqual(answered);
+    expect(await stores.store.claimSubmission(second, aTime)).toEqual(answered);
   });
 
   test('an interrupted submit shows in its record until it is answered', async () => {
     const first = aSubmission();
     const { userId, idempotencyKey } = first;
-    await stores.store.takeSubmission(first, 0);
-    await stores.other.interruptSubmission(userId, idempotencyKey);
-    await stores.other.interruptSubmission(userId, 'another key');
-    expect(await stores.store.takeSubmission(aSubmission({ userId }), 0)).toEqual({
+    await stores.store.claimSubmission(first, 0);
+    await stores.other.markSubmissionInterrupted(userId, idempotencyKey);
+    await stores.other.markSubmissionInterrupted(userId, 'another key');
+    expect(await stores.store.claimSubmission(aSubmission({ userId }), 0)).toEqual({
       ...first,
       interrupted: true,
     });
-    await stores.store.answerSubmission(userId, idempotencyKey, '{}');
-    await stores.store.interruptSubmission(userId, idempotencyKey);
-    expect(await stores.store.takeSubmission(aSubmission({ userId }), 0)).toMatchObject({ response: '{}' });
+    await stores.store.completeSubmission(userId, idempotencyKey, '{}');
+    await stores.store.markSubmissionInterrupted(userId, idempotencyKey);
+    expect(await stores.store.claimSubmission(aSubmission({ userId }), 0)).toMatchObject({ response: '{}' });
   });
 
   test('keys of different users are different keys', async () => {
     expect(
-      await stores.store.takeSubmission(aSubmission({ userId: 'a', idempotencyKey: 'b:c' }), 0),
+      await stores.store.claimSubmission(aSubmission({ userId: 'a', idempotencyKey: 'b:c' }), 0),
     ).toBeNull();
     expect(
-      await stores.store.takeSubmission(aSubmission({ userId: 'a:b', idempotencyKey: 'c' }), 0),
+      await stores.store.claimSubmission(aSubmission({ userId: 'a:b', idempotencyKey: 'c' }), 0),
     ).toBeNull();
     expect(
-      await stores.store.takeSubmission(aSubmission({ userId: 'b', idempotencyKey: 'b:c' }), 0),
+      await stores.store.claimSubmission(aSubmission({ userId: 'b', idempotencyKey: 'b:c' }), 0),
     ).toBeNull();
   });
 
   test('of many that take a key at once one gets it, the others see its record', async () => {
     const userId = newId();
-    const taken = await atOnce(40, stores, (store) => store.takeSubmission(aSubmission({ userId }), 0));
+    const taken = await atOnce(40, stores, (store) => store.claimSubmission(aSubmission({ userId }), 0));
     expect(taken.filter((holder) => holder === null)).toHaveLength(1);
     expect(new Set(taken.flatMap((holder) => holder?.jobId ?? [])).size).toBe(1);
   });
 
   test('a key from before the limit is free again, for one of many that take it at once', async () => {
     const old = aSubmission();
-    await stores.store.takeSubmission(old, 0);
-    await stores.store.answerSubmission(old.userId, old.idempotencyKey, 'old');
+    await stores.store.claimSubmission(old, 0);
+    await stores.store.completeSubmission(old.userId, old.idempotencyKey, 'old');
     const taken = await atOnce(20, stores, (store) =>
-      store.takeSubmission(aSubmission({ userId: old.userId, createdAt: aTime + 100 }), aTime + 1),
+      store.claimSubmission(aSubmission({ userId: old.userId, createdAt: aTime + 100 }), aTime + 1),
     );
     expect(taken.filter((holder) => holder === null)).toHaveLength(1);
     expect(taken.flatMap((holder) => holder?.response ?? [])).toEqual([]);
@@ -88,12 +88,12 @@ export function submissionContract(open: OpenStores): void {
 
   test('a dropped key is free; an answered one is not dropped', async () => {
     const submission = aSubmission();
-    await stores.store.takeSubmission(submission, 0);
-    await stores.other.dropSubmission(submission.userId, submission.idempotencyKey);
-    expect(await stores.store.takeSubmission(submission, 0)).toBeNull();
-    await stores.store.answerSubmission(submission.userId, submission.idempotencyKey, 'first');
-    await stores.store.answerSubmission(submission.userId, submission.idempotencyKey, 'second');
-    await stores.store.dropSubmission(submission.userId, submission.idempotencyKey);
-    expect(await stores.store.takeSubmission(submission, 0)).toMatchObject({ response: 'first' });
+    await stores.store.claimSubmission(submission, 0);
+    await stores.other.deleteSubmission(submission.userId, submission.idempotencyKey);
+    expect(await stores.store.claimSubmission(submission, 0)).toBeNull();
+    await stores.store.completeSubmission(submission.userId, submission.idempotencyKey, 'first');
+    await stores.store.completeSubmission(submission.userId, submission.idempotencyKey, 'second');
+    await stores.store.deleteSubmission(submission.userId, submission.idempotencyKey);
+    expect(await stores.store.claimSubmission(submission, 0)).toMatchObject({ response: 'first' });
   });
 }

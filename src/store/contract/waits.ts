@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { BatchWait } from '../politeness.ts';
+import type { BatchWait } from '../waits.ts';
 import { aTime } from './samples.ts';
 import { atOnce, type OpenStores, openedFor } from './stores.ts';
 
@@ -20,24 +20,24 @@ export function waitContract(open: OpenStores): void {
 
   test('a wait is kept as it is, the latest in place of an earlier one', async () => {
     const wait = aWait({ tries: { 0: 3, 49: 1 } });
-    expect(await stores.store.findWait(wait.batchId)).toBeNull();
-    await stores.store.keepWait(wait);
-    expect(await stores.other.findWait(wait.batchId)).toEqual(wait);
+    expect(await stores.store.getWait(wait.batchId)).toBeNull();
+    await stores.store.putWait(wait);
+    expect(await stores.other.getWait(wait.batchId)).toEqual(wait);
     const later = { ...wait, until: aTime + 900, reason: 'x', tries: { 7: 2 } };
-    await stores.other.keepWait(later);
-    expect(await stores.store.findWait(wait.batchId)).toEqual(later);
+    await stores.other.putWait(later);
+    expect(await stores.store.getWait(wait.batchId)).toEqual(later);
   });
 
   test('one of many kept at once stays', async () => {
     const wait = aWait();
-    await atOnce(20, stores, (store, turn) => store.keepWait({ ...wait, until: aTime + turn }));
-    expect(await stores.store.findWait(wait.batchId)).toMatchObject({ jobId: wait.jobId });
+    await atOnce(20, stores, (store, turn) => store.putWait({ ...wait, until: aTime + turn }));
+    expect(await stores.store.getWait(wait.batchId)).toMatchObject({ jobId: wait.jobId });
   });
 
   test("a job's are listed while they last, the first to end first", async () => {
     const jobId = newId();
     const [late, soon] = [aWait({ jobId, until: aTime + 90 }), aWait({ jobId, until: aTime + 10 })];
-    for (const wait of [late, soon, aWait()]) await stores.store.keepWait(wait);
+    for (const wait of [late, soon, aWait()]) await stores.store.putWait(wait);
     expect(await stores.store.listWaits(jobId, aTime + 9)).toEqual([soon, late]);
     expect(await stores.store.listWaits(jobId, aTime + 10)).toEqual([late]);
     expect(await stores.store.listWaits(jobId, aTime + 90)).toEqual([]);
@@ -49,12 +49,12 @@ export function waitContract(open: OpenStores): void {
       aWait({ until: aTime - 9_001 }),
       aWait({ until: aTime - 9_000 }),
     ];
-    for (const wait of [dropped, over, lasting]) await stores.store.keepWait(wait);
-    await stores.other.dropWait(dropped.batchId);
-    await stores.other.dropWait(dropped.batchId);
-    expect(await stores.store.forgetWaits(aTime - 9_000)).toBe(1);
+    for (const wait of [dropped, over, lasting]) await stores.store.putWait(wait);
+    await stores.other.deleteWait(dropped.batchId);
+    await stores.other.deleteWait(dropped.batchId);
+    expect(await stores.store.expire({ waits: aTime - 9_000 })).toBe(1);
     const left = await Promise.all(
-      [dropped, over, lasting].map(({ batchId }) => stores.store.findWait(batchId)),
+      [dropped, over, lasting].map(({ batchId }) => stores.store.getWait(batchId)),
     );
     expect(left).toEqual([null, null, lasting]);
   });

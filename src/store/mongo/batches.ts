@@ -46,7 +46,7 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          // It may have been waiting. Once released, it must be one that takeStalled() finds.
+          // It may have been waiting. Once released, it must be one that requeueStalled() finds.
           {
             $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
@@ -95,7 +95,7 @@ export function batchStore(engine: Engine): BatchStore {
     failBatches: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
-    takeStalled: (now, queuedBefore, limit) =>
+    requeueStalled: (now, queuedBefore, limit) =>
       engine.run(({ batches }) => {
         // What is taken here is queued as of now and does not stand still any more.
         const stalled: Filter<BatchDocument> = {

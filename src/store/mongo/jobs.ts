@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Job } from '../documents.ts';
-import type { JobPlace, JobStore } from '../store.ts';
+import type { Cursor, JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { Engine } from './engine.ts';
 import { olderThan } from './paging.ts';
@@ -13,7 +13,7 @@ import { submissionStore } from './submissions.ts';
 const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
 
 /** Matches jobs that follow a place in the order of a time and the id; with null every job. */
-function following(time: 'stateSince' | 'decideBy', after: JobPlace | null): Filter<JobDocument> {
+function following(time: 'stateSince' | 'decideBy', after: Cursor | null): Filter<JobDocument> {
   if (after === null) return {};
   return { $or: [{ [time]: { $gt: after.at } }, { [time]: after.at, _id: { $gt: after.id } }] };
 }
@@ -73,7 +73,7 @@ export function jobStore(engine: Engine): JobStore {
         return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    findExpired: (now, limit, after = null) =>
+    findExpiredApprovals: (now, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
         const found = jobs.find({
@@ -84,7 +84,7 @@ export function jobStore(engine: Engine): JobStore {
         return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    removeOrphans: (before) =>
+    deleteOrphanedBatches: (before) =>
       engine.run(async (collections) => {
         const hidden: HiddenState[] = ['writing', 'removing'];
         const left = await collections.jobs

@@ -8,7 +8,7 @@ import { readJob, withId, withUnderscore } from './shapes.ts';
 /** Messages to people in MongoDB: what is due stands in the job, a document per webhook and per delivery. */
 export function noticeStore(engine: Engine): NoticeStore {
   return {
-    findNoticeDue: (now, limit) =>
+    findJobsWithDueNotice: (now, limit) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
         // Above 0 as in the index, which is used for such filters only.
@@ -40,18 +40,18 @@ export function noticeStore(engine: Engine): NoticeStore {
         return (await webhooks.updateOne(which, { $set: webhook })).matchedCount === 1;
       }),
 
-    removeWebhook: (userId) =>
+    deleteWebhook: (userId) =>
       engine.run(async ({ webhooks }) => {
         await webhooks.deleteOne({ _id: userId });
       }),
 
-    addDelivery: (delivery) =>
+    createDelivery: (delivery) =>
       engine.run(
         async ({ deliveries }) =>
           (await unlessDuplicate(deliveries.insertOne(withUnderscore(delivery)))) !== null,
       ),
 
-    takeDeliveries: (now, leaseUntil, limit) =>
+    claimDeliveries: (now, leaseUntil, limit) =>
       engine.run(async ({ deliveries }) => {
         if (limit <= 0) return [];
         const due = await deliveries
@@ -74,7 +74,7 @@ export function noticeStore(engine: Engine): NoticeStore {
           .sort((a, b) => a.createdAt - b.createdAt);
       }),
 
-    endAttempt: (id, take, end) =>
+    recordAttempt: (id, take, end) =>
       engine.run(async ({ deliveries }) => {
         const { target, responseStatus, error, state, nextAttemptAt, endedAt } = end;
         const change = { target, responseStatus, error, state, nextAttemptAt, endedAt };
@@ -87,12 +87,6 @@ export function noticeStore(engine: Engine): NoticeStore {
       engine.run(async ({ deliveries }) => {
         const which = { _id: id, take, state: 'pending' as const };
         return (await deliveries.updateOne(which, { $set: { nextAttemptAt: until } })).matchedCount === 1;
-      }),
-
-    getDelivery: (id) =>
-      engine.run(async ({ deliveries }) => {
-        const found = await deliveries.findOne({ _id: id });
-        return found && withId(found);
       }),
 
     listDeliveries: async (userId, page) => {
@@ -130,10 +124,5 @@ export function noticeStore(engine: Engine): NoticeStore {
           if (again !== null) return withId(again);
         }
       }),
-
-    deleteDeliveriesBefore: (before) =>
-      engine.run(
-        async ({ deliveries }) => (await deliveries.deleteMany({ createdAt: { $lt: before } })).deletedCount,
-      ),
   };
 }

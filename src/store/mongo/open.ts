@@ -5,6 +5,7 @@ import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
 import { earlierPayloadStore } from './earlier/payloads.ts';
 import { openEngine } from './engine.ts';
+import { expiryStore } from './expiry.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { noticeStore } from './notices.ts';
@@ -37,6 +38,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...originStore(engine),
     ...waitStore(engine),
     ...crawlStore(engine),
+    ...expiryStore(engine),
     ...earlierPayloadStore(engine),
     ...driftStore(engine),
     ...operationsStore(engine),

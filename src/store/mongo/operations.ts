@@ -5,14 +5,14 @@ import { withId, withUnderscore } from './shapes.ts';
 /** What operators see of the service at work, in MongoDB. */
 export function operationsStore(engine: Engine): OperationsStore {
   return {
-    reportProcess: (report) =>
+    putProcess: (report) =>
       engine.run(async ({ processes }) => {
         const document = withUnderscore(report);
         // Null when a second report of the same process came between: it tells as much.
         await unlessDuplicate(processes.replaceOne({ _id: document._id }, document, { upsert: true }));
       }),
 
-    dropProcess: (id) =>
+    deleteProcess: (id) =>
       engine.run(async ({ processes }) => {
         await processes.deleteOne({ _id: id });
       }),
@@ -29,12 +29,7 @@ export function operationsStore(engine: Engine): OperationsStore {
         }));
       }),
 
-    forgetProcesses: (before) =>
-      engine.run(
-        async ({ processes }) => (await processes.deleteMany({ seenAt: { $lt: before } })).deletedCount,
-      ),
-
-    countOrigins: (rows) =>
+    addOriginMinutes: (rows) =>
       engine.run(async ({ originMinutes }) => {
         for (const { origin, market, region, minute, ...counts } of rows) {
           const _id = JSON.stringify([minute, origin, market, region]);
@@ -51,11 +46,5 @@ export function operationsStore(engine: Engine): OperationsStore {
         const found = originMinutes.find({ minute: { $gte: since } }, { projection: { _id: 0 } }).sort(order);
         return found.toArray();
       }),
-
-    forgetOriginMinutes: (before) =>
-      engine.run(
-        async ({ originMinutes }) =>
-          (await originMinutes.deleteMany({ minute: { $lt: before } })).deletedCount,
-      ),
   };
 }

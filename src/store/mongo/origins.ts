@@ -1,12 +1,12 @@
+import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant } from '../permits.ts';
-import { noPause, type OriginPause, type OriginStore } from '../politeness.ts';
 import { type Engine, unlessDuplicate } from './engine.ts';
-import type { Collections, OriginDocument } from './schema.ts';
+import type { Collections, OriginDocument, PauseDocument } from './schema.ts';
 
 /** Politeness in MongoDB: a document per origin, changed by steps on that document alone. */
 export function originStore(engine: Engine): OriginStore {
   return {
-    reserveOrigin: (origin, slots, intervalMs, now) =>
+    reserveRequests: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
         // First past the idle time, then one step that no other caller shares: it alone hands out slots.
         const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
@@ -18,10 +18,10 @@ export function originStore(engine: Engine): OriginStore {
           { _id: origin },
           { $inc: { nextFree: slots * intervalMs } },
         );
-        return { first: before!.nextFree, pause: before!.pause };
+        return { first: before!.nextFree, pause: readPause(before!.pause) };
       }),
 
-    leaseOrigin: (origin, request) =>
+    leasePermits: (origin, request) =>
       engine.run(async ({ origins }) => {
         for (;;) {
           const { holdings, leases, pause } = await readOrigin(origins, origin);
@@ -31,22 +31,25 @@ export function originStore(engine: Engine): OriginStore {
             { _id: origin, leases },
             { $set: { holdings: granted.holdings, leases: leases + 1 }, $max: { heldUntil: request.until } },
           );
-          if (matchedCount === 1) return { permits: granted.permits, pause };
+          if (matchedCount === 1) return { permits: granted.permits, pause: readPause(pause) };
         }
       }),
 
-    findPause: (origin) =>
-      engine.run(async ({ origins }) => (await origins.findOne({ _id: origin }))?.pause ?? noPause),
+    getPause: (origin) =>
+      engine.run(async ({ origins }) => {
+        const found = await origins.findOne({ _id: origin });
+        return found ? readPause(found.pause) : noPause;
+      }),
 
-    pauseOrigin: (origin, pause) =>
+    putPause: (origin, pause) =>
       engine.run(async ({ origins }) => {
         if (pause.change === 1) await ensureOrigin(origins, origin);
         const { matchedCount } = await origins.updateOne(
           { _id: origin, 'pause.change': pause.change - 1 },
-          { $set: { pause } },
+          { $set: { pause: writePause(pause) } },
         );
         if (matchedCount === 1) return { written: true, pause };
-        return { written: false, pause: (await readOrigin(origins, origin)).pause };
+        return { written: false, pause: readPause((await readOrigin(origins, origin)).pause) };
       }),
 
     listPauses: () =>
@@ -55,18 +58,10 @@ export function originStore(engine: Engine): OriginStore {
           .find({ 'pause.strikes': { $gt: 0 } })
           .sort({ _id: 1 })
           .toArray();
-        return found.map(({ _id, pause }): OriginPause & { origin: string } => ({ origin: _id, ...pause }));
-      }),
-
-    forgetOrigins: (before) =>
-      engine.run(async ({ origins }) => {
-        const idle = {
-          nextFree: { $lt: before },
-          heldUntil: { $lt: before },
-          'pause.until': { $lt: before },
-          'pause.since': { $lt: before },
-        };
-        return (await origins.deleteMany(idle)).deletedCount;
+        return found.map(({ _id, pause }): OriginPause & { origin: string } => ({
+          origin: _id,
+          ...readPause(pause),
+        }));
       }),
   };
 }
@@ -80,7 +75,16 @@ async function readOrigin(origins: Collections['origins'], origin: string): Prom
 }
 
 async function ensureOrigin(origins: Collections['origins'], origin: string): Promise<void> {
-  const start = { nextFree: 0, pause: noPause, holdings: [], leases: 0, heldUntil: 0 };
+  const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
   // Two upserts at once may both try to insert; the one that fails finds the other's document.
   await unlessDuplicate(origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
+}
+
+function readPause({ strikes: failures, ...pause }: PauseDocument): OriginPause {
+  // cspell:disable-line
+  return { ...pause, failures };
+}
+
+function writePause({ failures, ...pause }: OriginPause): PauseDocument {
+  return { ...pause, strikes: failures }; // cspell:disable-line
 }

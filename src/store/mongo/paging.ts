@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../store.ts';
 
 /** What stands after a place in a list that is newest first, then by id, highest first. */
 export function olderThan({ at, id }: Cursor) {

@@ -1,8 +1,8 @@
 import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
 import type { LedgerEntry } from '../documents.ts';
-import type { Posting } from '../store.ts';
-import { voided } from '../voided.ts';
+import { voided } from '../ledger-fault.ts';
+import type { PostingResult } from '../store.ts';
 import { unlessDuplicate } from './engine.ts';
 import type { Collections, LedgerDocument } from './schema.ts';
 
@@ -36,7 +36,7 @@ import type { Collections, LedgerDocument } from './schema.ts';
 const openKeyLimit = 64;
 
 /** Posts an entry (LedgerStore.postLedgerEntry). */
-export async function post(collections: Collections, entry: LedgerEntry): Promise<Posting> {
+export async function post(collections: Collections, entry: LedgerEntry): Promise<PostingResult> {
   const { users, ledger } = collections;
   const { key, userId, amount } = entry;
   for (;;) {

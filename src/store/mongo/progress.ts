@@ -12,7 +12,7 @@ const readChunk = 20;
 export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
-  | 'hasPending'
+  | 'hasOutstandingBatches'
   | 'countJob'
   | 'countJobs'
   | 'listBatches'
@@ -40,17 +40,17 @@ export function progressStore(engine: Engine): ProgressStore {
           .toArray();
         const off = found.filter(({ state, notBefore }) => state === 'queued' && (notBefore ?? now) > now);
         const all = countRegions(found);
-        const putOff = countRegions(off);
+        const deferred = countRegions(off);
         return {
           batches: found.length - off.length,
           byRegion: new Map(
-            all.entries().map(([region, count]) => [region, count - (putOff.get(region) ?? 0)]),
+            all.entries().map(([region, count]) => [region, count - (deferred.get(region) ?? 0)]),
           ),
-          putOff,
+          deferred,
         };
       }),
 
-    hasPending: (jobId) =>
+    hasOutstandingBatches: (jobId) =>
       engine.run(async ({ batches }) => {
         const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
         return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;

@@ -14,8 +14,9 @@ import type {
   Webhook,
 } from '../documents.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
+import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
-import type { BatchWait, OriginPause } from '../politeness.ts';
+import type { BatchWait } from '../waits.ts';
 
 /** A document under its own name for `id`. */
 export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
@@ -70,11 +71,14 @@ export interface PayloadDocument {
 /** An idempotency key: user and key as a JSON array. */
 export type SubmissionDocument = Submission & { _id: string };
 
+/** A pause, with `failures` under its stored name. */
+export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number }; // cspell:disable-line
+
 /** An origin. */
 export interface OriginDocument {
   _id: string;
   nextFree: number;
-  pause: OriginPause;
+  pause: PauseDocument;
   holdings: Holding[];
   /** Raised whenever `holdings` is written: a writer names the one that it read. */
   leases: number;

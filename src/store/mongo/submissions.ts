@@ -9,7 +9,7 @@ export function submissionStore(
   engine: Engine,
 ): Pick<
   JobStore,
-  'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'interruptSubmission' | 'dropSubmission'
+  'nextNumber' | 'claimSubmission' | 'completeSubmission' | 'markSubmissionInterrupted' | 'deleteSubmission'
 > {
   return {
     nextNumber: (sequence) =>
@@ -21,7 +21,7 @@ export function submissionStore(
         return (await raise())!.value + 1;
       }),
 
-    takeSubmission: (submission, expiredBefore) =>
+    claimSubmission: (submission, expiredBefore) =>
       engine.run(async ({ submissions }) => {
         await submissions.deleteMany({ createdAt: { $lt: expiredBefore } });
         const _id = idOf(submission.userId, submission.idempotencyKey);
@@ -37,7 +37,7 @@ export function submissionStore(
         );
       }),
 
-    answerSubmission: (userId, idempotencyKey, response) =>
+    completeSubmission: (userId, idempotencyKey, response) =>
       engine.run(async ({ submissions }) => {
         await submissions.updateOne(
           { _id: idOf(userId, idempotencyKey), response: null },
@@ -45,7 +45,7 @@ export function submissionStore(
         );
       }),
 
-    interruptSubmission: (userId, idempotencyKey) =>
+    markSubmissionInterrupted: (userId, idempotencyKey) =>
       engine.run(async ({ submissions }) => {
         await submissions.updateOne(
           { _id: idOf(userId, idempotencyKey), response: null },
@@ -53,7 +53,7 @@ export function submissionStore(
         );
       }),
 
-    dropSubmission: (userId, idempotencyKey) =>
+    deleteSubmission: (userId, idempotencyKey) =>
       engine.run(async ({ submissions }) => {
         await submissions.deleteOne({ _id: idOf(userId, idempotencyKey), response: null });
       }),

@@ -1,11 +1,11 @@
-import type { BatchWait, WaitStore } from '../politeness.ts';
+import type { BatchWait, WaitStore } from '../waits.ts';
 import { type Engine, unlessDuplicate } from './engine.ts';
 import type { WaitDocument } from './schema.ts';
 
 /** Batches that wait, in MongoDB: a document each. */
 export function waitStore(engine: Engine): WaitStore {
   return {
-    keepWait: ({ batchId, tries, ...wait }) =>
+    putWait: ({ batchId, tries, ...wait }) =>
       engine.run(async ({ waits }) => {
         const document = { ...wait, tries: JSON.stringify(tries) };
         // Two upserts at once may both try to insert; the one that fails comes a moment too early.
@@ -13,7 +13,7 @@ export function waitStore(engine: Engine): WaitStore {
         if ((await unlessDuplicate(keep())) === null) await keep();
       }),
 
-    findWait: (batchId) =>
+    getWait: (batchId) =>
       engine.run(async ({ waits }) => {
         const found = await waits.findOne({ _id: batchId });
         return found && readWait(found);
@@ -28,13 +28,10 @@ export function waitStore(engine: Engine): WaitStore {
         return found.map(readWait);
       }),
 
-    dropWait: (batchId) =>
+    deleteWait: (batchId) =>
       engine.run(async ({ waits }) => {
         await waits.deleteOne({ _id: batchId });
       }),
-
-    forgetWaits: (before) =>
-      engine.run(async ({ waits }) => (await waits.deleteMany({ until: { $lt: before } })).deletedCount),
   };
 }
 

@@ -53,7 +53,7 @@ export function batchStore({ relaxed: engine, recall, ...durable }: Engine): Bat
              queued_at = ?, lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
-          // A claimed batch may have been waiting. Once released, it must be one that takeStalled() finds.
+          // A claimed batch may have been waiting. Once released, it must be one that requeueStalled() finds.
           now,
           leaseUntil,
           batchId,
@@ -104,7 +104,7 @@ export function batchStore({ relaxed: engine, recall, ...durable }: Engine): Bat
     failBatches: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
-    takeStalled: async (now, queuedBefore, limit) =>
+    requeueStalled: async (now, queuedBefore, limit) =>
       toReferences(
         engine.all(
           `UPDATE batches SET state = 'queued', queued_at = ?1, lease_until = NULL, not_before = NULL WHERE id IN (

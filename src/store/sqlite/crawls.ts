@@ -4,7 +4,7 @@ import type { Connection } from './engine.ts';
 /** Recent pages in SQLite: a row per page, the newest wins. */
 export function crawlStore(engine: Connection): CrawlStore {
   return {
-    keepCrawl: async (key, at, body) => {
+    putCrawl: async (key, at, body) => {
       engine.run(
         `INSERT INTO crawls (key, at, body) VALUES (?1, ?2, ?3)
          ON CONFLICT (key) DO UPDATE SET at = ?2, body = ?3 WHERE at <= ?2`,
@@ -17,13 +17,5 @@ export function crawlStore(engine: Connection): CrawlStore {
     findCrawl: async (key, since) =>
       engine.get<{ body: Uint8Array }>('SELECT body FROM crawls WHERE key = ? AND at >= ?', key, since)
         ?.body ?? null,
-
-    expireCrawls: async (before, most) => {
-      const last = engine.get<{ at: number }>(
-        'SELECT at FROM crawls ORDER BY at DESC LIMIT 1 OFFSET ?',
-        most,
-      );
-      return engine.run('DELETE FROM crawls WHERE at < ?1 OR at <= ?2', before, last?.at ?? null);
-    },
   };
 }

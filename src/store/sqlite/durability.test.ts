@@ -116,7 +116,7 @@ describe('openSqliteStore()', () => {
       ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
       ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
       ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime)],
-      ['keepCrawl', () => store.keepCrawl('key', aTime, Buffer.from('x'))],
+      ['putCrawl', () => store.putCrawl('key', aTime, Buffer.from('x'))],
     ];
     for (const [name, call] of calls) {
       levels();

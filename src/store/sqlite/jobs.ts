@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
-import type { JobPlace, JobStore } from '../store.ts';
+import type { Cursor, JobStore } from '../store.ts';
 import { type Connection, type Engine, isDuplicate, type Value } from './engine.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
@@ -96,7 +96,7 @@ export function jobStore(engine: Engine): JobStore {
         Math.max(0, limit),
       ),
 
-    findExpired: async (now, limit, after = null) =>
+    findExpiredApprovals: async (now, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
@@ -106,7 +106,7 @@ export function jobStore(engine: Engine): JobStore {
         Math.max(0, limit),
       ),
 
-    removeOrphans: async (before) => {
+    deleteOrphanedBatches: async (before) => {
       const drafts = engine.all<{ id: string }>(
         `SELECT id FROM jobs WHERE state = 'writing' AND created_at < ?`,
         before,
@@ -122,7 +122,7 @@ export function jobStore(engine: Engine): JobStore {
 }
 
 /** Values that a list's order is compared with; without a place those before every job. */
-const placeOf = (after: JobPlace | null): [number, string] =>
+const placeOf = (after: Cursor | null): [number, string] =>
   after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
 /** Makes the row that batches belong to; false when the job is written already. */

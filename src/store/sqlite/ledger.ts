@@ -1,7 +1,7 @@
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import { voided } from '../ledger-fault.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
-import { voided } from '../voided.ts';
 import type { Engine } from './engine.ts';
 import { ledger } from './shapes.ts';
 

@@ -10,7 +10,7 @@ type WebhookRow = Omit<Webhook, 'enabled'> & { enabled: number };
 /** Messages to people in SQLite: what is due stands in the job's row, a row per webhook and per delivery. */
 export function noticeStore(engine: Engine): NoticeStore {
   return {
-    findNoticeDue: async (now, limit) =>
+    findJobsWithDueNotice: async (now, limit) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND state <> 'writing'
@@ -50,17 +50,17 @@ export function noticeStore(engine: Engine): NoticeStore {
       return engine.run(update, ...values, userId, revision - 1) === 1;
     },
 
-    removeWebhook: async (userId) => {
+    deleteWebhook: async (userId) => {
       engine.run('DELETE FROM webhooks WHERE user_id = ?', userId);
     },
 
-    addDelivery: async (delivery) =>
+    createDelivery: async (delivery) =>
       engine.run(
         `INSERT INTO deliveries (${deliveries.columns}) VALUES (${deliveries.marks}) ON CONFLICT DO NOTHING`,
         ...deliveries.values(delivery),
       ) === 1,
 
-    takeDeliveries: async (now, leaseUntil, limit) => {
+    claimDeliveries: async (now, leaseUntil, limit) => {
       const taken = engine.documents(
         deliveries,
         `UPDATE deliveries SET take = take + 1, next_attempt_at = ? WHERE id IN (
@@ -74,7 +74,7 @@ export function noticeStore(engine: Engine): NoticeStore {
       return taken.sort((a, b) => a.createdAt - b.createdAt);
     },
 
-    endAttempt: async (id, take, { target, responseStatus, error, state, nextAttemptAt, endedAt }) =>
+    recordAttempt: async (id, take, { target, responseStatus, error, state, nextAttemptAt, endedAt }) =>
       engine.run(
         `UPDATE deliveries SET attempts = attempts + 1, target = ?, response_status = ?, error = ?, state = ?,
            next_attempt_at = ?, ended_at = ? WHERE id = ? AND take = ? AND state = 'pending'`,
@@ -95,9 +95,6 @@ export function noticeStore(engine: Engine): NoticeStore {
         id,
         take,
       ) === 1,
-
-    getDelivery: async (id) =>
-      engine.document(deliveries, `SELECT ${deliveries.select} FROM deliveries WHERE id = ?`, id),
 
     listDeliveries: async (userId, page) => {
       const after = readCursor(page);
@@ -122,8 +119,5 @@ export function noticeStore(engine: Engine): NoticeStore {
         id,
         ...(userId === undefined ? [] : [userId]),
       ),
-
-    deleteDeliveriesBefore: async (before) =>
-      engine.run('DELETE FROM deliveries WHERE created_at < ?', before),
   };
 }

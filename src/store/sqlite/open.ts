@@ -5,6 +5,7 @@ import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
 import { earlierPayloadStore } from './earlier/payloads.ts';
 import { type Engine, openEngine } from './engine.ts';
+import { expiryStore } from './expiry.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { noticeStore } from './notices.ts';
@@ -48,6 +49,7 @@ export function storeOn(engine: Engine): Store {
     ...originStore(relaxed),
     ...waitStore(relaxed),
     ...crawlStore(relaxed),
+    ...expiryStore(relaxed),
     ...earlierPayloadStore(engine),
     ...driftStore(relaxed),
     ...operationsStore(relaxed),

@@ -5,14 +5,14 @@ import { originMinutes, processes } from './shapes.ts';
 /** What operators see of the service at work, in SQLite. */
 export function operationsStore(engine: Connection): OperationsStore {
   return {
-    reportProcess: async (report: ProcessReport) => {
+    putProcess: async (report: ProcessReport) => {
       engine.run(
         `INSERT OR REPLACE INTO processes (${processes.columns}) VALUES (${processes.marks})`,
         ...processes.values(report),
       );
     },
 
-    dropProcess: async (id) => {
+    deleteProcess: async (id) => {
       engine.run('DELETE FROM processes WHERE id = ?', id);
     },
 
@@ -23,9 +23,7 @@ export function operationsStore(engine: Connection): OperationsStore {
         since,
       ),
 
-    forgetProcesses: async (before) => engine.run('DELETE FROM processes WHERE seen_at < ?', before),
-
-    countOrigins: async (rows: readonly OriginMinute[]) =>
+    addOriginMinutes: async (rows: readonly OriginMinute[]) =>
       engine.write(() => {
         for (const row of rows) {
           engine.run(
@@ -45,7 +43,5 @@ export function operationsStore(engine: Connection): OperationsStore {
          ORDER BY minute, origin, market, region`,
         since,
       ),
-
-    forgetOriginMinutes: async (before) => engine.run('DELETE FROM origin_minutes WHERE minute < ?', before),
   };
 }

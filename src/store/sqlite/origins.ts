@@ -1,8 +1,8 @@
+import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant, type Holding } from '../permits.ts';
-import { noPause, type OriginPause, type OriginStore } from '../politeness.ts';
 import type { Connection } from './engine.ts';
 
-const columns = 'change, paused_until AS until, reason, strikes, since, probing';
+const columns = 'change, paused_until AS until, reason, strikes AS failures, since, probing';
 
 /** Politeness in SQLite: a row per origin. */
 export function originStore(engine: Connection): OriginStore {
@@ -12,7 +12,7 @@ export function originStore(engine: Connection): OriginStore {
   };
 
   return {
-    reserveOrigin: async (origin, slots, intervalMs, now) => {
+    reserveRequests: async (origin, slots, intervalMs, now) => {
       const span = slots * intervalMs;
       const { nextFree, ...pause } = engine.get<PauseRow & { nextFree: number }>(
         `INSERT INTO origins (origin, next_free) VALUES (?1, ?2 + ?3)
@@ -25,7 +25,7 @@ export function originStore(engine: Connection): OriginStore {
       return { first: nextFree - span, pause: readPause(pause) };
     },
 
-    leaseOrigin: async (origin, request) =>
+    leasePermits: async (origin, request) =>
       engine.write(() => {
         const row = engine.get<{ holdings: string }>('SELECT holdings FROM origins WHERE origin = ?', origin);
         const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
@@ -41,9 +41,9 @@ export function originStore(engine: Connection): OriginStore {
         return { permits, pause: readPause(pause) };
       }),
 
-    findPause: async (origin) => pauseOf(origin),
+    getPause: async (origin) => pauseOf(origin),
 
-    pauseOrigin: async (origin, { change, until, reason, strikes, since, probing }) =>
+    putPause: async (origin, { change, until, reason, failures, since, probing }) =>
       engine.write(() => {
         const written = engine.run(
           `INSERT INTO origins (origin, change, paused_until, reason, strikes, since, probing)
@@ -55,7 +55,7 @@ export function originStore(engine: Connection): OriginStore {
           change,
           until,
           reason,
-          strikes,
+          failures,
           since,
           Number(probing),
         );
@@ -68,18 +68,12 @@ export function originStore(engine: Connection): OriginStore {
           `SELECT origin, ${columns} FROM origins WHERE strikes > 0 ORDER BY origin`,
         )
         .map((row) => ({ origin: row.origin, ...readPause(row) })),
-
-    forgetOrigins: async (before) =>
-      engine.run(
-        'DELETE FROM origins WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1',
-        before,
-      ),
   };
 }
 
 /** A pause as its columns hold it. */
 type PauseRow = Omit<OriginPause, 'probing'> & { probing: number };
 
-function readPause({ change, until, reason, strikes, since, probing }: PauseRow): OriginPause {
-  return { change, until, reason, strikes, since, probing: probing === 1 };
+function readPause({ change, until, reason, failures, since, probing }: PauseRow): OriginPause {
+  return { change, until, reason, failures, since, probing: probing === 1 };
 }

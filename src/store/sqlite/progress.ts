@@ -12,7 +12,7 @@ const readChunk = 20;
 export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
-  | 'hasPending'
+  | 'hasOutstandingBatches'
   | 'countJob'
   | 'countJobs'
   | 'listBatches'
@@ -54,11 +54,11 @@ export function progressStore(engine: Connection, recall: Recall): ProgressStore
       return {
         batches: rows.reduce((sum, { batches, off }) => sum + batches - off, 0),
         byRegion: new Map(rows.map(({ region, batches, off }) => [region, batches - off])),
-        putOff: new Map(rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off])),
+        deferred: new Map(rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off])),
       };
     },
 
-    hasPending: async (jobId) =>
+    hasOutstandingBatches: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
     countJob: async (jobId) => recall.document(counts, countsOfJob, jobId) ?? countNothing(),

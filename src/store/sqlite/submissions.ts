@@ -7,7 +7,7 @@ export function submissionStore(
   engine: Connection,
 ): Pick<
   JobStore,
-  'nextNumber' | 'takeSubmission' | 'answerSubmission' | 'interruptSubmission' | 'dropSubmission'
+  'nextNumber' | 'claimSubmission' | 'completeSubmission' | 'markSubmissionInterrupted' | 'deleteSubmission'
 > {
   return {
     nextNumber: async (sequence) =>
@@ -17,7 +17,7 @@ export function submissionStore(
         sequence,
       )!.value,
 
-    takeSubmission: async (submission, expiredBefore) =>
+    claimSubmission: async (submission, expiredBefore) =>
       engine.write(() => {
         engine.run('DELETE FROM submissions WHERE created_at < ?', expiredBefore);
         const holder = engine.document(
@@ -34,7 +34,7 @@ export function submissionStore(
         return null;
       }),
 
-    answerSubmission: async (userId, idempotencyKey, response) => {
+    completeSubmission: async (userId, idempotencyKey, response) => {
       engine.run(
         `UPDATE submissions SET response = ?
          WHERE user_id = ? AND idempotency_key = ? AND response IS NULL`,
@@ -44,7 +44,7 @@ export function submissionStore(
       );
     },
 
-    interruptSubmission: async (userId, idempotencyKey) => {
+    markSubmissionInterrupted: async (userId, idempotencyKey) => {
       engine.run(
         'UPDATE submissions SET interrupted = 1 WHERE user_id = ? AND idempotency_key = ? AND response IS NULL',
         userId,
@@ -52,7 +52,7 @@ export function submissionStore(
       );
     },
 
-    dropSubmission: async (userId, idempotencyKey) => {
+    deleteSubmission: async (userId, idempotencyKey) => {
       engine.run(
         'DELETE FROM submissions WHERE user_id = ? AND idempotency_key = ? AND response IS NULL',
         userId,

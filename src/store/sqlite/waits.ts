@@ -1,4 +1,4 @@
-import type { BatchWait, WaitStore } from '../politeness.ts';
+import type { BatchWait, WaitStore } from '../waits.ts';
 import type { Connection } from './engine.ts';
 
 const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries, failures';
@@ -6,7 +6,7 @@ const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tri
 /** Batches that wait, in SQLite: a row each. */
 export function waitStore(engine: Connection): WaitStore {
   return {
-    keepWait: async ({ batchId, jobId, since, until, reason, tries, failures }) => {
+    putWait: async ({ batchId, jobId, since, until, reason, tries, failures }) => {
       engine.run(
         `INSERT OR REPLACE INTO waits (batch_id, job_id, since, until, reason, tries, failures)
          VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -20,7 +20,7 @@ export function waitStore(engine: Connection): WaitStore {
       );
     },
 
-    findWait: async (batchId) => {
+    getWait: async (batchId) => {
       const row = engine.get<WaitRow>(`SELECT ${columns} FROM waits WHERE batch_id = ?`, batchId);
       return row && readWait(row);
     },
@@ -34,11 +34,9 @@ export function waitStore(engine: Connection): WaitStore {
         )
         .map(readWait),
 
-    dropWait: async (batchId) => {
+    deleteWait: async (batchId) => {
       engine.run('DELETE FROM waits WHERE batch_id = ?', batchId);
     },
-
-    forgetWaits: async (before) => engine.run('DELETE FROM waits WHERE until < ?', before),
   };
 }
 

@@ -52,7 +52,7 @@ describe.skipIf('missing' in mongo)(
     test('are read by the attempt that their outcome names', async () => {
       const { store, done, running, close } = await open();
       const textsOf = async (batch: Batch) =>
-        [...(await store.readEarlierPayloads(await reread(store, batch)))].map(([index, body]) => [
+        [...(await store.readLegacyRecords(await reread(store, batch)))].map(([index, body]) => [
           index,
           Buffer.from(body).toString(),
         ]);
@@ -66,17 +66,17 @@ describe.skipIf('missing' in mongo)(
 
     test('of ended batches are found, and are removed once a part has them, however often', async () => {
       const { store, done, running, payloads, close } = await open();
-      const found = await store.findEarlierPayloads(10);
+      const found = await store.findLegacyBatches(10);
       expect(found.map(({ id, parts }) => [id, parts])).toEqual([[done.id, []]]);
       const part = aPart('j/moved', 0, 2);
-      await store.moveEarlierPayloads(done.id, part);
-      await store.moveEarlierPayloads(done.id, part);
+      await store.migrateLegacyRecords(done.id, part);
+      await store.migrateLegacyRecords(done.id, part);
       expect((await reread(store, done)).parts).toEqual([part]);
       expect((await payloads.find().toArray()).map(({ _id }) => _id)).toEqual([`${running.id}/1/1`]);
-      expect(await store.findEarlierPayloads(10)).toEqual([]);
+      expect(await store.findLegacyBatches(10)).toEqual([]);
       await store.finishBatch(running.id, 1, { 0: aFailure }, aPart('j/part', 1), null, aTime);
-      expect((await store.findEarlierPayloads(10)).map(({ id }) => id)).toEqual([running.id]);
-      await store.moveEarlierPayloads(running.id, null);
+      expect((await store.findLegacyBatches(10)).map(({ id }) => id)).toEqual([running.id]);
+      await store.migrateLegacyRecords(running.id, null);
       expect((await reread(store, running)).parts).toEqual([aPart('j/part', 1)]);
       expect(await payloads.countDocuments()).toBe(0);
       await close();

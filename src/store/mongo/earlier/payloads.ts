@@ -1,5 +1,5 @@
 import type { Batch } from '../../documents.ts';
-import type { EarlierPayloadStore } from '../../store.ts';
+import type { LegacyRecordStore } from '../../store.ts';
 import type { Engine } from '../engine.ts';
 import { readBatch } from '../shapes.ts';
 
@@ -9,9 +9,9 @@ const ofBatch = (batchId: string) => ({ _id: { $gte: `${batchId}/`, $lt: `${batc
 const payloadId = (batchId: string, attempt: number, index: number) => `${batchId}/${attempt}/${index}`;
 
 /** Records that earlier versions kept in the collection `payloads`. Records of lost attempts go with the others. */
-export function earlierPayloadStore(engine: Engine): EarlierPayloadStore {
+export function earlierPayloadStore(engine: Engine): LegacyRecordStore {
   return {
-    readEarlierPayloads: (batch: Batch) =>
+    readLegacyRecords: (batch: Batch) =>
       engine.run(async ({ payloads }) => {
         const ids = new Map<string, number>();
         for (const index of batch.units.keys()) {
@@ -24,7 +24,7 @@ export function earlierPayloadStore(engine: Engine): EarlierPayloadStore {
         return new Map(found.sort(([one], [other]) => one - other));
       }),
 
-    findEarlierPayloads: (limit) =>
+    findLegacyBatches: (limit) =>
       engine.run(async ({ payloads, batches }) => {
         const found: Batch[] = [];
         let after = '';
@@ -42,7 +42,7 @@ export function earlierPayloadStore(engine: Engine): EarlierPayloadStore {
         return found;
       }),
 
-    moveEarlierPayloads: (batchId, part) =>
+    migrateLegacyRecords: (batchId, part) =>
       engine.run(async ({ payloads, batches }) => {
         if (part) {
           await batches.updateOne(

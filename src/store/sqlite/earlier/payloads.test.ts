@@ -21,24 +21,24 @@ test('the table of records is there until its last row is moved, and a new file 
   const path = join(folder, 'data.sqlite');
   await writeFile(path, gunzipSync(await readFile(fixture)));
   const store = openSqliteStore({ path });
-  for (const { id } of await store.findEarlierPayloads(10)) await store.moveEarlierPayloads(id, null);
+  for (const { id } of await store.findLegacyBatches(10)) await store.migrateLegacyRecords(id, null);
   // A batch under way still has one.
-  expect(await store.findEarlierPayloads(10)).toEqual([]);
+  expect(await store.findLegacyBatches(10)).toEqual([]);
   expect(tables(path)).toEqual(['earlier_payloads']);
   const database = new DatabaseSync(path);
   database.exec(`UPDATE batches SET state = 'done'`);
   database.close();
-  for (const { id } of await store.findEarlierPayloads(10)) await store.moveEarlierPayloads(id, null);
-  expect(await store.findEarlierPayloads(10)).toEqual([]);
+  for (const { id } of await store.findLegacyBatches(10)) await store.migrateLegacyRecords(id, null);
+  expect(await store.findLegacyBatches(10)).toEqual([]);
   expect(tables(path)).toEqual([]);
   const [job] = (await store.listJobs({}, { limit: 1 })).items;
   for await (const batch of store.readBatches(job!.id))
-    expect((await store.readEarlierPayloads(batch)).size).toBe(0);
-  await store.moveEarlierPayloads('none', null);
+    expect((await store.readLegacyRecords(batch)).size).toBe(0);
+  await store.migrateLegacyRecords('none', null);
   await store.close();
 
   const fresh = openSqliteStore({ path: join(folder, 'new.sqlite') });
-  await fresh.findEarlierPayloads(1);
+  await fresh.findLegacyBatches(1);
   expect(tables(join(folder, 'new.sqlite'))).toEqual([]);
   await fresh.close();
   await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { Batch, Part } from '../../documents.ts';
-import type { EarlierPayloadStore } from '../../store.ts';
+import type { LegacyRecordStore } from '../../store.ts';
 import type { Connection } from '../engine.ts';
 import { wholeBatch } from '../progress.ts';
 import { batches } from '../shapes.ts';
@@ -7,13 +7,13 @@ import { batches } from '../shapes.ts';
 const exists = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'earlier_payloads'`;
 
 /** Records that earlier versions kept in a table. The table is dropped with its last row. */
-export function earlierPayloadStore(engine: Connection): EarlierPayloadStore {
+export function earlierPayloadStore(engine: Connection): LegacyRecordStore {
   /** Runs a step in which the table is not dropped; null when it is gone. */
   const within = <T>(step: () => T): T | null =>
     engine.write(() => (engine.get(exists) === null ? null : step()));
 
   return {
-    readEarlierPayloads: async (batch: Batch) => {
+    readLegacyRecords: async (batch: Batch) => {
       const rows = within(() =>
         engine.all<{ unit: number; body: Uint8Array }>(
           'SELECT unit, body FROM earlier_payloads WHERE batch_id = ? ORDER BY unit',
@@ -24,7 +24,7 @@ export function earlierPayloadStore(engine: Connection): EarlierPayloadStore {
       return new Map(known.map(({ unit, body }) => [unit, body]));
     },
 
-    findEarlierPayloads: async (limit) => {
+    findLegacyBatches: async (limit) => {
       if (engine.get(exists) === null) return [];
       const found = within(() => {
         if (engine.get('SELECT 1 FROM earlier_payloads LIMIT 1') === null) {
@@ -42,7 +42,7 @@ export function earlierPayloadStore(engine: Connection): EarlierPayloadStore {
       return found ?? [];
     },
 
-    moveEarlierPayloads: async (batchId, part) => {
+    migrateLegacyRecords: async (batchId, part) => {
       within(() => {
         const row = engine.get<{ parts: string }>('SELECT parts FROM batches WHERE id = ?', batchId);
         if (row && part) {

@@ -7,7 +7,7 @@ export interface OriginPause {
   /** Why: a fault's code or a status, such as "page_blocked"; '' without. */
   reason: string;
   /** Pauses in a row. */
-  strikes: number;
+  failures: number;
   /** When the first of them began. */
   since: number;
   /** One request is on its way, to see whether the pauses can end; `until` is when it is given up. */
@@ -19,7 +19,7 @@ export const noPause: OriginPause = {
   change: 0,
   until: 0,
   reason: '',
-  strikes: 0,
+  failures: 0,
   since: 0,
   probing: false,
 };
@@ -45,7 +45,7 @@ export interface OriginStore {
    * Takes `slots` request slots of an origin, `intervalMs` apart, none before `now`; gives the time
    * of the first. Slots of different callers never overlap.
    */
-  reserveOrigin(
+  reserveRequests(
     origin: string,
     slots: number,
     intervalMs: number,
@@ -56,45 +56,14 @@ export interface OriginStore {
    * way from now on: at most what the others leave, and no more than its fair share where all together
    * want more than there is.
    */
-  leaseOrigin(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
+  leasePermits(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
   /** What is known of the origin now. */
-  findPause(origin: string): Promise<OriginPause>;
+  getPause(origin: string): Promise<OriginPause>;
   /**
    * Writes a pause over the one that its writer read: `change` must be one more than that one's.
    * `written: false` when another came first; gives what is known after the call.
    */
-  pauseOrigin(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
+  putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
   /** Origins with strikes, by name. */
   listPauses(): Promise<(OriginPause & { origin: string })[]>;
-  /** Removes origins that nobody asked, held or paused since `before`; gives their number. */
-  forgetOrigins(before: number): Promise<number>;
-}
-
-/** What is remembered of a batch that was put back because its pages cannot be had now. */
-export interface BatchWait {
-  batchId: string;
-  jobId: string;
-  /** When the waiting began. */
-  since: number;
-  /** When the batch is tried next. */
-  until: number;
-  /** What it waits for: "mkta/id: blocked (page_blocked)". */
-  reason: string;
-  /** Tries so far of units that met a fault, by the unit's index. */
-  tries: Record<number, number>;
-  /** Consecutive claims that a failure of the store or the result storage cut short without progress. */
-  failures: number;
-}
-
-/** Batches that wait for an origin. */
-export interface WaitStore {
-  /** Keeps the wait of its batch, in place of an earlier one. */
-  keepWait(wait: BatchWait): Promise<void>;
-  findWait(batchId: string): Promise<BatchWait | null>;
-  /** Waits of a job's batches that last beyond `now`, the first to end first. */
-  listWaits(jobId: string, now: number): Promise<BatchWait[]>;
-  /** Forgets the wait of a batch, if there is one. */
-  dropWait(batchId: string): Promise<void>;
-  /** Forgets waits that ended before `before`; gives their number. */
-  forgetWaits(before: number): Promise<number>;
 }

@@ -1,0 +1,26 @@
+/**
+ * Limits for expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a kind
+ * without a limit are kept.
+ */
+export interface Cutoffs {
+  /** Crawled pages, by the time of the crawl. */
+  crawls?: number;
+  /** Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or deleted together. */
+  maxCrawls?: number;
+  /** Origins, by their latest reservation, permit, or pause. */
+  origins?: number;
+  /** Waits of batches, by their end. */
+  waits?: number;
+  /** Processes, by their latest heartbeat. */
+  processes?: number;
+  /** Request counts of origins, by the beginning of the minute. */
+  originMinutes?: number;
+  /** Deliveries, by their creation. */
+  deliveries?: number;
+}
+
+/** Retention of records that are kept for a limited time. */
+export interface ExpiryStore {
+  /** Deletes the records beyond each cutoff and returns their number. A call that fails may have deleted some of them. */
+  expire(cutoffs: Cutoffs): Promise<number>;
+}

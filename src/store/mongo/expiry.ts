@@ -1,0 +1,48 @@
+import type { Cutoffs, ExpiryStore } from '../expiry.ts';
+import type { Engine } from './engine.ts';
+import type { Collections } from './schema.ts';
+
+/** Functions that delete the records beyond a cutoff. */
+const deletions: Record<
+  keyof Cutoffs,
+  (collections: Collections, cutoff: number) => Promise<{ deletedCount: number }>
+> = {
+  crawls: ({ crawls }, before) => crawls.deleteMany({ at: { $lt: before } }),
+  maxCrawls: deleteExcessCrawls,
+  origins: ({ origins }, before) =>
+    origins.deleteMany({
+      nextFree: { $lt: before },
+      heldUntil: { $lt: before },
+      'pause.until': { $lt: before },
+      'pause.since': { $lt: before },
+    }),
+  waits: ({ waits }, before) => waits.deleteMany({ until: { $lt: before } }),
+  processes: ({ processes }, before) => processes.deleteMany({ seenAt: { $lt: before } }),
+  originMinutes: ({ originMinutes }, before) => originMinutes.deleteMany({ minute: { $lt: before } }),
+  deliveries: ({ deliveries }, before) => deliveries.deleteMany({ createdAt: { $lt: before } }),
+};
+
+/** Creates the MongoDB implementation of ExpiryStore. */
+export function expiryStore(engine: Engine): ExpiryStore {
+  return {
+    expire: (cutoffs) =>
+      engine.run(async (collections) => {
+        let deleted = 0;
+        for (const [name, cutoff] of Object.entries(cutoffs)) {
+          deleted += (await deletions[name as keyof Cutoffs](collections, cutoff)).deletedCount;
+        }
+        return deleted;
+      }),
+  };
+}
+
+async function deleteExcessCrawls({ crawls }: Collections, max: number): Promise<{ deletedCount: number }> {
+  if ((await crawls.estimatedDocumentCount()) <= max) return { deletedCount: 0 };
+  const [newest] = await crawls
+    .find({}, { projection: { at: 1 } })
+    .sort({ at: -1 })
+    .skip(max)
+    .limit(1)
+    .toArray();
+  return newest ? crawls.deleteMany({ at: { $lte: newest.at } }) : { deletedCount: 0 };
+}
