@@ -174,7 +174,7 @@ describe('while an origin is left alone', () => {
     const item = variantSoldRequest(1).items[0]!.itemId;
     expect(await bench.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item })).toMatchObject({
       status: 'FAILED',
-      errorLog: 'mkta/sg: blocked (page_blocked); it was waited for too long',
+      errorLog: 'mkta/sg: blocked (page_blocked); the maximum wait was exceeded',
     });
     expect(sent.size).toBe(0);
   });
@@ -194,7 +194,7 @@ describe('while an origin is left alone', () => {
       await pass(minuteMs);
     }
     const task = await look();
-    expect(task).toMatchObject({ status: 'failed', detail: expect.stringContaining('waited for too long') });
+    expect(task).toMatchObject({ status: 'failed', detail: expect.stringContaining('the maximum wait was exceeded') });
     expect(task.waitingFor).toBeUndefined();
   });
 });
