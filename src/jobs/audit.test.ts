@@ -67,7 +67,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
       fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
       }),
-    /kept as 10 done \+ 0 failed, the batches say 9 \+ 1/,
+    /stored as 10 done \+ 0 failed, the batches say 9 \+ 1/,
   ],
   [
     'a job that keeps another number of failed units',
@@ -75,7 +75,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
       fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 9, failed: 0 } },
       }),
-    /kept as 9 done \+ 0 failed, the batches say 9 \+ 1/,
+    /stored as 9 done \+ 0 failed, the batches say 9 \+ 1/,
   ],
   [
     'a job that keeps another number of done units',
@@ -83,7 +83,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
       fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 8, failed: 1 } },
       }),
-    /kept as 8 done \+ 1 failed, the batches say 9 \+ 1/,
+    /stored as 8 done \+ 1 failed, the batches say 9 \+ 1/,
   ],
   [
     'a job that gave back what it earned',

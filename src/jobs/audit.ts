@@ -2,12 +2,12 @@ import { entryKeys } from '../credits/job-credits.ts';
 import type { Job, JobState, LedgerEntry } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 
-/** What an audit looked at and what does not agree. */
+/** Result of an audit: the number of documents checked, and the inconsistencies. */
 export interface Audit {
   accounts: number;
   entries: number;
   jobs: number;
-  /** One sentence per disagreement; empty when everything adds up. */
+  /** One sentence per inconsistency; empty when the books balance. */
   problems: string[];
 }
 
@@ -15,9 +15,9 @@ const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed'
 const page = 500;
 
 /**
- * Proves that balances, entries and jobs agree: every balance is the sum of its ledger; every entry
- * of a job belongs to one; for every terminal job done + failed = total and charged = earned +
- * refunded, once each. Reads the store only, a page at a time.
+ * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each entry
+ * of a job refers to an existing job, and for each terminal job success + failed = total and charged = earned +
+ * refunded. Only reads the store, one page at a time.
  */
 export async function audit(store: Store): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, problems: [] };
@@ -63,7 +63,7 @@ async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[])
   ) {
     const { success, failed } = job.counts.units;
     problems.push(
-      `kept as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
+      `stored as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
     );
   }
   if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);

@@ -4,12 +4,12 @@ export interface BackOff {
   maxMs: number;
 }
 
-/** Pauses of a batch, or of all of them, while results cannot be stored. */
+/** Back-off of one batch, or of a worker, while results cannot be stored. */
 export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
 
 /**
- * Returns the pause after the `failures`-th failure in a row (from 1): doubled by every failure up to the
- * maximum, and shortened by up to half at random so that many do not come back at once.
+ * Returns the milliseconds to wait after the `failures`-th consecutive failure (from 1): doubled by each failure up
+ * to the maximum, less a random part of up to half so that callers do not return at the same time.
  */
 export function backOffMs({ firstMs, maxMs }: BackOff, failures: number, random = Math.random()): number {
   return Math.min(firstMs * 2 ** (failures - 1), maxMs) * (1 - random / 2);

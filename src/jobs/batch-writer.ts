@@ -9,23 +9,23 @@ import { readRecords } from './records.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /**
- * Collects and writes the results of one attempt at a batch. Records go to the blob store first and count once an
- * outcome refers to them, so a part that a crash or a late worker leaves behind is never read.
+ * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once an
+ * outcome refers to them, so a part orphaned by a crash or a late worker is never read.
  */
 export interface BatchWriter {
-  /** Adds the result of a unit; it is written later. */
+  /** Adds the result of a unit to the next write. */
   add(index: number, result: UnitResult): void;
-  /** Tells whether a unit has an outcome, written or not. */
+  /** Returns true if a unit has an outcome, written or not. */
   has(index: number): boolean;
-  /** Writes the results added since the last write; false when the claim was lost. */
+  /** Writes the results added since the last write. Returns false if the claim was lost. */
   flush(): Promise<boolean>;
-  /** Writes the part with all records and ends the batch; false when the claim was lost. */
+  /** Writes the final part with all records and completes the batch. Returns false if the claim was lost. */
   finish(): Promise<boolean>;
 }
 
 /**
- * Creates the writer of a claimed batch. While the blob store is away it keeps the records, and tries again until
- * `signal` ends the attempt: pages are not fetched again. `waited` is what the batch waited for before.
+ * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in memory
+ * and retries until `signal` aborts, so pages are not fetched again. `waited` is the batch's last wait.
  */
 export function createBatchWriter(
   context: JobContext,
@@ -40,7 +40,7 @@ export function createBatchWriter(
   let pending: Record<number, Outcome> = {};
   let written = 0;
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, waited, write, signal);
-  /** Removes parts that nobody reads. What stays is removed at the end of the job. */
+  /** Removes unreferenced parts. The end of the job removes those for which this fails. */
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
 
@@ -69,22 +69,22 @@ export function createBatchWriter(
         if (part) batch.parts.push(part);
         return true;
       } catch (error) {
-        // Written with the next ones.
+        // The next flush writes them.
         pending = { ...outcomes, ...pending };
         throw error;
       }
     },
 
     async finish() {
-      const whole = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
-      if (!Object.values(whole.outcomes).some(isRecord))
+      const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
+      if (!Object.values(complete.outcomes).some(isRecord))
         return store.finishBatch(id, attempt, pending, null, null, clock.now());
       const earlier = Object.entries(batch.outcomes).some(
         ([index, outcome]) => isRecord(outcome) && !records.has(Number(index)),
       );
       if (earlier)
         for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
-      const { part, file } = await persist(() => writePart(context, job, whole, records));
+      const { part, file } = await persist(() => writePart(context, job, complete, records));
       if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) {
         await discard([part.path]);
         return false;
@@ -97,7 +97,7 @@ export function createBatchWriter(
 
 const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.file === undefined;
 
-/** Repeats a write while the blob store is away, and shows that the batch waits for it. */
+/** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
   { store, clock, log }: JobContext,
   { id, jobId }: Batch,

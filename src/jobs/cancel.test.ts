@@ -99,7 +99,7 @@ describe('of a job that runs', () => {
         JSON.stringify({
           status: 'FAILED',
           code: 'terminated',
-          message: 'Stopped before it was done: the task was terminated. Wrong items.',
+          message: 'The task was terminated before this item was done. Wrong items.',
         }),
       ]),
     );
@@ -172,8 +172,8 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
     });
     const messages = {
       submitted: `There is no job '${jobId}'.`,
-      approving: 'The job is being started: try again in a moment.',
-      completed: 'The job has ended: it is completed.',
+      approving: 'The job is starting. Try again in a moment.',
+      completed: 'The job has already ended (completed).',
     } as Partial<Record<string, string>>;
     await expect(cancel(fixture.context, jobId, owner)).rejects.toMatchObject({
       code: state === 'submitted' ? 'not_found' : 'conflict',
@@ -214,7 +214,7 @@ describe('a job that changes while it is cancelled', () => {
     await approve(fixture.context, jobId, operatorId);
     await expect(cancel(context, jobId, owner)).rejects.toMatchObject({
       code: 'conflict',
-      message: 'The job changes at this moment: try again.',
+      message: 'The job is changing. Try again.',
     });
     expect((await fixture.context.store.getJob(jobId))?.state).toBe('processing');
   });

@@ -5,33 +5,34 @@ import type { JobContext } from './context.ts';
 import { reject } from './decide.ts';
 import { stopRunning } from './terminate.ts';
 
-/** Who stops a job, and why. */
+/** The canceller of a job, and the reason. */
 export interface Canceller {
-  /** Null: its owner. */
+  /** Null for the owner of the job. */
   operatorId: string | null;
   /** Shown to the owner. */
   reason: string;
 }
 
-/** Tries in all: the job may be approved, or start, between two looks. */
-const tries = 3;
+/** Maximum attempts: the job may be approved, or start, between reading and changing it. */
+const maxAttempts = 3;
 
 /**
- * Stops a job of any kind: one that waits for approval ends as rejected, of one that runs what is not done is
- * stopped and what is done kept. Credits are given back for all that was not done, once. Gives the job as it
- * is then. Fault `conflict` for a job that has ended or is ending.
+ * Cancels a job of any kind and returns it. A job that awaits approval is rejected. A running job keeps its finished
+ * units and stops the others. Unfinished units are refunded once. Faults: `not_found`; `conflict` for a job that has
+ * ended or is ending, and for one whose state keeps changing.
  */
 export async function cancel(
   context: JobContext,
   jobId: string,
   { operatorId, reason }: Canceller,
 ): Promise<Job> {
-  for (let turn = 0; turn < tries; turn++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const job = await context.store.getJob(jobId);
     if (job?.state === 'awaiting_approval') {
-      const words = reason || (operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.');
+      const message =
+        reason || (operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.');
       try {
-        return await reject(context, jobId, operatorId, words);
+        return await reject(context, jobId, operatorId, message);
       } catch (error) {
         if (Fault.from(error).code !== 'conflict') throw error;
       }
@@ -40,13 +41,12 @@ export async function cancel(
       if (stopped !== null) return stopped;
     } else throw notStoppable(jobId, job);
   }
-  throw new Fault('conflict', 'The job changes at this moment: try again.');
+  throw new Fault('conflict', 'The job is changing. Try again.');
 }
 
 function notStoppable(jobId: string, job: Job | null): Fault {
   if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
-  if (job.finishedAt !== null) return new Fault('conflict', `The job has ended: it is ${job.state}.`);
-  if (job.state === 'approving')
-    return new Fault('conflict', 'The job is being started: try again in a moment.');
+  if (job.finishedAt !== null) return new Fault('conflict', `The job has already ended (${job.state}).`);
+  if (job.state === 'approving') return new Fault('conflict', 'The job is starting. Try again in a moment.');
   return new Fault('conflict', 'The job is ending.');
 }

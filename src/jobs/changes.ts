@@ -1,22 +1,22 @@
 import type { Clock } from '../base/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** Wakes whoever waits for a job in this process. What other processes do is found by asking the store. */
+/** Notifies waiters of job changes made by this process. Changes by other processes are found by polling the store. */
 export interface JobChanges {
-  /** Wakes those who wait for the job. */
+  /** Wakes the waiters of a job. */
   notify(jobId: string): void;
   /**
-   * Resolves when the job is told of, after `ms` milliseconds, when the signal aborts or when everything
-   * stops, whichever is first. Never rejects.
+   * Resolves at the next notification about the job, after `ms` milliseconds, when the signal aborts, or on stop(),
+   * whichever comes first. Never rejects.
    */
   next(jobId: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Set once nobody is to wait any more: the service stops. */
+  /** True after stop(). */
   readonly stopped: boolean;
-  /** Wakes everybody, and lets nobody wait from now on. */
+  /** Wakes all waiters; next() no longer waits. Called when the service stops. */
   stop(): void;
 }
 
-/** Makes it; nobody waits yet. */
+/** Creates a notifier without waiters. */
 export function createJobChanges(clock: Clock): JobChanges {
   const waiting = new Map<string, Set<() => void>>();
   let stopped = false;
@@ -29,12 +29,12 @@ export function createJobChanges(clock: Clock): JobChanges {
     },
     async next(jobId, ms, signal) {
       if (stopped || signal.aborted || ms <= 0) return;
-      const over = new AbortController();
-      const wake = () => over.abort();
+      const done = new AbortController();
+      const wake = () => done.abort();
       const others = waiting.get(jobId) ?? new Set();
       waiting.set(jobId, others.add(wake));
       signal.addEventListener('abort', wake, { once: true });
-      await clock.sleep(ms, over.signal).catch(() => {});
+      await clock.sleep(ms, done.signal).catch(() => {});
       signal.removeEventListener('abort', wake);
       others.delete(wake);
       if (others.size === 0 && waiting.get(jobId) === others) waiting.delete(jobId);
@@ -46,7 +46,7 @@ export function createJobChanges(clock: Clock): JobChanges {
   };
 }
 
-/** The same store, which tells of every job that it moves. */
+/** Wraps a store so that every change of a job's state notifies the waiters of the job. */
 export function notifyOnMove(store: Store, changes: JobChanges): Store {
   return {
     ...store,

@@ -4,12 +4,12 @@ import type { JobContext } from './context.ts';
 import { composeRows, toMember } from './part.ts';
 import { readRecords, readRows } from './records.ts';
 
-/** How often a long compilation says that it is alive, so that no sweep begins a second one. */
-const aliveMs = 10_000;
+/** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
+const touchIntervalMs = 10_000;
 
 /**
- * Writes a job's merged file: its head, the rows of its batches' parts in the order submitted, its tail. Rows are
- * copied as they were written. Null for kinds without one, and where there is nothing to tell.
+ * Writes a job's merged file: the head, the rows of the batches' parts in submission order, and the tail. Copies rows
+ * byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
  */
 export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
   const pack = context.offers.of(job).kind.files.job;
@@ -31,12 +31,12 @@ async function* merge(
   count: { items: number },
 ): AsyncGenerator<string | Uint8Array> {
   const { store, clock } = context;
-  let alive = clock.now();
+  let touchedAt = clock.now();
   yield pack.head(job);
   for await (const batch of store.readBatches(job.id)) {
-    if (clock.now() - alive > aliveMs) {
-      alive = clock.now();
-      await store.moveJob(job.id, [job.state], job.state, alive);
+    if (clock.now() - touchedAt > touchIntervalMs) {
+      touchedAt = clock.now();
+      await store.moveJob(job.id, [job.state], job.state, touchedAt);
     }
     const { items, chunks } = await rowsOf(context, pack, job, batch);
     if (items === 0) continue;
@@ -55,7 +55,7 @@ interface BatchRows {
 async function rowsOf(context: JobContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
   const composed = batch.parts.find(({ body }) => body !== null);
   if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
-  // It was ended from outside, or by an earlier version, and has no part with its rows.
+  // Batches ended by a cancellation or by an earlier version have no part with rows.
   const rows = composeRows(pack, job, batch, await readRecords(context, batch));
   return { items: rows.items, chunks: pack.gzip && rows.items > 0 ? [await toMember(rows)] : rows.chunks };
 }

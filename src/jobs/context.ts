@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { JobChanges } from './changes.ts';
 import type { Offers } from './offers.ts';
 
-/** What every step of a job's life is handed. */
+/** Dependencies of the steps of a job. */
 export interface JobContext {
   store: Store;
   queue: Queue;
@@ -26,7 +26,7 @@ export interface JobContext {
   clock: Clock;
   log: Log;
   newId: NewId;
-  /** Returns at least 0 and less than 1; spreads retries. */
+  /** Returns a number in [0, 1) that spreads retries. */
   random(): number;
   offers: Offers;
   settings: JobSettings;
@@ -36,55 +36,58 @@ export interface JobContext {
   changes: JobChanges;
 }
 
-/** Configuration that the steps look at. */
+/** Settings read by the steps. */
 export interface JobSettings {
   approval: boolean;
-  /** null: always. */
+  /** Null for no restriction. */
   workingHours: WorkingHours | null;
-  /** Batches of one job and region under way at once, at least. */
+  /** Minimum number of batches of one job and region in flight. */
   jobWindow: number;
-  /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
+  /** Credits per unit by `kind` or `market.kind`; overrides the prices of markets and kinds. */
   prices: ReadonlyMap<string, number>;
-  /** How old a page may be that is served instead of fetched, in milliseconds. */
+  /** Maximum age of a stored page that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
-  /** Where the marketplaces are and how gently they are asked. */
+  /** URLs and rate limits of the marketplaces. */
   origins: Origins;
-  /** Every setting, for operators to look at. */
+  /** Every setting with its value and source, shown to operators. */
   inForce: readonly SettingInForce[];
-  /** How people are told of jobs. */
+  /** Settings of notifications about jobs. */
   notices: NoticeSettings;
 }
 
-/** How results are pointed at. */
+/** Creates and reads the links and tokens of results. */
 export interface JobLinks {
-  /** A signed link to a file, good for 7 days. `bearer`: it also needs the owner's Bearer token. */
+  /** Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's Bearer token. */
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
-  /** Token of a unit for the data path, and back; null when it is not one of this job. */
+  /** Returns the token of a unit for the data endpoint. */
   itemToken(jobId: string, batchId: string, index: number): string;
+  /** Returns the unit of a token, or null if the token is invalid or belongs to another job. */
   readItemToken(jobId: string, token: string): { batchId: string; index: number } | null;
 }
 
-/** How workers reach the marketplaces: politely, over all workers together. */
+/** Access of workers to the marketplaces, within the rate limits that all workers share. */
 export interface Pages {
-  /** Begins to read one unit from a market's origin of a region; an urgent one comes before others, and users get
-   *  equal shares. */
+  /**
+   * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and users get
+   * equal shares.
+   */
   visit(market: string, region: string, signal: AbortSignal, caller: GateCaller): Visit;
-  /** Requests that an origin of the market can have under way at once, over all workers together. */
+  /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
 }
 
-/** Reading one unit. */
+/** Session that reads one unit. */
 export interface Visit {
   fetch: FetchPage;
-  /** Takes what reading came to, null for a result: an origin that refuses is left alone for a while. */
+  /** Reports the end of the session, null for success. Refusals pause the origin. */
   ended(fault: Fault | null): Promise<void>;
 }
 
-/** How long an operator has (interface, "Limits": 24 hours). */
+/** Time after which an undecided job is rejected, in milliseconds. */
 export const approvalWaitMs = 24 * 3_600_000;
 
-/** How long a claim lasts unless renewed: a worker's sudden death costs its batches this much time. */
+/** Duration of a claim unless renewed, in milliseconds; the time lost when a worker dies. */
 export const leaseMs = 15_000;
 
-/** How long an idempotency key is remembered (decisions, "idempotency"). */
+/** Retention of an idempotency key, in milliseconds. */
 export const idempotencyMs = 24 * 3_600_000;

@@ -6,9 +6,8 @@ import type { JobMethod } from './offers.ts';
 import { findJob } from './read.ts';
 
 /**
- * Streams the result file of one unit, whose token the retrieve answer gave (interface, endpoint 15).
- * Faults: `malformed` for a token that is not one of the job's, `not_found` where there is no result,
- * `unavailable` when the file cannot be had.
+ * Streams the result file of one unit. Its token comes from the retrieve response. Faults: `malformed` for a token
+ * that does not belong to the job, `not_found` if the unit has no result, `unavailable` if the file cannot be read.
  */
 export async function* data(
   context: JobContext,
@@ -21,20 +20,20 @@ export async function* data(
   const job = await findJob(context, method, request, userId);
   const place = links.readItemToken(job.id, itemToken);
   if (place === null)
-    throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not a token of an item of this job.`);
+    throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not the token of an item of this job.`);
   const outcome = await outcomeOf(context, job.id, place);
   if (outcome?.status !== 'SUCCESS' || !outcome.file)
-    throw new Fault('not_found', 'There is no result for this item.');
+    throw new Fault('not_found', 'This item has no result.');
   const { path, contentType } = outcome.file;
   let first = true;
-  for await (const bytes of await blobs.read(path).catch(fetchFailed)) {
+  for await (const bytes of await blobs.read(path).catch(throwUnavailable)) {
     yield create(HttpBodySchema, first ? { contentType, data: bytes } : { data: bytes });
     first = false;
   }
 }
 
-/** A result that was written and is not there any more: the storage's failing, not the caller's. */
-function fetchFailed(error: unknown): never {
+/** Reports a file that was written but is missing as `unavailable`: the storage is at fault, not the caller. */
+function throwUnavailable(error: unknown): never {
   const fault = Fault.from(error);
   if (fault.code !== 'not_found') throw fault;
   throw new Fault('unavailable', 'The result of this item could not be fetched.', { cause: error });

@@ -7,20 +7,20 @@ import { tryDispatch } from './dispatch.ts';
 import { finishEnding } from './settle.ts';
 
 /**
- * Starts a waiting job. Kinds that charge at approval take the credits now; short, the approval is
- * refused with the shortfall and the job keeps waiting (decisions, "variant sold"). Faults:
- * `not_found`, `conflict` when the job does not wait, `insufficient_credits`.
+ * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Faults:
+ * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall, after which
+ * the job still awaits approval.
  */
 export async function approve(context: JobContext, jobId: string, operatorId: string): Promise<Job> {
   const { store, clock } = context;
   const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,
   });
-  if (job === null) throw await notWaiting(context, jobId);
+  if (job === null) throw await notAwaiting(context, jobId);
   return finishApproval(context, job);
 }
 
-/** Takes a job from `approving` on. The sweep calls this too, for approvals that a crash cut short. */
+/** Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a crash. */
 export async function finishApproval(context: JobContext, job: Job): Promise<Job> {
   const { store, clock } = context;
   const { kind } = context.offers.of(job);
@@ -37,12 +37,12 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
   const approved = await store.moveJob(job.id, ['approving'], 'approved', clock.now());
   if (approved === null) return (await store.getJob(job.id)) ?? job;
   context.log.info({ jobId: job.id, operatorId: job.decidedBy }, 'job approved');
-  // Closed hours or a queue that is away hold nothing up here: the sweep dispatches then.
+  // Outside working hours, or without a queue, the sweep dispatches the job later.
   await tryDispatch(context, approved);
   return (await store.getJob(job.id)) ?? approved;
 }
 
-/** Ends a waiting job as rejected; what was charged is given back in full. Faults as `approve`. */
+/** Rejects a job that awaits approval and refunds its charge in full. Faults: `not_found`, `conflict`. */
 export async function reject(
   context: JobContext,
   jobId: string,
@@ -54,14 +54,14 @@ export async function reject(
     decidedBy: operatorId,
     reason,
   });
-  if (job === null) throw await notWaiting(context, jobId);
+  if (job === null) throw await notAwaiting(context, jobId);
   context.log.info({ jobId, operatorId, reason }, 'job rejected');
   await finishEnding(context, job);
   return (await store.getJob(jobId)) ?? job;
 }
 
-async function notWaiting(context: JobContext, jobId: string): Promise<Fault> {
+async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
   const job = await context.store.getJob(jobId);
   if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
-  return new Fault('conflict', `The job does not wait for approval: it is ${job.state}.`);
+  return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);
 }

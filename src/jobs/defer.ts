@@ -3,8 +3,8 @@ import type { JobContext } from './context.ts';
 import { publishLater } from './release.ts';
 
 /**
- * Gives a batch back without reading it, for `ms`, and publishes it then; if this process is gone by that time, the
- * sweep does. The attempt is raised, so that other messages about the batch are void.
+ * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by then, the
+ * sweep publishes it. The attempt is incremented, which voids other messages about the batch.
  */
 export async function deferBatch(
   context: JobContext,

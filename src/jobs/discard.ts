@@ -4,12 +4,12 @@ import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { stopRunning } from './terminate.ts';
 
-/** Time between two tries to undo a submit while the store is away, in milliseconds. */
+/** Time between attempts to undo a submit while the store is unavailable, in milliseconds. */
 const undoRetryMs = 1_000;
 
 /**
- * Takes back a job whose submit failed before it was accepted: refunds its charge and removes it. A job that
- * was accepted meanwhile is left alone: false. The sweep calls this too, for submits that nobody can resume.
+ * Discards a job whose submit failed before it was accepted: refunds its charge and removes it. Returns false and does
+ * nothing if the job was accepted meanwhile. The sweep also calls this, for submits that cannot be resumed.
  */
 export async function discardSubmitted(context: JobContext, jobId: string): Promise<boolean> {
   const job = await context.store.moveJob(jobId, ['submitted'], 'discarding', context.clock.now());
@@ -17,7 +17,7 @@ export async function discardSubmitted(context: JobContext, jobId: string): Prom
   return job !== null;
 }
 
-/** Takes a job from `discarding` to its removal; happens once, however often it is called. */
+/** Refunds and removes a job in the state `discarding`. Idempotent. */
 export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
   const refunded = await refundDiscarded(store, job, clock.now());
   if (await store.discardJob(job.id))
@@ -25,8 +25,8 @@ export async function finishDiscard({ store, clock, log }: JobContext, job: Job)
 }
 
 /**
- * Undoes a submit that is answered with an error and that its caller cannot repeat under the same job id. While
- * the store is away this goes on in the background until the process stops; the sweep does the rest.
+ * Undoes a submit that failed and that its caller cannot repeat under the same job id. While the store is
+ * unavailable, retries in the background until the process stops; then the sweep takes over.
  */
 export async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
   if (await tryUndo(context, jobId)) return;
@@ -40,7 +40,7 @@ export async function undoSubmit(context: JobContext, jobId: string): Promise<vo
 async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
   const { store, clock, log } = context;
   try {
-    // The acknowledgement of the last step may have been lost: then the job waits or runs already.
+    // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
     const unstarted = ['submitted', 'awaiting_approval', 'approved'] as const;
     const job = await store.moveJob(jobId, unstarted, 'discarding', clock.now());
     if (job !== null) await finishDiscard(context, job);

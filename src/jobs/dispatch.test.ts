@@ -213,7 +213,7 @@ test('failUnqueued() fails waiting and queued batches with not_queued, unless th
   expect(await stateOf()).toEqual(['queued', 'waiting']);
   context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
   expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });
-  const message = expect.stringContaining('the message broker did not answer');
+  const message = expect.stringContaining('the message broker did not respond');
   for await (const { outcomes } of store.readBatches(job.id))
     expect(outcomes).toEqual({ 0: { status: 'FAILED', code: 'not_queued', message } });
 });

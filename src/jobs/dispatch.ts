@@ -10,10 +10,10 @@ import { settle } from './settle.ts';
  */
 export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
 
-/** A batch whose publish failed is not published again before. */
+/** Time before a batch whose publish failed is published again, in milliseconds. */
 const publishRetryMs = 5_000;
 
-/** Whether work of a job may be dispatched now: kinds marked W wait for working hours (decisions). */
+/** Returns false while a job of a kind with working hours is outside of them. */
 export function isOpen(context: JobContext, job: Job): boolean {
   const { workingHours } = context.settings;
   return (
@@ -23,19 +23,19 @@ export function isOpen(context: JobContext, job: Job): boolean {
   );
 }
 
-/** Windows hold this many times the requests that an origin can have under way, so that none waits for a dispatch. */
+/** Size of a window as a multiple of the origin's concurrency, so that no permit waits for a dispatch. */
 const requestsPerPermit = 2;
 
-/** Returns the number of batches of a job that are in flight at once in one region. */
+/** Returns the maximum batches of a job in flight in one region. */
 function windowOf({ settings, pages, offers }: JobContext, job: Job): number {
   const requests = requestsPerPermit * pages.concurrency(job.market);
   return Math.max(settings.jobWindow, Math.ceil(requests / offers.of(job).kind.batchSize));
 }
 
 /**
- * Queues waiting batches of an approved or running job, as many as the windows of its regions have room for: a large
- * job never fills the queue ahead of others, and a slow region does not hold up the others. Batches that are put off
- * leave the window meanwhile; of a region of which a window's worth is put off there are no more.
+ * Queues waiting batches of an approved or running job, up to the window of each region, so that a large job never
+ * fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave the window; a
+ * region with a full window of deferred batches gets no more.
  */
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
@@ -46,10 +46,10 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   const window = windowOf(context, job);
   const { byRegion, deferred: putOff } = await store.countInFlight(job.id, clock.now());
   const roomOf = (region: string) => {
-    // Stores named by callers have no region in common: one of them says nothing of the next.
+    // Batches without a region have different origins, so one deferred batch does not predict the next.
     if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
     const room = window - (byRegion.get(region) ?? 0);
-    // A few at a time: a write to the store for every batch that ends would cost more than it brings.
+    // Refilling in steps saves a write to the store for each finished batch.
     return room < Math.max(1, window >> 2) ? 0 : room;
   };
   const queued: BatchReference[] = [];
@@ -66,7 +66,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   return publish(context, queued);
 }
 
-/** As dispatch, for a job that was accepted: an error of the store is left to the sweep. */
+/** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
 export async function tryDispatch(context: JobContext, job: Job): Promise<Dispatched | 'deferred'> {
   try {
     return await dispatch(context, job);
@@ -76,7 +76,7 @@ export async function tryDispatch(context: JobContext, job: Job): Promise<Dispat
   }
 }
 
-/** Publishes batches. Those that could not be published wait again, and the sweep dispatches them. */
+/** Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them. */
 export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
   const { store, queue, clock, log } = context;
   const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
@@ -90,13 +90,12 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
 }
 
 /**
- * Decides about a submit none of whose batches could be published. If the queue answers, the batches wait and
- * the sweep publishes them. If it does not, they fail and are refunded within the same response (decisions,
- * "broker unreachable").
+ * Handles a submit none of whose batches could be published. If the queue responds, the batches wait and the sweep
+ * publishes them. If it does not, they fail and are refunded before the response (docs/reliability.md).
  *
- * A message whose publish failed may have arrived. A batch fails only while no worker has claimed it, in one
- * atomic step, so no batch is both worked on and refunded. Fault `unavailable` for kinds that refuse, when
- * every unit was ended here: nothing runs and nothing stays charged.
+ * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in one
+ * atomic step, so no batch is both read and refunded. Fault `unavailable` for kinds with `unqueued: 'refuse'` if every
+ * unit failed here: nothing runs and nothing stays charged.
  */
 export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
   const { store, clock, queue } = context;
@@ -109,12 +108,12 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
   const notQueued: Outcome = {
     status: 'FAILED',
     code: 'not_queued',
-    message: 'The work could not be queued: the message broker did not answer.',
+    message: 'The work could not be queued: the message broker did not respond.',
   };
   const failed = await store.failBatches(job.id, ['waiting', 'queued'], notQueued, clock.now());
-  // The end of the job refunds them. It is now, unless a worker has a batch whose message arrived all the same.
+  // Settling refunds them now, unless a worker has a batch whose message arrived after all.
   await settle(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
-    throw new Fault('unavailable', 'The task could not be created: the message broker did not answer.');
+    throw new Fault('unavailable', 'The task could not be created: the message broker did not respond.');
   return (await store.getJob(job.id)) ?? job;
 }

@@ -4,15 +4,15 @@ import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
-/** Shows what comes of one unit's pages to those who watch for fields that go missing. */
+/** Reports the pages of one unit to the drift watch. */
 export interface DriftObserver {
   record(record: JsonObject): void;
-  /** The pages of a listing as they pass. */
+  /** Yields the pages of a listing and reports each. */
   pages(pages: AsyncGenerator<ListPage, ListSummary, void>): AsyncGenerator<ListPage, ListSummary, void>;
   fault(fault: Fault): void;
 }
 
-/** Looks at the pages of one unit. */
+/** Creates an observer of one unit's pages. */
 export function createDriftObserver(
   { drift, offers }: JobContext,
   job: Job,
@@ -33,7 +33,7 @@ export function createDriftObserver(
         }
         return next.value;
       } finally {
-        // Whoever reads on no further ends the reading, too.
+        // Closes the reader when the consumer stops early.
         await pages.return({});
       }
     },

@@ -4,10 +4,10 @@ import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
 
-/** How failed units are written. */
+/** Export format of failed units. */
 export type FailureFormat = 'jsonl' | 'csv';
 
-/** Media type of a format. */
+/** Media types of the formats. */
 export const failureTypes: Record<FailureFormat, string> = {
   jsonl: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',
@@ -26,9 +26,9 @@ const columns = [
 ] as const;
 
 /**
- * A job's failed units in the order submitted, as JSON Lines or as CSV with a head. `credits`: what the unit
- * gives back, 0 where the job was never charged; `refund_entry`: key of the ledger entry that did, null
- * before it is made. Batches without a failure are passed over.
+ * Yields a job's failed units in submission order, as JSON Lines or as CSV with a header. `credits` is the refund of
+ * the unit, 0 if the job was never charged; `refund_entry` is the key of the ledger entry, null before the refund.
+ * Skips batches without a failure.
  */
 export async function* failures(
   { store }: JobContext,

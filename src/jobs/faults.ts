@@ -2,21 +2,21 @@ import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
 
-/** Failed units of a job that came to the same fault. */
+/** Failed units of a job with the same fault code. */
 export interface FaultGroup {
   code: string;
-  /** How many there are. */
+  /** Number of units. */
   units: number;
-  /** The first of them, in the order submitted. */
+  /** The first units, in submission order. */
   examples: PlacedUnit[];
 }
 
-/** Examples of a group at most. */
+/** Maximum examples of a group. */
 const maxExamples = 5;
 
 /**
- * Groups a job's failed units by fault code, the most frequent first. Batches pass one after the other; only
- * counts and examples are held.
+ * Groups a job's failed units by fault code, the most frequent first. Streams the batches; only counts and examples
+ * stay in memory.
  */
 export async function groupFaults({ store }: JobContext, job: Job): Promise<FaultGroup[]> {
   const groups = new Map<string, FaultGroup>();

@@ -12,34 +12,34 @@ import { Fault } from '../base/fault.ts';
 import { sha256 } from '../base/id.ts';
 import { idempotencyMs, type JobContext } from './context.ts';
 
-/** Who submits, and under which idempotency key. */
+/** The caller of a submit, and its idempotency key if it sent one. */
 export interface Submitter {
   userId: string;
   idempotencyKey: string | undefined;
 }
 
-/** The job that a call is to make. */
+/** The job to be created by a call, and callbacks about its progress. */
 export interface JobCreation {
   jobId: string;
-  /** To be called as soon as something of the job may be in the store. */
+  /** Called before the first write of the job. */
   writing(): void;
-  /** To be called once nothing of the job is left. */
+  /** Called after the job was discarded. */
   discarded(): void;
 }
 
-/** How long another submit under the same key may be under way before it counts as dead. */
-const underWayMs = 60_000;
+/** Time after which an unfinished submit under the same key counts as dead, in milliseconds. */
+const inProgressMs = 60_000;
 
 /**
- * Longest `Retry-After` of a repeated submit whose first request is under way. The first one mostly ends within
- * milliseconds; one that died is taken over after `underWayMs`, within the five tries of our own client.
+ * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one usually ends within
+ * milliseconds; a dead one is taken over after `inProgressMs`, within the five attempts of the client library.
  */
 const maxRetryAfterMs = 15_000;
 
 /**
- * Answers a call that makes a job, `jobId` unless an earlier call under the idempotency key began with
- * another. The same key with the same body gives the first answer and charges once; with another body it is
- * a `conflict` (decisions, "idempotency"). Faults: those of `make`.
+ * Runs a call that creates a job at most once per idempotency key and returns its response. The job has the id
+ * `jobId`, unless an earlier call under the key started with another. A repeated call with the same body gets the first
+ * response; with another body it gets the fault `conflict` (docs/jobs.md). Other faults: those of `run`.
  */
 export async function runIdempotently<M extends DescMethod>(
   context: JobContext,
@@ -47,7 +47,7 @@ export async function runIdempotently<M extends DescMethod>(
   request: Message,
   { userId, idempotencyKey }: Submitter,
   jobId: string,
-  make: (creation: JobCreation) => Promise<MessageInitShape<M['output']>>,
+  run: (creation: JobCreation) => Promise<MessageInitShape<M['output']>>,
 ): Promise<MessageShape<M['output']>> {
   let written = false;
   const writing = () => {
@@ -57,7 +57,7 @@ export async function runIdempotently<M extends DescMethod>(
     written = false;
   };
   const answer = async (id: string) =>
-    create(method.output, await make({ jobId: id, writing, discarded })) as MessageShape<M['output']>;
+    create(method.output, await run({ jobId: id, writing, discarded })) as MessageShape<M['output']>;
   if (idempotencyKey === undefined) return answer(jobId);
 
   const now = context.clock.now();
@@ -71,29 +71,32 @@ export async function runIdempotently<M extends DescMethod>(
   const first = await context.store.claimSubmission(own, now - idempotencyMs);
   if (first !== null) {
     if (first.bodyHash !== bodyHash) {
-      throw new Fault('conflict', `The Idempotency-Key '${idempotencyKey}' was used with another request.`);
+      throw new Fault(
+        'conflict',
+        `The Idempotency-Key '${idempotencyKey}' was already used for a different request.`,
+      );
     }
     if (first.response !== null)
       return fromJsonString(method.output, first.response) as MessageShape<M['output']>;
-    const leftMs = first.createdAt + underWayMs - now;
+    const leftMs = first.createdAt + inProgressMs - now;
     if (!first.interrupted && leftMs > 0) {
-      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is under way.`, {
+      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`, {
         retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
       });
     }
   }
-  // The job id is the first taker's: what a crash left of that submit is gone on with, not done again.
-  const taken = (first ?? own).jobId;
+  // The first call's job id resumes an interrupted submit instead of repeating it.
+  const claimedId = (first ?? own).jobId;
   // The earlier call may have written the job, even if this call fails before it finds out.
   if (first !== null) writing();
   try {
-    const message = await answer(taken);
+    const message = await answer(claimedId);
     await context.store.completeSubmission(userId, idempotencyKey, toJsonString(method.output, message));
     return message;
   } catch (error) {
-    // The same key may try again at once, with credits, a mended body or a queue that is back. Where a job
-    // may have come of it the key stays that job's: trying again must not make a second one.
-    const nothing = !written || (await cameToNothing(context, taken));
+    // Without a job the key is released, so a corrected request can use it at once. If a job may exist, the key
+    // stays bound to it, so that a retry does not create a second one.
+    const nothing = !written || (await hasNoEffect(context, claimedId));
     const { store } = context;
     const free = nothing ? store.deleteSubmission : store.markSubmissionInterrupted;
     await free(userId, idempotencyKey).catch(() => {});
@@ -101,8 +104,8 @@ export async function runIdempotently<M extends DescMethod>(
   }
 }
 
-/** Whether a submit that failed after its job was begun left nothing that goes on or costs anything. */
-async function cameToNothing({ store }: JobContext, jobId: string): Promise<boolean> {
+/** Returns true if the job of a failed submit has failed too, so that nothing runs or stays charged. */
+async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
   const job = await store.getJob(jobId).catch(() => null);
   return job?.state === 'failed';
 }

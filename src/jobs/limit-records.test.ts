@@ -36,7 +36,7 @@ test('limitRecords() ends a listing at the first page beyond the limit', async (
   await pages.next();
   await expect(pages.next()).rejects.toMatchObject({
     code: 'page_too_large',
-    message: 'the listing holds more than 250 records, the limit of mktf',
+    message: 'the listing contains more than 250 records, the limit of mktf',
   });
   expect(state).toEqual({ read: 2, ended: true });
 });

@@ -2,7 +2,7 @@ import { Fault } from '../base/fault.ts';
 import { limitsOf } from '../markets/defaults.ts';
 import type { ListPage, ListSummary, Market } from '../markets/market.ts';
 
-/** Passes the pages of a listing on. Fault `page_too_large` once they hold more records than its market allows. */
+/** Yields the pages of a listing. Fault `page_too_large` when they contain more records than the market allows. */
 export async function* limitRecords(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
   market: Market,
@@ -14,11 +14,11 @@ export async function* limitRecords(
     for (; !next.done; next = await pages.next()) {
       records += next.value.entries.length;
       if (records > unitRecords) {
-        const message = `the listing holds more than ${unitRecords} records, the limit of ${market.name}`;
+        const message = `the listing contains more than ${unitRecords} records, the limit of ${market.name}`;
         throw new Fault('page_too_large', message);
       }
       yield next.value;
-      // Readers and consumers may still refer to the page while the next one is fetched.
+      // Frees the entries: readers and consumers may still refer to the page while the next one is fetched.
       next.value.entries.length = 0;
     }
     return next.value;

@@ -10,44 +10,43 @@ import { job as jobOption, market as marketOption, Step } from '../../gen/gleane
 import type { Kind, ResultShape } from '../kinds/kind.ts';
 import type { Market, Reader } from '../markets/market.ts';
 
-/** A kind of work on a market: where the product's two axes meet. */
+/** A kind of job offered on a market. */
 export interface Offer {
   kind: Kind;
   market: Market;
-  /** Reads the units. */
+  /** Reader of the units. */
   reader: Reader;
-  /** Input of the submit method. */
+  /** Input message of the submit method. */
   request: DescMessage;
-  /** The object that a unit's result file holds, where the contract declares it. */
+  /** Message of the object in a unit's result file, if the contract declares one. */
   result: ResultShape | null;
 }
 
-/** What an RPC does with the jobs of its offer. */
+/** An RPC on the jobs of an offer. */
 export interface JobMethod {
   method: DescMethod;
   /** Null for the data step, which serves every kind of its market. */
   offer: Offer | null;
   market: Market;
   step: Step;
-  /** Which of the kind's views answers, for the read step. */
+  /** Name of the kind's view, for the read step. */
   view: string;
 }
 
-/** Everything on offer, as the descriptors declare it. */
+/** All offers, as declared by the descriptors. */
 export interface Offers {
-  /** By the RPC's full name. */
+  /** Methods by full name. */
   methods: ReadonlyMap<string, JobMethod>;
-  /** The offer of a job. */
+  /** Returns the offer of a job. */
   of(job: { market: string; kind: string }): Offer;
 }
 
-/** Full name of a method: "gleaner.mkta.v1.MktaService.SubmitVariantSold". */
+/** Returns the full name of a method: "gleaner.mkta.v1.MktaService.SubmitVariantSold". */
 export const fullName = (method: DescMethod): string => `${method.parent.typeName}.${method.name}`;
 
 /**
- * Resolves the declarations of the services against the kinds and markets there are. Throws at
- * start when a method names a kind, view or market that does not exist, or a market that has no
- * reader for the kind's pages.
+ * Resolves the job options of the services' methods to kinds and markets. Throws if a method names an unknown kind,
+ * view or market, or a market without a reader for the kind's pages.
  */
 export function resolveOffers(
   services: readonly DescService[],
@@ -60,8 +59,8 @@ export function resolveOffers(
     if (!hasOption(method, jobOption)) continue;
     const { kind: kindName, step, view, result, resultInArray } = getOption(method, jobOption);
     const marketName = getOption(method.parent, marketOption);
-    const fail = (what: string): never => {
-      throw new Error(`${fullName(method)}: ${what}`);
+    const fail = (problem: string): never => {
+      throw new Error(`${fullName(method)}: ${problem}`);
     };
     if (step === Step.UNSPECIFIED) fail('the step is missing');
     const market =
@@ -92,7 +91,7 @@ export function resolveOffers(
     methods,
     of: ({ market, kind }) => {
       const offer = offers.get(`${market}/${kind}`);
-      if (!offer) throw new Error(`nothing offers ${kind} on ${market}`);
+      if (!offer) throw new Error(`no offer of ${kind} on ${market}`);
       return offer;
     },
   };

@@ -6,14 +6,14 @@ import type { FilePack } from '../kinds/kind.ts';
 import type { Batch, Job, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
-/** Records by the unit's index. */
+/** Serialized records by unit index. */
 export type Records = ReadonlyMap<number, Uint8Array>;
 
 type Rows = Pick<FilePack, 'gzip' | 'encoding' | 'separator' | 'row'>;
 
 const compress = promisify(gzip);
 
-/** The rows of a kind without a merged file: its records, one after the other. */
+/** Row format of kinds without a merged file: the bare records. */
 const recordsOnly = {
   gzip: false,
   encoding: () => 'plain',
@@ -27,7 +27,7 @@ export interface ComposedRows {
   chunks: (string | Uint8Array)[];
   bytes: number;
   items: number;
-  /** Places of the records, from the beginning of the rows. */
+  /** Offsets and lengths of the records in the rows, in bytes. */
   records: Part['records'];
 }
 
@@ -49,7 +49,7 @@ export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records
     add(row[0]);
     if (outcome?.status === 'SUCCESS') {
       const record = records.get(index);
-      // A file without it would say that the unit failed, and it was paid for.
+      // The unit was charged; a file without its record would report it as failed.
       if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
       const bytes = encoding === 'csv' ? Buffer.from(csvField(Buffer.from(record).toString())) : record;
       composed.records[index] = [composed.bytes, bytes.byteLength];
@@ -61,14 +61,14 @@ export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records
   return composed;
 }
 
-/** Compresses rows to a gzip member; other members may precede and follow it. */
+/** Compresses rows to a gzip member, which can be concatenated with others. */
 export async function toMember({ chunks }: ComposedRows): Promise<Buffer> {
   return compress(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string))));
 }
 
 /**
- * Writes the part of a batch whose units all have an outcome. For kinds with a file per batch the part is that
- * file, complete with head and tail.
+ * Writes the final part of a batch whose units all have an outcome. For kinds with a file per batch, the part is that
+ * file, with head and tail.
  */
 export async function writePart(
   { blobs, offers }: JobContext,
@@ -95,7 +95,7 @@ export async function writePart(
   return { part, file: files.batch ? file : null };
 }
 
-/** Writes records as they are, one after the other; null when there are none. */
+/** Writes a part of bare records. Returns null if there are none. */
 export async function writeRecords(
   { blobs }: Pick<JobContext, 'blobs'>,
   path: string,
@@ -112,7 +112,7 @@ export async function writeRecords(
   return { path, encoding: 'plain', records: places, body: null };
 }
 
-/** Path of a batch's part. It carries the attempt; parts of a batch under way have a sequence number, too. */
+/** Returns the path of a batch's part, unique per attempt. Parts of an unfinished batch also have a sequence number. */
 export function partPath({ jobId, seq, id, attempt }: Batch, sequence?: number): string {
   return `${jobId}/part_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
 }

@@ -3,27 +3,27 @@ import type { Batch, BatchSummary, Job, Outcome, Unit } from '../store/documents
 import type { BatchStore } from '../store/store.ts';
 import { rejectedOutcome } from './settle.ts';
 
-/** A batch and the place of its first unit in the job, from 0. */
+/** A batch with the index of its first unit in the job, from 0. */
 export interface PlacedBatch {
   batch: Batch;
   first: number;
 }
 
-/** A unit where it stands in its job, with what became of it. */
+/** A unit with its index in the job, its status and its outcome. */
 export interface PlacedUnit {
-  /** Place in the job, from 0. */
+  /** Index in the job, from 0. */
   index: number;
   batchId: string;
   region: string;
   unit: Unit;
   status: 'PENDING' | 'SUCCESS' | 'FAILED';
-  /** Absent while it is outstanding. */
+  /** Undefined while the unit is outstanding. */
   outcome: Outcome | undefined;
 }
 
 /**
- * Reads the batches of a job that are wanted by what their summaries say, in order and a few at a time:
- * those that nobody wants cost no more than their summary. `first` is the place of the batch's first unit.
+ * Reads the batches of a job whose summaries `wanted` accepts, in order and a few at a time. Other batches cost only
+ * their summary. `first` is the index of the batch's first unit in the job.
  */
 export async function* readPlaced(
   store: Pick<BatchStore, 'listBatches' | 'readBatches'>,
@@ -40,7 +40,7 @@ export async function* readPlaced(
     yield { batch, first: firsts.get(batch.seq)! };
 }
 
-/** The units of a batch. Those of a rejected job have failed, whether or not their batch says so yet. */
+/** Yields the units of a batch. Units of a rejected job count as failed even before their batch is updated. */
 export function* unitsOf(job: Job, { batch, first }: PlacedBatch): Generator<PlacedUnit> {
   for (const [at, unit] of batch.units.entries()) {
     const known = batch.outcomes[at];
@@ -50,8 +50,8 @@ export function* unitsOf(job: Job, { batch, first }: PlacedBatch): Generator<Pla
   }
 }
 
-/** Whether a batch may hold units that failed. */
+/** Returns a filter for batches that may contain failed units. */
 export function mayHoldFailed(job: Job): (summary: BatchSummary) => boolean {
-  // The batches of a job that is being rejected fail a moment later.
+  // While a job is being rejected, its batches are not marked as failed yet.
   return ({ failed }) => failed > 0 || job.state === 'rejecting';
 }

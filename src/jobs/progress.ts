@@ -2,7 +2,7 @@ import { isRejected } from '../kinds/states.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
-/** A job's counts at a time. */
+/** A job's counts at one time. */
 export interface ProgressPoint {
   /** Milliseconds since the epoch. */
   at: number;
@@ -10,13 +10,13 @@ export interface ProgressPoint {
   failed: number;
 }
 
-/** Points told of at most. */
+/** Maximum points returned. */
 const maxPoints = 200;
 
 /**
- * How a job's counts grew: nothing at its start, then the counts after each batch that ended, at last those
- * of now or of its end. Of many batches only some have a point. A batch from before its end was kept counts
- * at the last point alone.
+ * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended, and the counts now
+ * or at its end. Of many batches, 200 evenly spaced points remain. A batch written by a version that did not store the
+ * time of its end counts only in the last point.
  */
 export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
   const batches = await store.listBatches(job.id);
@@ -38,14 +38,11 @@ export async function listProgress({ store, clock }: JobContext, job: Job): Prom
     success,
     failed: isRejected(job) ? job.totalUnits : failed,
   };
-  return [...thinned(points, maxPoints - 1), last];
+  return [...sample(points, maxPoints - 1), last];
 }
 
-/** At most so many of the points, as evenly as may be, the first and the last among them. */
-function thinned(points: ProgressPoint[], most: number): ProgressPoint[] {
-  if (points.length <= most) return points;
-  return Array.from(
-    { length: most },
-    (_, at) => points[Math.round((at * (points.length - 1)) / (most - 1))]!,
-  );
+/** Returns up to `max` evenly spaced points, including the first and the last. */
+function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
+  if (points.length <= max) return points;
+  return Array.from({ length: max }, (_, at) => points[Math.round((at * (points.length - 1)) / (max - 1))]!);
 }

@@ -76,7 +76,7 @@ describe('readSuspect()', () => {
       {
         status: 'FAILED',
         code: 'work_abandoned',
-        message: 'its batch was claimed 14 times in a row without progress',
+        message: 'the batch was claimed 14 consecutive times without progress',
       },
     ],
   ])('after %i claims without progress', async (stalledClaims, outcome) => {

@@ -8,30 +8,30 @@ import { limitRecords } from './limit-records.ts';
 import { writeUnitFile } from './unit-file.ts';
 import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
 
-/** Tries of one unit, by the retry rule of the fault that the last one met. */
-const tries = { soon: 4, later: 6 };
-/** First back-off; doubled by every try. */
+/** Maximum attempts at one unit, by the retry rule of the last fault. */
+const maxAttempts = { soon: 4, later: 6 };
+/** First back-off in milliseconds, doubled by each attempt. */
 const backOffMs = { soon: 500, later: 2_000 };
 const maxBackOffMs = 60_000;
-/** Bytes of a page that is kept for later jobs. */
+/** Maximum bytes of a record that is stored for later jobs. */
 const maxCrawlBytes = 1024 * 1024;
 
 /** Maximum bytes of a record. */
 export const maxRecordBytes = 16_000_000;
 
-/** Characters of a failed unit's message at most: messages may quote the marketplace, and outcomes share a document. */
+/** Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a document. */
 const maxMessageLength = 1_000;
 
-/** What a unit came to: its outcome, and its record's bytes for kinds without a file per unit. */
+/** Outcome of a unit, with its serialized record for kinds without a file per unit. */
 export interface UnitResult {
   outcome: Outcome;
   payload?: Uint8Array;
 }
 
 /**
- * Reads one unit, again where its fault says that another try makes sense; a unit that is not there
- * is settled at once. Rejects only when stopped or when one of our own engines fails. With `budget`
- * a long wait is not waited here: the result is when to go on, or, past the budget, a failure.
+ * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the service's own
+ * engines (store, blobs, queue) fails. With a `budget`, a wait of more than 10 seconds is not slept here: the result
+ * is the time of the next attempt, or a failure if that is past the budget.
  */
 export async function readUnit(
   context: JobContext,
@@ -68,7 +68,7 @@ export async function readUnit(
       await visit.ended(null);
       return result;
     } catch (error) {
-      fault = signal.aborted ? new Fault('unavailable', 'reading was stopped') : Fault.from(error);
+      fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
     }
     if (fault.code === 'unavailable') {
       await visit.ended(fault);
@@ -76,16 +76,16 @@ export async function readUnit(
       throw fault;
     }
     if (fault.code === 'internal') {
-      log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'a reader failed');
+      log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'reader failed');
     }
     await visit.ended(fault);
     observer.fault(fault);
-    // A page that was not asked for is no try of it.
-    const asked = !budget || fault.code !== 'origin_paused';
-    if (asked) attempt += 1;
-    if (fault.retry === 'never' || (asked && attempt >= tries[fault.retry])) return failed(fault);
+    // Without a request, this was no attempt.
+    const isRequested = !budget || fault.code !== 'origin_paused';
+    if (isRequested) attempt += 1;
+    if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry])) return failed(fault);
     const ms = backOff(fault, attempt, random());
-    if (budget && (ms > maxInPlaceWaitMs || !asked)) {
+    if (budget && (ms > maxInPlaceWaitMs || !isRequested)) {
       const until = clock.now() + ms;
       return until > budget.until
         ? failed(fault, true)
@@ -96,11 +96,11 @@ export async function readUnit(
 }
 
 function failed({ code, message }: Fault, waited = false): UnitResult {
-  const words = waited ? `${message}; it was waited for too long` : message;
-  return { outcome: { status: 'FAILED', code, message: words.slice(0, maxMessageLength) } };
+  const text = waited ? `${message}; the maximum wait was exceeded` : message;
+  return { outcome: { status: 'FAILED', code, message: text.slice(0, maxMessageLength) } };
 }
 
-/** What a unit waits for, in words. */
+/** Returns the reason a unit is deferred, as shown to its owner. */
 function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
   if (code === 'origin_paused') return message;
   return `${region === '' ? market : `${market}/${region}`}: ${inWords(code)}`;
@@ -143,7 +143,7 @@ async function tryRead(
       `the record has ${payload.length} bytes, the maximum is ${maxRecordBytes}`,
     );
   }
-  // A page that hides what it can show is no answer for later jobs: another try may show it.
+  // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
   if (recent && isComplete && payload.length <= maxCrawlBytes) {
     await store.putCrawl(recent, clock.now(), payload);

@@ -13,13 +13,13 @@ import {
   waitOf,
 } from './waiting.ts';
 
-/** How often finished units of a batch under way are written. */
+/** Interval at which finished units of a batch are written, in milliseconds. */
 const flushMs = 2_000;
 
 /**
- * Reads the batch's outstanding units, a few at once. What is finished is written every so often, so
- * that a crash costs little; the rest is given back, with what is left to wait for. Null when the claim
- * was lost. When one of our own engines fails, the others stop and what is finished is written.
+ * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so that a crash costs
+ * little, and returns the wait of the deferred ones. Returns null if the claim was lost. If one of the service's own
+ * engines fails, stops the other reads and writes the finished units before it throws.
  */
 export async function readUnits(
   context: JobContext,
@@ -34,16 +34,16 @@ export async function readUnits(
   // Both signals end with the batch, so nothing has to be released.
   const { signal: reading } = linkSignals(signal, halt.signal);
   let flushed = clock.now();
-  let ours = true;
+  let hasClaim = true;
   let left = 0;
   let done = 0;
-  /** When the waiting for origins began; reset by every unit that could be read, and after an outage of ours. */
+  /** Start of the wait for origins; reset by each successful unit, and after an outage of the service's engines. */
   let since = waitingSince(waited, clock.now());
   const tries = new Map(Object.entries(waited?.tries ?? {}));
 
   const flush = async () => {
     flushed = clock.now();
-    ours = await writer.flush();
+    hasClaim = await writer.flush();
   };
   const readNext = async (outstanding: Iterable<number>, later: Map<number, DeferredUnit>) => {
     for (const index of outstanding) {
@@ -57,9 +57,9 @@ export async function readUnits(
       if (result.outcome.status === 'SUCCESS') since = clock.now();
       writer.add(index, result);
       done += 1;
-      // The end of the batch writes what is left.
+      // The end of the batch writes the last units.
       if (done < left && clock.now() - flushed > flushMs) await flush();
-      if (!ours) return;
+      if (!hasClaim) return;
     }
   };
   for (;;) {
@@ -71,9 +71,9 @@ export async function readUnits(
     const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
     const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
     await Promise.all(Array.from({ length: readers }, read));
-    if (!ours) return null;
+    if (!hasClaim) return null;
     if (halt.signal.aborted) {
-      // The units that are done keep their outcomes.
+      // Finished units keep their outcomes.
       await flush();
       throw halt.signal.reason;
     }

@@ -11,18 +11,18 @@ import { tagOf } from './tag.ts';
 import { showWhenChanged, type TaggedView, type WaitOptions } from './wait.ts';
 import { waitingFor } from './waiting.ts';
 
-/** Failed units told of at most. */
+/** Maximum failed units in a snapshot. */
 const maxFailures = 100;
 
-/** Fields by which a request names its job: a uuid, or the integer that some kinds have. */
+/** Fields of a request that identify its job: a UUID, or the integer of some kinds. */
 interface Reference {
   jobId?: string;
   taskId?: bigint;
 }
 
 /**
- * The job that a request names, by uuid or integer. A job of another owner, kind or market, or one whose
- * submit was not finished is `not_found` (interface, "Authentication", 4).
+ * Returns the job that a request identifies. Fault `not_found` for a job of another owner, kind or market, and for one
+ * whose submit was not finished.
  */
 export async function findJob(
   context: JobContext,
@@ -40,19 +40,19 @@ export async function findJob(
   return job;
 }
 
-/** Whether a method is about the job's kind; the data step is about every kind with a file per unit. */
+/** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
 function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boolean {
   if (offer === null) return context.offers.of(job).kind.files.unit !== undefined;
   return job.kind === offer.kind.name;
 }
 
-/** Who asks to see a job, how long they wait for it, and where the answer's headers go. */
+/** Caller of a read, its wait, and the headers of its response. */
 export interface ReadOptions extends WaitOptions {
   userId: string;
   responseHeaders: ResponseHeaders;
 }
 
-/** Shows one job through one of its kind's views, as patiently as the options is. Fault `not_found`. */
+/** Returns the method's view of a job, after the wait that `options` requests. Fault `not_found`. */
 export async function read(
   context: JobContext,
   method: JobMethod,
@@ -63,7 +63,7 @@ export async function read(
   return showWhenChanged(context, job, options, (current) => prepareView(context, method, current, request));
 }
 
-/** Shows a job that is at hand through the method's view. */
+/** Returns the method's view of a job. */
 export async function show(
   context: JobContext,
   method: JobMethod,
@@ -73,7 +73,7 @@ export async function show(
   return (await prepareView(context, method, job, request)).render();
 }
 
-/** Reads what the method's view shows of a job; the tag is known before anything is signed or rendered. */
+/** Reads the snapshot for the method's view. The tag is known before links are signed and the view is rendered. */
 async function prepareView(
   context: JobContext,
   { method, offer, view: name }: JobMethod,
@@ -82,7 +82,7 @@ async function prepareView(
 ): Promise<TaggedView<Message>> {
   const view = offer!.kind.views[name]!;
   const snapshot = await snapshotOf(context, job, view.needs, request);
-  // Not a matter of the kind: every answer that has the field says what holds the job up.
+  // Every response with the field says what the job waits for, whatever its kind.
   const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
   return {
     tag: tagOf(context.clock, snapshot, waiting),
@@ -96,7 +96,7 @@ async function prepareView(
   };
 }
 
-/** Every job of the caller that is of the method's kind and market, newest first, as the kind lists them. */
+/** Lists the caller's jobs of the method's kind and market, newest first. */
 export async function list(
   context: JobContext,
   { method, offer, market }: JobMethod,
@@ -115,7 +115,7 @@ export async function list(
   return create(method.output, kind.listed!(jobs));
 }
 
-/** Gathers what a view needs of a job. */
+/** Reads the parts of a job that a view needs. */
 export async function snapshotOf(
   context: JobContext,
   job: Job,
@@ -153,7 +153,7 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
   return units;
 }
 
-/** Nothing of a running job: who polls it would pay for reading what is still to change. */
+/** Returns up to 100 failures of an ended job; none of a running job, which would make polling expensive. */
 async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;

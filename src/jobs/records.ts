@@ -14,30 +14,30 @@ interface RecordContext {
 
 const decompress = promisify(gunzip);
 
-/** Returns the records of a batch's successful units as the bytes they were stored as, by index. */
+/** Returns the stored bytes of the records of a batch's successful units, by index. */
 export function readRecords(context: RecordContext, batch: Batch): Promise<Map<number, Uint8Array>> {
-  return upToDate(context, batch, async (current) => {
+  return withCurrentBatch(context, batch, async (current) => {
     const records = new Map<number, Uint8Array>();
     for (const part of current.parts) await readPart(context.blobs, part, Object.keys(part.records), records);
     const missing = recordIndexes(current).filter((index) => !records.has(index));
-    if (missing.length > 0) await readEarlier(context, current, missing, records);
+    if (missing.length > 0) await readLegacy(context, current, missing, records);
     return new Map([...records].sort(([one], [other]) => one - other));
   });
 }
 
-/** Returns the record of one unit; null for a unit without one. */
+/** Returns the record of one unit, or null if it has none. */
 export function readRecord(context: RecordContext, batch: Batch, index: number): Promise<Uint8Array | null> {
-  return upToDate(context, batch, async (current) => {
+  return withCurrentBatch(context, batch, async (current) => {
     if (!recordIndexes(current).includes(index)) return null;
     const records = new Map<number, Uint8Array>();
     const part = current.parts.find((each) => index in each.records);
     if (part) await readPart(context.blobs, part, [`${index}`], records);
-    else await readEarlier(context, current, [index], records);
+    else await readLegacy(context, current, [index], records);
     return records.get(index)!;
   });
 }
 
-/** Units whose result is a record, not a file of its own. */
+/** Returns the indexes of units whose result is a record, not a file. */
 function recordIndexes({ units, outcomes }: Batch): number[] {
   return [...units.keys()].filter((index) => {
     const outcome = outcomes[index];
@@ -46,10 +46,10 @@ function recordIndexes({ units, outcomes }: Batch): number[] {
 }
 
 /**
- * Reads from a batch, and once more as it is now if a part is not there: when a batch ends, its records move to
- * another part. Fault `internal` for a record that is nowhere.
+ * Reads from a batch, and again from its current version if a part is missing: when a batch ends, its records move
+ * to another part. Fault `internal` for a record that cannot be found.
  */
-async function upToDate<T>(
+async function withCurrentBatch<T>(
   { store }: RecordContext,
   batch: Batch,
   read: (batch: Batch) => Promise<T>,
@@ -69,15 +69,15 @@ async function upToDate<T>(
   }
 }
 
-async function readEarlier(
+async function readLegacy(
   { store }: RecordContext,
   batch: Batch,
   indexes: readonly number[],
   records: Map<number, Uint8Array>,
 ): Promise<void> {
-  const earlier = await store.readLegacyRecords(batch);
+  const legacy = await store.readLegacyRecords(batch);
   for (const index of indexes) {
-    const record = earlier.get(index);
+    const record = legacy.get(index);
     if (!record) throw new Fault('not_found', `There is no record of unit ${index}.`);
     records.set(index, record);
   }
@@ -103,7 +103,7 @@ async function readPart(
   }
 }
 
-/** Streams the rows of the merged file that a part holds. Fault `internal` when some are missing. */
+/** Streams the rows of a part. Fault `internal` if bytes are missing. */
 export async function* readRows(
   { blobs }: RecordContext,
   batch: Batch,

@@ -3,7 +3,7 @@ import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.t
 import { Fault } from '../base/fault.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
-import { backOff, publishLater, putBack, putOff } from './release.ts';
+import { backOff, deferUntil, publishLater, releaseClaim } from './release.ts';
 
 const never = new AbortController().signal;
 const away = new Fault('unavailable', 'The store is away.');
@@ -32,16 +32,16 @@ const withoutRelease = () => ({
 });
 const late = () => ({ ...batch, attempt: batch.attempt + 1 });
 
-describe('putBack()', () => {
+describe('releaseClaim()', () => {
   test('queues the batch at once for the next attempt', async () => {
-    await putBack(fixture.context, batch, message);
+    await releaseClaim(fixture.context, batch, message);
     expect(await reread()).toMatchObject({ state: 'queued', attempt: 1, stalledClaims: 0 });
     expect(published).toEqual([{ ...message, attempt: 1 }]);
   });
 
   test('publishes nothing when the claim was lost or the store is away', async () => {
-    await putBack(fixture.context, late(), message);
-    await putBack(withoutRelease(), batch, message);
+    await releaseClaim(fixture.context, late(), message);
+    await releaseClaim(withoutRelease(), batch, message);
     expect(published).toEqual([]);
     expect((await reread()).state).toBe('claimed');
   });
@@ -85,7 +85,7 @@ describe('backOff()', () => {
   });
 });
 
-describe('putOff()', () => {
+describe('deferUntil()', () => {
   const until = noon + 5_000;
   const wait = () => ({
     batchId: batch.id,
@@ -98,7 +98,7 @@ describe('putOff()', () => {
   });
 
   test('keeps the wait, and publishes the batch at its end', async () => {
-    await putOff(fixture.context, batch, message, wait(), never);
+    await deferUntil(fixture.context, batch, message, wait(), never);
     expect(await fixture.context.store.getWait(batch.id)).toEqual(wait());
     expect(await reread()).toMatchObject({ state: 'queued', notBefore: until });
     await fixture.clock.advance(4_999);
@@ -108,7 +108,7 @@ describe('putOff()', () => {
   });
 
   test('publishes nothing when the claim was lost', async () => {
-    await putOff(fixture.context, late(), message, wait(), never);
+    await deferUntil(fixture.context, late(), message, wait(), never);
     await fixture.clock.advance(10_000);
     expect(published).toEqual([]);
   });

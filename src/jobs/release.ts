@@ -7,10 +7,10 @@ import { publish } from './dispatch.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /**
- * Gives a batch back at once, for the next worker: this one stops. If that fails, the sweep takes the batch once
- * the claim has ended.
+ * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch once
+ * the claim has expired.
  */
-export async function putBack(
+export async function releaseClaim(
   context: JobContext,
   { id, attempt }: Batch,
   message: BatchReference,
@@ -24,8 +24,8 @@ export async function putBack(
 }
 
 /**
- * Gives a batch back that the store or the result storage failed, for a pause that grows with every such
- * failure in a row. Without the store the claim ends by itself, and the sweep takes the batch once it is back.
+ * Releases a batch after a failure of the store or the result storage, with a back-off that grows with each
+ * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
  */
 export async function backOff(
   context: JobContext,
@@ -50,7 +50,7 @@ export async function backOff(
   }
 }
 
-/** Publishes a batch after a pause. If this process is gone by then, the sweep publishes it. */
+/** Publishes a batch after `ms` milliseconds. If this process has stopped by then, the sweep publishes it. */
 export function publishLater(
   { queue, clock }: JobContext,
   message: BatchReference,
@@ -64,10 +64,8 @@ export function publishLater(
   void run().catch(() => {});
 }
 
-/**
- * Gives a batch back until its pages can be had again, so that what can be read now is read meanwhile.
- */
-export async function putOff(
+/** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
+export async function deferUntil(
   context: JobContext,
   { id, attempt }: Batch,
   message: BatchReference,
@@ -78,6 +76,6 @@ export async function putOff(
   await store.putWait(wait);
   if (!(await store.releaseBatch(id, attempt, wait.until))) return;
   const ms = wait.until - clock.now();
-  log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch put off');
+  log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
   publishLater(context, { ...message, attempt }, ms, signal);
 }

@@ -2,21 +2,21 @@ import type { Job, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { readPlaced, unitsOf } from './placed.ts';
 
-/** A result file of a job, and whose results are inside. */
+/** A result file and its scope. */
 export interface ResultFile {
   file: StoredFile;
   scope: 'job' | 'batch' | 'unit';
-  /** Place of the batch, or of the unit in the job. */
+  /** Index of the batch, or of the unit in the job. */
   index: number;
-  /** What the unit is known by; '' for other files. */
+  /** Key of the unit; '' for other scopes. */
   key: string;
-  /** Signed, good for 7 days. */
+  /** Signed URL, valid for 7 days. */
   link: string;
 }
 
 /**
- * The files of a job that are there now: the merged one first, then those of its batches or units. Links to
- * units' files need the owner's Bearer token, too (interface, "Authentication", 5).
+ * Lists the files of a job: the merged file first, then those of its batches or units. Links to files of units also
+ * require the owner's Bearer token.
  */
 export async function listFiles({ store, offers, links }: JobContext, job: Job): Promise<ResultFile[]> {
   const { files } = offers.of(job).kind;
@@ -38,7 +38,7 @@ export async function listFiles({ store, offers, links }: JobContext, job: Job):
   return found;
 }
 
-/** Name to save a file under. */
+/** Returns the name of a file without its folder. */
 export function fileName({ path }: StoredFile): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

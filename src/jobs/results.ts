@@ -5,9 +5,8 @@ import { readRecords } from './records.ts';
 import { fileName } from './result-files.ts';
 
 /**
- * What a job has so far, one line of JSON per successful unit in the order submitted. Records go out as the
- * bytes that were stored; units whose results are files carry `file` instead. A batch's records are in
- * memory at once, and only once what is before them was taken.
+ * Yields a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
+ * byte; units with a file have `file` instead. At most one batch of records is in memory.
  */
 export async function* results(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
@@ -18,7 +17,7 @@ export async function* results(context: JobContext, job: Job): AsyncGenerator<st
       const { key, input } = unit;
       const line = JSON.stringify({ index, batch_id: batchId, key, region, input });
       if (outcome.file) {
-        yield `${line.slice(0, -1)},"file":${JSON.stringify(await shownFile(context, job, outcome.file))}}\n`;
+        yield `${line.slice(0, -1)},"file":${JSON.stringify(await fileJson(context, job, outcome.file))}}\n`;
         continue;
       }
       yield `${line.slice(0, -1)},"record":`;
@@ -28,7 +27,7 @@ export async function* results(context: JobContext, job: Job): AsyncGenerator<st
   }
 }
 
-async function shownFile({ links }: JobContext, job: Job, file: NonNullable<Job['file']>) {
+async function fileJson({ links }: JobContext, job: Job, file: NonNullable<Job['file']>) {
   const { contentType, items, bytes, sha256 } = file;
   return {
     name: fileName(file),

@@ -5,10 +5,10 @@ import { compile } from './compile.ts';
 import type { JobContext } from './context.ts';
 import { removeUnreferenced } from './unreferenced-files.ts';
 
-/** States of a job on its way to its end. */
+/** States of a job that is ending. */
 const ending = ['settling', 'rejecting', 'terminating'] as const;
 
-/** Fault code of units that a cancellation ended. */
+/** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
 
 /** Outcome of the units of a rejected job. */
@@ -19,8 +19,8 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
 });
 
 /**
- * Ends a running job whose last batch is done; one with outstanding batches, or that someone else
- * is ending, is left alone.
+ * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process is ending
+ * the job.
  */
 export async function settle(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
@@ -30,9 +30,9 @@ export async function settle(context: JobContext, jobId: string): Promise<void> 
 }
 
 /**
- * Takes a job that is `settling`, `rejecting` or `terminating` to its end: refunds first, then the
- * merged file, then the terminal state, so that a terminal job always has both. Each part happens
- * once, so a crash anywhere is made good by calling it again: the sweep does.
+ * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged file, then sets the
+ * terminal state, so that a terminal job always has both. Each step is idempotent; after a crash the sweep repeats
+ * them.
  */
 export async function finishEnding(context: JobContext, job: Job): Promise<void> {
   const { store, clock, log } = context;
@@ -47,7 +47,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
   const file = await compile(context, job, units.success);
   await removeUnreferenced(context, job, file, counts.batches.success).catch((error) => {
-    // Without a result there is hardly anything to remove, and the refund does not wait for the storage.
+    // Without results there is little to remove, and the refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
   const end = endOf(job.state, counts, context.offers.of(job).kind.statusFrom);
@@ -63,7 +63,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
 }
 
-/** Counts the units that a rejection or a cancellation ended; empty for other jobs. */
+/** Counts the units stopped by a rejection or a cancellation; empty for other jobs. */
 async function countNotRun(
   { store }: JobContext,
   job: Job,
@@ -93,7 +93,7 @@ function endOf(
   statusFrom: keyof Counts,
 ): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
-  // Stopped too late: all of it was done.
+  // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;
   return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
 }

@@ -11,7 +11,7 @@ import type { JobMethod, Offer } from './offers.ts';
 import { snapshotOf } from './read.ts';
 
 /**
- * Creates a job from a validated request (interface, the submit endpoints), once per idempotency key. Faults:
+ * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
  * `invalid`, `insufficient_credits`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
  * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
  */
@@ -47,25 +47,25 @@ export async function submit(
   });
 }
 
-/** When a submit that met an almost full disk may be tried again, in milliseconds. */
+/** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
 
-/** What a job is made of. */
+/** Properties of a job to create. */
 export interface Draft {
-  /** Its owner, who pays. */
+  /** Owner of the job, who is charged. */
   userId: string;
-  /** Its units; asked for unless the job is there already. */
+  /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
   retryOf: string | null;
-  /** The operator who has approved it beforehand; null: it waits where its kind does. */
+  /** The operator who approved the job in advance; null if its kind decides whether it awaits approval. */
   approvedBy: string | null;
-  /** Whether the caller can repeat the call and get this job. */
+  /** True if a repeated call resumes this job. */
   resumable: boolean;
 }
 
 /**
- * Writes a job and takes it to where it waits or runs; one that was written before it goes on with. Faults:
- * `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan; no job is left then.
+ * Creates a job and submits it until it awaits approval or runs; resumes one that was already written. Faults:
+ * `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan. After a fault, no job remains.
  */
 export async function placeJob(
   context: JobContext,
@@ -76,17 +76,16 @@ export async function placeJob(
   const existing = await context.store.getJob(jobId);
   if (existing === null) {
     if (await context.disk.isLow()) {
-      const message =
-        'No jobs are accepted now: the disk of the service is almost full. Nothing was charged.';
+      const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
       throw new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
     }
     const plan = await draft.plan();
-    const job = await makeJob(context, offer, plan, draft, jobId);
+    const job = await buildJob(context, offer, plan, draft, jobId);
     const balance = (await context.store.getUser(draft.userId))?.balance ?? 0;
     if (balance < job.cost) throw creditsShort(job.cost, balance);
     if (offer.kind.unqueued === 'refuse') await context.queue.ping();
     writing();
-    await context.store.createJob(job, makeBatches(context, offer, plan, job));
+    await context.store.createJob(job, buildBatches(context, offer, plan, job));
   }
   try {
     const job = await finishSubmit(context, jobId);
@@ -113,7 +112,7 @@ export function unitPrice(context: JobContext, { kind, market }: Offer): number 
   );
 }
 
-async function makeJob(
+async function buildJob(
   context: JobContext,
   offer: Offer,
   plan: Plan,
@@ -155,7 +154,7 @@ async function makeJob(
   };
 }
 
-function* makeBatches(context: JobContext, { kind, market }: Offer, plan: Plan, job: Job): Generator<Batch> {
+function* buildBatches(context: JobContext, { kind, market }: Offer, plan: Plan, job: Job): Generator<Batch> {
   let seq = 0;
   for (const { region, units } of plan.groups) {
     for (let start = 0; start < units.length; start += kind.batchSize) {
@@ -186,9 +185,9 @@ function* makeBatches(context: JobContext, { kind, market }: Offer, plan: Plan, 
 }
 
 /**
- * Takes a written job from `submitted` to where it waits or runs: charges it where the kind charges
- * at submit, and queues it. The sweep calls this too, for submits that a crash cut short. Returns null when the
- * job was discarded. Fault `insufficient_credits` after discarding the job.
+ * Continues a submit from the state `submitted`: charges the job if its kind charges at submit, then queues it or lets
+ * it await approval. The sweep also calls this for submits interrupted by a crash. Returns null if the job was
+ * discarded. Fault `insufficient_credits` after discarding the job.
  */
 export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
   const { store, clock } = context;
@@ -216,14 +215,14 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
   return dispatched === 'unqueued' ? failUnqueued(context, next) : next;
 }
 
-/** A job that another process took on: null when it was discarded. */
+/** Returns a job that another process continued, or null if it was discarded. */
 async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {
   const job = await store.getJob(jobId);
   return job?.state === 'discarding' ? null : job;
 }
 
 /**
- * Charges a job if its kind does so at submit; false when another process accepted or discarded the job. Fault
+ * Charges a job if its kind charges at submit. Returns false if another process accepted or discarded the job. Fault
  * `insufficient_credits` after discarding it.
  */
 async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
@@ -234,7 +233,7 @@ async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
     return true;
   } catch (error) {
     const { code } = Fault.from(error);
-    // `conflict`: a job was discarded under this id before.
+    // `conflict`: a job with this id was discarded before.
     const isFinal = code === 'insufficient_credits' || code === 'conflict';
     const discarded = isFinal && (await discardSubmitted(context, job.id));
     if (code === 'conflict' || (isFinal && !discarded)) return false;

@@ -104,8 +104,8 @@ describe('a unit that kills its worker', () => {
     const messages = Object.values((await job.batch()).outcomes).map((outcome) =>
       outcome.status === 'FAILED' ? outcome.message : '',
     );
-    for (const message of messages.slice(0, 3)) expect(message).toContain('started 3 times by itself');
-    expect(messages[3]).toBe('3 units of its batch stopped their workers before it');
+    for (const message of messages.slice(0, 3)) expect(message).toContain('started 3 times on its own');
+    expect(messages[3]).toBe('3 other units of the batch crashed their workers');
     expect(await fixture.problems()).toEqual([]);
   });
 });

@@ -7,16 +7,16 @@ import { readUnit, type UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
 import { type DeferredUnit, maxWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
 
-/** Claims in a row without progress after which a batch's units are read one at a time. */
+/** Consecutive claims without progress after which a batch's units are read one at a time. */
 const maxSharedClaims = 4;
-/** Starts of a unit by itself that may end without an outcome; it is abandoned instead of started again. */
+/** Maximum solo starts of a unit that may end without an outcome before the unit is abandoned. */
 const maxSoloStarts = 3;
 /** Abandoned units of a batch after which its other units are abandoned too. */
 const maxAbandoned = 3;
-/** Claims in a row without progress after which all of a batch's unread units are abandoned. */
+/** Consecutive claims without progress after which all unread units of a batch are abandoned. */
 const maxStalledClaims = 14;
 
-/** One suspect unit at a time in each worker: with two under way, a death could be the fault of either. */
+/** Limit of one suspect unit at a time per worker: with two, a crash could be the fault of either. */
 const limits = new WeakMap<JobContext, Gate>();
 
 function limitOf(context: JobContext): Gate {
@@ -25,33 +25,33 @@ function limitOf(context: JobContext): Gate {
   return gate;
 }
 
-/** Tells whether earlier claims of a batch ended without progress, so that one of its units may be the cause. */
+/** Returns true if earlier claims of a batch ended without progress, so that one of its units may be the cause. */
 export function isSuspect({ stalledClaims, solo }: Batch): boolean {
   return stalledClaims > maxSharedClaims || solo !== null;
 }
 
-/** The outcome of a unit that is given up, or null while it may still be read. */
+/** Returns the outcome of an abandoned unit, or null if it may still be read. */
 function abandoned({ outcomes, stalledClaims, solo }: Batch, index: number): Outcome | null {
   const fail = (message: string): Outcome => ({ status: 'FAILED', code: 'work_abandoned', message });
   if (solo?.index === index && solo.starts >= maxSoloStarts) {
     return fail(
-      `reading was started ${solo.starts} times by itself, and each time its worker stopped or failed`,
+      `the unit was started ${solo.starts} times on its own, and its worker crashed or failed each time`,
     );
   }
   const others = Object.values(outcomes).filter(
     (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
   ).length;
-  if (others >= maxAbandoned) return fail(`${others} units of its batch stopped their workers before it`);
+  if (others >= maxAbandoned) return fail(`${others} other units of the batch crashed their workers`);
   if (stalledClaims > maxStalledClaims) {
-    return fail(`its batch was claimed ${maxStalledClaims} times in a row without progress`);
+    return fail(`the batch was claimed ${maxStalledClaims} consecutive times without progress`);
   }
   return null;
 }
 
 /**
- * Reads a suspect batch's outstanding units one at a time and records each outcome at once. Which unit is under way
- * is kept before it is started, so that a unit that stops its worker again is the only one to fail, with
- * `work_abandoned`. Null when the claim was lost.
+ * Reads the outstanding units of a suspect batch one at a time and records each outcome at once. Each start is recorded
+ * first, so that only the unit that crashes its worker fails, with `work_abandoned`. Returns null if the claim was
+ * lost.
  */
 export async function readSuspect(
   context: JobContext,
@@ -64,14 +64,14 @@ export async function readSuspect(
   const { clock, log } = context;
   const later = new Map<number, DeferredUnit>();
   let since = waitingSince(waited, clock.now());
-  log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch read unit by unit');
+  log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch claimed');
   for (const index of batch.units.keys()) {
     if (batch.outcomes[index]) continue;
     const budget = { tries: waited?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
-    const givenUp = abandoned(batch, index);
-    if (givenUp) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
-    const result = givenUp
-      ? { outcome: givenUp }
+    const outcome = abandoned(batch, index);
+    if (outcome) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
+    const result = outcome
+      ? { outcome }
       : await readSolo(context, batch, index, signal, () =>
           readUnit(context, job, batch, index, signal, budget),
         );
@@ -87,7 +87,7 @@ export async function readSuspect(
   return { wait: later.size === 0 ? null : waitOf(batch, later, since) };
 }
 
-/** Reads one unit while no other suspect is under way in this worker. Null when the claim was lost. */
+/** Reads one unit while this worker reads no other suspect unit. Returns null if the claim was lost. */
 async function readSolo(
   context: JobContext,
   batch: Batch,
@@ -106,7 +106,7 @@ async function readSolo(
     if (!(await keep(earlier + 1))) return null;
     try {
       const result = await read();
-      // A unit that is put off did not stop anything.
+      // A deferred unit did not crash its worker.
       if ('until' in result) await keep(earlier);
       return result;
     } catch (error) {

@@ -6,15 +6,15 @@ import type { Counts, Job, Outcome } from '../store/documents.ts';
 const dayMs = 24 * 3_600_000;
 
 /**
- * The tag of what a snapshot shows: another one whenever the job's state, counts, refunds, file or what it
- * waits for change. Signed links differ at every call and are left out; since they end after 7 days, a tag
- * holds for one day at most, so that no answer that is kept by its tag has links of less than 6 days. Weak.
+ * Returns the weak entity tag of a snapshot. It changes with the job's state, counts, refund, file and wait. Signed
+ * links differ in each response and are not covered; since they expire after 7 days, a tag is valid for at most one
+ * day, so that the links of a cached response are valid for at least 6.
  */
 export function tagOf(clock: Clock, snapshot: JobSnapshot, waitingFor: string | null = null): string {
   return jobTag(clock, snapshot.job, [countsIn(snapshot), outcomeIn(snapshot), waitingFor]);
 }
 
-/** The tag of a job beside what else of it is shown. Weak. */
+/** Returns the weak entity tag of a job and of whatever else a response shows. */
 export function jobTag(clock: Clock, job: Job, shown: unknown): string {
   const { state, refunded, reason, file } = job;
   const day = Math.floor(clock.now() / dayMs);
@@ -22,7 +22,7 @@ export function jobTag(clock: Clock, job: Job, shown: unknown): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
-/** How far a job is, from whatever of it the view asked for: outcomes only ever grow in number. */
+/** Returns the progress in the parts that the view needs. Outcomes are only added, so counts identify them. */
 function countsIn({ counts, batches, units }: JobSnapshot): Counts | number[] | null {
   if (counts !== undefined) return counts;
   if (batches !== undefined) {

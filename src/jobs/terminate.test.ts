@@ -40,7 +40,7 @@ test('a terminated task is ended, and everything outstanding is refunded', async
   expect(batch!.outcomes[0]).toEqual({
     status: 'FAILED',
     code: 'terminated',
-    message: 'Stopped before it was done: the task was terminated.',
+    message: 'The task was terminated before this item was done.',
   });
   expect(await fixture.problems()).toEqual([]);
 });

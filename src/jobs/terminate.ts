@@ -6,17 +6,16 @@ import type { JobMethod } from './offers.ts';
 import { findJob, show } from './read.ts';
 import { finishEnding, terminatedCode } from './settle.ts';
 
-/** Outcome of units that a terminate stopped. */
+/** Outcome of units stopped by a termination. */
 const terminated = ({ reason }: Job): Outcome => ({
   status: 'FAILED',
   code: terminatedCode,
-  message: `Stopped before it was done: the task was terminated. ${reason}`.trim(),
+  message: `The task was terminated before this item was done. ${reason}`.trim(),
 });
 
 /**
- * Stops what is outstanding of a job, gives its credits back and compiles what is done; answers with
- * the job as it is then (decisions, "get_pc_bulk terminate"). Faults: `not_found`, `conflict` for a job that
- * has ended.
+ * Stops the outstanding units of a task, refunds them, compiles the finished ones, and returns the task (docs/jobs.md).
+ * Faults: `not_found`; `conflict` for a task that has ended or is ending.
  */
 export async function terminate(
   context: JobContext,
@@ -35,20 +34,20 @@ export async function terminate(
 }
 
 /**
- * Stops a running job of any kind; gives the job as it is then, null when it does not run. A worker's later
- * write to a stopped batch matches nothing. `reason`: shown to the owner; may be empty.
+ * Stops a running job of any kind and returns it, or null if it is not running. Later writes of workers to a stopped
+ * batch have no effect. `reason` is shown to the owner and may be empty.
  */
 export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
   const { store, clock, log } = context;
   const patch = reason === '' ? {} : { reason };
   const stopping = await store.moveJob(jobId, ['approved', 'processing'], 'terminating', clock.now(), patch);
   if (stopping === null) return null;
-  log.info({ jobId, reason }, 'job is stopped');
+  log.info({ jobId, reason }, 'job stopped');
   await finishTerminating(context, stopping);
   return (await store.getJob(jobId)) ?? stopping;
 }
 
-/** Takes a job from `terminating` to its end. The sweep calls this too. */
+/** Ends a job in the state `terminating`. The sweep also calls this. */
 export async function finishTerminating(context: JobContext, job: Job): Promise<void> {
   const { store, clock } = context;
   await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated(job), clock.now());

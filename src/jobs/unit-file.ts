@@ -3,8 +3,8 @@ import type { Batch, Job, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 /**
- * Writes the result file of one listing unit as its pages come, so that a listing of any length
- * takes the memory of a page. A listing that fails half-way leaves no file.
+ * Writes the result file of one listing while its pages arrive, so that memory is bounded by one page. A listing that
+ * fails leaves no file.
  */
 export async function writeUnitFile(
   context: JobContext,

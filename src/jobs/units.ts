@@ -4,18 +4,18 @@ import type { Page, PageRequest } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
 
-/** Which units of a job are asked for. */
+/** Filter for the units of a job. */
 export interface UnitFilter {
-  /** Only units in this state. */
+  /** Returns only units with this status. */
   status?: PlacedUnit['status'];
-  /** Only failed units with this fault code. */
+  /** Returns only failed units with this fault code. */
   code?: string;
 }
 
 /**
- * A page of a job's units in the order submitted. Its token is a place in the job, so that a page goes on
- * where the one before ended while outcomes come in; batches before it, and those without a unit that is
- * asked for, are not read. Fault `invalid` for a token that is none.
+ * Lists a page of a job's units in submission order. The page token is an index in the job, so pages stay consistent
+ * while outcomes arrive. Skips batches before it and batches without matching units. Fault `invalid` for a malformed
+ * token.
  */
 export async function listUnits(
   { store }: JobContext,
@@ -23,8 +23,8 @@ export async function listUnits(
   { status, code }: UnitFilter,
   { limit, after }: PageRequest,
 ): Promise<Page<PlacedUnit>> {
-  const from = readPlace(after);
-  const holds = holding(job, code === undefined ? status : 'FAILED');
+  const from = parsePageToken(after);
+  const holds = mayContain(job, code === undefined ? status : 'FAILED');
   const wanted = (summary: BatchSummary, first: number) => first + summary.total > from && holds(summary);
   const items: PlacedUnit[] = [];
   for await (const placed of readPlaced(store, job.id, wanted)) {
@@ -38,8 +38,8 @@ export async function listUnits(
   return { items, next: null };
 }
 
-/** Whether a batch may hold a unit in a state. */
-function holding(job: Job, status: UnitFilter['status']): (summary: BatchSummary) => boolean {
+/** Returns a filter for batches that may contain a unit with a status. */
+function mayContain(job: Job, status: UnitFilter['status']): (summary: BatchSummary) => boolean {
   switch (status) {
     case 'SUCCESS':
       return ({ success }) => success > 0;
@@ -52,7 +52,7 @@ function holding(job: Job, status: UnitFilter['status']): (summary: BatchSummary
   }
 }
 
-function readPlace(token: string | null | undefined): number {
+function parsePageToken(token: string | null | undefined): number {
   if (!token) return 0;
   if (!/^[0-9]{1,9}$/.test(token))
     throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');

@@ -3,39 +3,39 @@ import { type ResponseHeaders, tagHeader } from '../contract/response-headers.ts
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
-/** How long one who looks at a job waits for it. */
+/** Options of a read that waits for changes of a job. */
 export interface WaitOptions {
-  /** Milliseconds; 0: not at all. */
+  /** Maximum wait in milliseconds; 0 for none. */
   waitMs: number;
-  /** `If-None-Match` of what the caller knows: anything else is news that ends the wait. */
+  /** `If-None-Match` of the caller: the wait ends when another tag applies. */
   ifNoneMatch: string | undefined;
-  /** Ends the wait: nobody listens any more. */
+  /** Aborts when the caller disconnects. */
   signal: AbortSignal;
 }
 
-/** How often the store is asked; what this process does is told at once. */
+/** Interval of store reads in milliseconds; changes by this process are noticed at once. */
 const pollMs = 1_000;
 
-/** What is shown of a job: known by a tag before it is rendered. */
+/** A view of a job whose tag is known before it is rendered. */
 export interface TaggedView<T> {
   tag: string;
   render(): T | Promise<T>;
 }
 
 /**
- * Shows a job with its tag among the answer's headers. With patience it does so once the job has ended, or with
- * a tag at hand once another one holds; at the latest when the time is over, nobody listens any more or the
+ * Returns a view of a job and sets its tag in the response headers. With a wait, returns when the job has ended or, if
+ * the caller sent a tag, when the tag changes; at the latest when the wait expires, the caller disconnects or the
  * service stops.
  */
 export async function showWhenChanged<T>(
   context: JobContext,
   job: Job,
   { waitMs, ifNoneMatch, signal, responseHeaders }: WaitOptions & { responseHeaders: ResponseHeaders },
-  look: (job: Job) => Promise<TaggedView<T>>,
+  prepare: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
   const { changes, clock, store } = context;
   const until = clock.now() + waitMs;
-  const goesOn = (current: Job) =>
+  const isWaiting = (current: Job) =>
     current.finishedAt === null && clock.now() < until && !changes.stopped && !signal.aborted;
   const next = async (current: Job) => {
     await changes.next(job.id, Math.min(pollMs, until - clock.now()), signal);
@@ -43,25 +43,25 @@ export async function showWhenChanged<T>(
   };
 
   let current = job;
-  if (ifNoneMatch === undefined) while (goesOn(current)) current = await next(current);
+  if (ifNoneMatch === undefined) while (isWaiting(current)) current = await next(current);
   for (;;) {
-    const waits = goesOn(current);
-    // Taken before what is shown is read, so that no change is missed between.
-    let known = waits ? await progressOf(context, current) : '';
-    const { tag, render } = await look(current);
-    if (!waits || !namesTag(ifNoneMatch, tag)) {
+    const mayWait = isWaiting(current);
+    // Read before the view, so that no change in between is missed.
+    let known = mayWait ? await progressOf(context, current) : '';
+    const { tag, render } = await prepare(current);
+    if (!mayWait || !namesTag(ifNoneMatch, tag)) {
       responseHeaders[tagHeader] = tag;
       return render();
     }
-    // What is asked for again and again is cheap; the whole is looked at only when that has changed.
-    for (const before = known; goesOn(current) && known === before; ) {
+    // Polls the cheap counts and prepares the view only after they have changed.
+    for (const before = known; isWaiting(current) && known === before; ) {
       current = await next(current);
       known = await progressOf(context, current);
     }
   }
 }
 
-/** How far a job is: another text whenever its state, refunds or counts have changed. */
+/** Returns a text that changes with the job's state, refund and counts. */
 async function progressOf({ store }: JobContext, job: Job): Promise<string> {
   return JSON.stringify([job.state, job.refunded, await store.countJob(job.id)]);
 }

@@ -177,7 +177,7 @@ describe('while an origin is left alone', () => {
     const item = variantSoldRequest(1).items[0]!.itemId;
     expect(await fixture.read(user, 'DownloadVariantSoldItem', { jobId, itemId: item })).toMatchObject({
       status: 'FAILED',
-      errorLog: 'mkta/sg: blocked (page_blocked); it was waited for too long',
+      errorLog: 'mkta/sg: blocked (page_blocked); the maximum wait was exceeded',
     });
     expect(sent.size).toBe(0);
   });
@@ -198,7 +198,10 @@ describe('while an origin is left alone', () => {
     }
     await fixture.eventually('the task ends', async () => (await look()).status === 'failed');
     const task = await look();
-    expect(task).toMatchObject({ status: 'failed', detail: expect.stringContaining('waited for too long') });
+    expect(task).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('the maximum wait was exceeded'),
+    });
     expect(task.waitingFor).toBeUndefined();
   });
 });

@@ -3,43 +3,43 @@ import type { BatchWait } from '../store/waits.ts';
 import type { JobContext } from './context.ts';
 import { isOpen } from './dispatch.ts';
 
-/** A unit that cannot be read now, and when it is tried again. */
+/** A unit that cannot be read now, and the time of its next attempt. */
 export interface DeferredUnit {
   until: number;
-  /** What it waits for: "mkta/id: blocked (page_blocked)". */
+  /** Reason shown to the owner: "mkta/id: blocked (page_blocked)". */
   reason: string;
-  /** Tries so far. */
+  /** Attempts so far. */
   tries: number;
 }
 
-/** What reading a batch came to: what its remaining units wait for, null when every unit has an outcome. */
+/** Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome. */
 export interface ReadUnits {
   wait: BatchWait | null;
 }
 
-/** How far a unit may be put off. */
+/** Attempts of a unit so far, and how long it may be deferred. */
 export interface RetryBudget {
-  /** Tries of the unit before this claim of its batch. */
+  /** Attempts of the unit before this claim of its batch. */
   tries: number;
-  /** It fails rather than wait beyond this. */
+  /** Time after which the unit fails instead of waiting longer. */
   until: number;
 }
 
-/** What waits no longer than this does so where it is; for anything longer the batch is given back. */
+/** Maximum wait inside a claim in milliseconds; for a longer one the batch is released. */
 export const maxInPlaceWaitMs = 10_000;
 
 /**
- * How long a batch is put off while none of its units can be read: after that they fail. Whoever waits
- * for a single page is told sooner.
+ * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then they fail. Shorter
+ * for single pages, whose callers wait for them.
  */
 export const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
 
-/** Returns when a batch began to wait for its origins: now if it has not waited, or last waited for an engine. */
+/** Returns the start of a batch's wait for its origins: now, unless it last waited for an origin. */
 export function waitingSince(waited: BatchWait | null, now: number): number {
   return waited !== null && waited.failures === 0 ? waited.since : now;
 }
 
-/** The wait of a batch whose units cannot be read now: all of them until the last may be tried. */
+/** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
 export function waitOf(
   batch: { id: string; jobId: string },
   later: ReadonlyMap<number, DeferredUnit>,
@@ -53,8 +53,8 @@ export function waitOf(
 }
 
 /**
- * What holds a running job up, in words: "working hours", or what the first of its batches to go on
- * waits for, "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null for nothing.
+ * Returns what a running job waits for: "working hours", or the reason of the batch that continues first, as in
+ * "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
  */
 export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
   if (job.state !== 'approved' && job.state !== 'processing') return null;
@@ -62,9 +62,9 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await store.countJob(job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: underWay, deferred: putOff } = await store.countInFlight(job.id, clock.now());
-    // Those dispatched before go on.
-    if (left > [...putOff.values()].reduce((sum, count) => sum + count, underWay)) return 'working hours';
+    const { batches: inFlight, deferred: putOff } = await store.countInFlight(job.id, clock.now());
+    // Batches dispatched before the end of working hours continue.
+    if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
   }
   const [first] = await store.listWaits(job.id, clock.now());
   return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;

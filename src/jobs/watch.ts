@@ -1,34 +1,34 @@
 import { Fault } from '../base/fault.ts';
 import type { JobContext } from './context.ts';
 
-/** A readState at a job: what watchers are given, and what tells it from the readState before. */
+/** State of a watched job at one time. */
 export interface WatchState<T> {
   value: T;
-  /** Another text whenever watchers are to be told. */
+  /** Text that changes whenever watchers get a new value. */
   mark: string;
-  /** Nothing about the job changes any more. */
+  /** True if the job no longer changes. */
   ended: boolean;
 }
 
-/** How often the store is asked; what this process does to a job is seen at once. */
+/** Interval of store reads in milliseconds; changes by this process are noticed at once. */
 const pollMs = 1_000;
 
-/** A job that somebody watches. */
+/** A job with watchers. */
 interface Watched<T> {
   watchers: number;
   stop: AbortController;
-  /** The latest readState; null before the first. */
+  /** Latest state; null before the first read. */
   latest: WatchState<T> | null;
-  /** Why there will be no more of them. */
+  /** Fault that ended the polling. */
   fault: Fault | null;
-  /** Settled and made anew with every change. */
+  /** Resolved and replaced with each change. */
   change: PromiseWithResolvers<void>;
 }
 
 /**
- * Makes a watch over jobs: what it gives streams a job as it is, then again at each change, until it has
- * ended or the signal aborts. However many watch a job there is one poll of it; who reads slowly is given
- * the latest. Faults: what `readState` throws; `unavailable` when the service stops.
+ * Creates a function that streams a job's state, first now and then after each change, until the job has ended or the
+ * signal aborts. All watchers of a job share one poll; a slow watcher gets only the latest state. Faults: those of
+ * `readState`; `unavailable` when the service stops.
  */
 export function createWatch<T>(
   { changes }: Pick<JobContext, 'changes'>,
@@ -46,7 +46,7 @@ export function createWatch<T>(
         }
         if (latest.ended) return;
         await changes.next(jobId, pollMs, job.stop.signal);
-        if (changes.stopped) throw new Fault('unavailable', 'The service stops: watch the job again.');
+        if (changes.stopped) throw new Fault('unavailable', 'The service is stopping. Watch the job again.');
       } while (!job.stop.signal.aborted);
     } catch (error) {
       job.fault = Fault.from(error);

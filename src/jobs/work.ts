@@ -6,15 +6,15 @@ import { createBatchWriter } from './batch-writer.ts';
 import { type JobContext, leaseMs } from './context.ts';
 import { dispatch } from './dispatch.ts';
 import { readUnits } from './read-units.ts';
-import { backOff, putBack, putOff } from './release.ts';
+import { backOff, deferUntil, releaseClaim } from './release.ts';
 import { settle } from './settle.ts';
 import { isSuspect, readSuspect } from './suspect.ts';
 
 /**
- * Works one batch off: claims it, reads its outstanding units, writes what they came to, and takes
- * the job a step further. A message about a batch that someone else has, or that is done, does
- * nothing. Writes name the attempt, so whoever lost the claim changes nothing (DESIGN, "Fencing").
- * Fault `unavailable` while the disk is almost full. `extend` is called as long as the work goes on; `signal` stops it, and the batch is given back.
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job. Does nothing
+ * if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that lost the claim
+ * changes nothing (docs/reliability.md). Calls `extend` as long as the work continues. When `signal` aborts, releases
+ * the batch. Fault `unavailable` while the disk is almost full.
  */
 export async function work(
   context: JobContext,
@@ -23,7 +23,7 @@ export async function work(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = context;
-  // The queue brings the message again, here or where there is room.
+  // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const now = clock.now();
   const batch = await store.claimBatch(message.batchId, message.attempt, now, now + leaseMs);
@@ -33,11 +33,11 @@ export async function work(
 
   const stop = new AbortController();
   const { signal: both, release } = linkSignals(signal, stop.signal);
-  const heartbeat = keepClaim(context, batch, extend, stop);
+  const heartbeat = renewClaim(context, batch, extend, stop);
   const known = Object.keys(batch.outcomes).length;
   let waited: BatchWait | null = null;
   try {
-    // A batch that was never claimed before was never put off.
+    // A batch on its first claim was never deferred.
     waited = batch.attempt > 1 ? await store.getWait(batch.id) : null;
     const read = isSuspect(batch) ? readSuspect : readUnits;
     const writer = createBatchWriter(context, job, batch, waited, both);
@@ -45,13 +45,13 @@ export async function work(
     if (ended === null) return;
     if (ended.wait) {
       if (!(await writer.flush())) return;
-      await putOff(context, batch, message, ended.wait, signal);
+      await deferUntil(context, batch, message, ended.wait, signal);
     } else if (!(await writer.finish())) return;
     else if (waited) await store.deleteWait(batch.id);
   } catch (error) {
-    // The claim was lost, and the batch with it.
+    // The claim was lost, so the batch is another worker's.
     if (stop.signal.aborted) return;
-    if (signal.aborted) await putBack(context, batch, message);
+    if (signal.aborted) await releaseClaim(context, batch, message);
     else {
       const hasProgress = Object.keys(batch.outcomes).length > known;
       const failures = hasProgress ? 1 : (waited?.failures ?? 0) + 1;
@@ -66,15 +66,15 @@ export async function work(
   await advanceJob(context, job.id);
 }
 
-/** What follows a batch that is finished or put off: the job's next one, or its end. */
+/** Dispatches the job's next batches after one finished or was deferred, or ends the job. */
 async function advanceJob(context: JobContext, jobId: string): Promise<void> {
   const job = await context.store.getJob(jobId);
   if (job?.state === 'processing') await dispatch(context, job);
   await settle(context, jobId);
 }
 
-/** Renews the claim until stopped; a claim that is lost stops the work. */
-async function keepClaim(
+/** Renews the claim until stopped; aborts the work if the claim is lost. */
+async function renewClaim(
   context: JobContext,
   batch: Batch,
   extend: () => void,
