@@ -42,8 +42,8 @@ const said = () => lines.join('\n');
 /** The JSON that was printed. */
 const printed = () => JSON.parse(/^\{\n[\s\S]*?^\}$/m.exec(said())![0]);
 
-describe('fetch', () => {
-  test('shows request, times, body, record and what is missing', async () => {
+describe('runFetch()', () => {
+  test('prints the request, its times, the record and the missing fields', async () => {
     const target = targetOf('mkta', 'product', '7/20702', 'sg');
     expect(await runFetch(config, target, {}, say)).toBe(true);
     expect(lines[0]).toBe('mkta product sg {"shop_id":"7","item_id":"20702"}');
@@ -53,19 +53,19 @@ describe('fetch', () => {
     expect(said()).toMatch(/^ {2}user-agent: Gleaner/m);
     expect(said()).toMatch(/^ {2}200 \(.*connect [\d.]+ ms, first byte [\d.]+ ms, total [\d.]+ ms\)$/m);
     expect(printed().data.item.item_id).toBe(20702);
-    expect(said()).toMatch(/^Missing, of \d+ listed fields: .*data\.item\.models\[\]\.price/m);
+    expect(said()).toMatch(/^Missing \d+ of \d+ listed fields: .*data\.item\.models\[\]\.price/m);
     const file = /saved as (.*)$/m.exec(said())![1]!;
     expect(file.startsWith(folder)).toBe(true);
     expect(JSON.parse(await readFile(file, 'utf8')).data.item.item_id).toBe(20702);
   });
 
-  test('asks by the name that is configured', async () => {
+  test('sends the configured user agent', async () => {
     const { userAgent } = loadConfig({ GLEANER_USER_AGENT: 'Acme/2 (+https://acme.example/robot)' });
     await runFetch({ ...config, userAgent }, targetOf('mkta', 'product', '7/20101', 'sg'), {}, say);
     expect(said()).toContain('  user-agent: Acme/2 (+https://acme.example/robot)');
   });
 
-  test('shows what was sent over HTTP/2', async () => {
+  test('prints requests over HTTP/2', async () => {
     trustCertificate();
     const site = createSecureServer(certificate, (_request, response) => response.end('{"products":[]}'));
     await once(site.listen(0, '127.0.0.1'), 'listening');
@@ -78,46 +78,46 @@ describe('fetch', () => {
     site.close();
   });
 
-  test('shows every request that a record takes', async () => {
+  test('prints every request of a record', async () => {
     const target = targetOf('mktc', 'product', 'ps--A-1-20101/A-1-20101-00001');
     expect(await runFetch(config, target, {}, say)).toBe(true);
     expect(lines.filter((line) => line.startsWith('GET '))).toHaveLength(2);
     expect(printed().data.summary.name).toEqual(expect.any(String));
   });
 
-  test('shows the number of entries of a listing’s first page, and the first', async () => {
+  test('prints the number of entries on the first page of a listing, and the first entry', async () => {
     const target = targetOf('mktb', 'search', 'rak 101');
     const save = join(folder, 'listing.json');
     expect(await runFetch(config, target, { save }, say)).toBe(true);
     expect(lines.filter((line) => line.startsWith('POST '))).toHaveLength(1);
-    expect(said()).toContain('60 entries on the first page; the first:');
+    expect(said()).toContain('60 entries on the first page; the first one:');
     expect(printed().id).toEqual(expect.any(String));
     expect(said()).toContain(`saved as ${save}`);
   });
 
-  test('tells of an empty listing', async () => {
+  test('reports an empty listing', async () => {
     expect(await runFetch(config, targetOf('mktb', 'search', 'rak 700'), {}, say)).toBe(true);
     expect(said()).toContain('0 entries on the first page');
-    expect(said()).toMatch(/^Nothing to look for the \d+ listed fields in\.$/m);
+    expect(said()).toMatch(/^No record to check for the \d+ listed fields\.$/m);
   });
 
   test.each([
-    ['20800', 'FAULT page_not_found (not tried again): the site has no such page in this region'],
-    ['20807', 'FAULT page_blocked (tried again later): '],
-    ['20902', 'FAULT network (tried again soon): '],
-  ])('tells the fault of item %s, and saves what came', async (id, words) => {
+    ['20800', 'FAULT page_not_found (not retried): the site has no such page in this region'],
+    ['20807', 'FAULT page_blocked (retried later): '],
+    ['20902', 'FAULT network (retried soon): '],
+  ])('prints the fault of item %s, and saves the response', async (id, words) => {
     expect(await runFetch(config, targetOf('mkta', 'product', `7/${id}`, 'id'), {}, say)).toBe(false);
     expect(said()).toContain(words);
     expect(lines.some((line) => line.includes('saved as'))).toBe(id !== '20902');
   });
 
-  test('says so where no origin is configured', async () => {
+  test('reports that no origin is configured', async () => {
     const bare = { ...config, origins: new Map() };
     expect(await runFetch(bare, targetOf('mkta', 'product', '7/4', 'id'), {}, say)).toBe(false);
-    expect(said()).toContain('FAULT origin_missing (not tried again): no origin is configured for mkta/id');
+    expect(said()).toContain('FAULT origin_missing (not retried): no origin is configured for mkta/id');
   });
 
-  test('keeps to what workers know of the origin', async () => {
+  test('shares request limits with workers', async () => {
     const dataDir = join(folder, 'shared');
     const store = openSqliteStore({ path: join(dataDir, 'gleaner.db') });
     const target = targetOf('mkta', 'product', '7/4', 'th');
@@ -129,8 +129,8 @@ describe('fetch', () => {
   });
 });
 
-describe('extract', () => {
-  test('reads what fetch saved, without a request', async () => {
+describe('runExtract()', () => {
+  test('reads the page that runFetch() saved, without a request', async () => {
     const target = targetOf('mkta', 'variants', '7/20109', 'my');
     await runFetch(config, target, {}, say);
     const record = printed();
@@ -141,15 +141,15 @@ describe('extract', () => {
     expect(origins.counters()).toEqual(before);
   });
 
-  test('reads any saved body, and tells its fault', async () => {
+  test('reads any saved body, and prints its fault', async () => {
     const body = join(folder, 'page.html');
     await writeFile(body, '<title>Log in</title><p>Please');
     const target = targetOf('mkte', 'product', 'B000000001', 'us');
     expect(await runExtract(config, target, body, say)).toBe(false);
-    expect(said()).toContain('FAULT page_login (tried again later): ');
+    expect(said()).toContain('FAULT page_login (retried later): ');
   });
 
-  test('says so where nothing was saved', async () => {
+  test('reports that no page was saved', async () => {
     const target = targetOf('mkte', 'product', 'B000000002', 'us');
     await expect(runExtract(config, target, undefined, say)).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -4,25 +4,25 @@ import type { Config } from '../base/config.ts';
 import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import type { Store } from '../store/store.ts';
-import { hasData } from './data-folder.ts';
 import { openFetching } from './fetching.ts';
-import { extractLook, fetchLook } from './page/look.ts';
+import { extractPage, readPage } from './page/reading.ts';
 import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
-import { answerLine, askedLines, exchangeLines, lookLines, targetLine } from './page/show.ts';
+import { answerLine, browserLines, exchangeLines, readingLines, targetLine } from './page/show.ts';
 import type { Target } from './page/target.ts';
 import { watchWire } from './page/wire.ts';
-import { openStore } from './stack.ts';
+import { openPageStore } from './page-store.ts';
 
 type Say = (line: string) => void;
 
-/** How a page is asked for, and where its body goes. */
+/** Options for runFetch(). */
 interface FetchOptions {
+  /** Path of the saved body. Default: in the data folder. */
   save?: string;
+  /** Whether the browser fetches the page, whatever the origins file says. */
   browser?: true;
 }
 
-/** Asks the site for a page and shows everything; false where the reader made a fault of it. */
+/** Fetches a page, prints the requests and the result, and saves the body. Returns false if the result is a fault. */
 export async function runFetch(
   config: Config,
   target: Target,
@@ -30,7 +30,7 @@ export async function runFetch(
   say: Say,
   clock: Clock = systemClock,
 ): Promise<boolean> {
-  const store = await storeFor(config, say);
+  const store = await openPageStore(config, say);
   const log = createLog('silent', 'page');
   const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
   const { pages, close } = openFetching({ config: { ...config, origins }, store, clock, log });
@@ -39,20 +39,20 @@ export async function runFetch(
     say(targetLine(target));
     const started = clock.now();
     const visit = pages.visit(target.market.name, target.region);
-    const look = await fetchLook(target, visit.fetch);
-    await visit.ended(look.fault);
+    const reading = await readPage(target, visit.fetch);
+    await visit.ended(reading.fault);
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
-    const byBrowser = look.asked.filter(({ answer }) => !onWire.has(answer.url));
-    for (const line of byBrowser.flatMap((asked) => askedLines(asked, clock.now() - started))) say(line);
+    const byBrowser = reading.fetched.filter(({ answer }) => !onWire.has(answer.url));
+    for (const line of byBrowser.flatMap((page) => browserLines(page, clock.now() - started))) say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
-    if (look.main) {
-      await saveAnswer(file, look.main.answer);
-      say(answerLine(look.main.answer, file));
+    if (reading.main) {
+      await saveAnswer(file, reading.main.answer);
+      say(answerLine(reading.main.answer, file));
     }
-    lookLines(target, look).forEach(say);
-    return look.fault === null;
+    readingLines(target, reading).forEach(say);
+    return reading.fault === null;
   } finally {
     wire.stop();
     await close();
@@ -60,7 +60,7 @@ export async function runFetch(
   }
 }
 
-/** Reads a saved body and shows what is made of it; false where that is a fault. */
+/** Reads a saved body and prints the result. Returns false if it is a fault. */
 export async function runExtract(
   config: Config,
   target: Target,
@@ -72,28 +72,9 @@ export async function runExtract(
   const answer = await loadAnswer(file, clock.now());
   say(targetLine(target));
   say(answerLine(answer, file));
-  const look = extractLook(target, answer);
-  lookLines(target, look).forEach(say);
-  return look.fault === null;
-}
-
-/**
- * The store that workers share their turns at origins by, so that a look keeps to them; where none runs, one
- * of our own that is gone afterwards.
- */
-async function storeFor(config: Config, say: Say): Promise<Store> {
-  if (hasData(config)) {
-    const store = await openStore(config);
-    try {
-      await store.ping();
-      return store;
-    } catch (error) {
-      await store.close();
-      say(`The store does not answer, so workers do not know of this request: ${Fault.from(error).message}`);
-    }
-  }
-  const { openSqliteStore } = await import('../store/sqlite/open.ts');
-  return openSqliteStore({ path: ':memory:' });
+  const reading = extractPage(target, answer);
+  readingLines(target, reading).forEach(say);
+  return reading.fault === null;
 }
 
 function withBrowser(origins: Origins, market: string): Origins {

@@ -5,12 +5,12 @@ import { sha256 } from '../../base/id.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 
-/** What is kept of an answer beside its body, in a file of its own. */
+/** Content of the file beside a saved body: status, headers, URL, and time of the response. */
 type Envelope = Omit<PageAnswer, 'body'>;
 
 const envelopeOf = (file: string): string => `${file}.answer.json`;
 
-/** Where the body of a target's page is saved unless said otherwise. */
+/** Returns the default path of a target's saved body. */
 export function bodyFile(dataDir: string, { market, page, region, input }: Target): string {
   const about = Object.values(input)
     .map(String)
@@ -21,7 +21,7 @@ export function bodyFile(dataDir: string, { market, page, region, input }: Targe
   return join(dataDir, 'pages', `${name.filter((part) => part !== '').join('-')}.body`);
 }
 
-/** Saves an answer: its body as it came, and beside it what else there was of it, without cookies. */
+/** Saves the body of a response, and its status and headers without cookies in a file beside it. */
 export async function saveAnswer(file: string, answer: PageAnswer): Promise<void> {
   const { body, ...envelope } = answer;
   const { 'set-cookie': _, ...headers } = envelope.headers;
@@ -30,10 +30,10 @@ export async function saveAnswer(file: string, answer: PageAnswer): Promise<void
   await writeFile(envelopeOf(file), `${JSON.stringify({ ...envelope, headers }, null, 2)}\n`);
 }
 
-/** An answer as it was saved. A body alone, from elsewhere, was answered with 200 at `now`. Faults: `not_found`. */
+/** Loads a saved response. A body from another source gets status 200 and the time `now`. Faults: `not_found`. */
 export async function loadAnswer(file: string, now: number): Promise<PageAnswer> {
   const body = await readFile(file).catch((error: Error) => {
-    throw new Fault('not_found', `There is no saved page: ${error.message}`);
+    throw new Fault('not_found', `no saved page: ${error.message}`);
   });
   const text = await readFile(envelopeOf(file), 'utf8').catch(() => null);
   if (text === null) return { status: 200, headers: {}, url: 'http://saved.invalid/', at: now, body };

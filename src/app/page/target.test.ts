@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { targetOf } from './target.ts';
 
-describe('a target', () => {
+describe('targetOf()', () => {
   test.each([
     ['mkta', 'product', '7/4', 'sg', { shop_id: '7', item_id: '4' }],
     ['mkta', 'variant_sold', 'https://shop.sg/Lamp-i.7.4', undefined, { shop_id: '7', item_id: '4' }],
@@ -52,38 +52,38 @@ describe('a target', () => {
       'id',
       { list_type: 'category', keyword: '12' },
     ],
-  ])('of %s %s is found by %s', (market, kind, text, region, input) => {
+  ])('finds a page of %s %s by %s', (market, kind, text, region, input) => {
     const target = targetOf(market, kind, text, region);
     expect(target.input).toEqual(input);
     expect(target.market.name).toBe(market);
     expect(target.market.regions.length === 0 ? [''] : target.market.regions).toContain(target.region);
   });
 
-  test('knows the region that an address names', () => {
+  test('takes the region from a URL', () => {
     expect(targetOf('mkta', 'product', 'https://shop.co.th/product/7/4').region).toBe('th');
   });
 
   test.each([
     ['mktz', 'product', '1', undefined, /'mktz' is not one of mkta, /],
-    ['mktd', 'search', '1', undefined, /'search' is not a sort of page of mktd: product$/],
+    ['mktd', 'search', '1', undefined, /'search' is not a page type of mktd \(product\)$/],
     [
       'mkta',
       'constructor',
       '1',
       undefined,
-      /not a sort of page of mkta: product, variants, search, merchant/,
+      /not a page type of mkta \(product, variants, search, merchant\)/,
     ],
     ['mkta', 'product', '4', 'sg', /'4' is not <shop id>\/<item id>/],
     ['mkta', 'product', '7/4', undefined, /'' is not one of id, sg, .* \(--region\)/],
     ['mkta', 'product', '7/4', 'us', /'us' is not one of id, sg/],
-    ['mkta', 'product', 'https://shop.sg/product/7/4', 'th', /'th' is not sg, which the address names/],
+    ['mkta', 'product', 'https://shop.sg/product/7/4', 'th', /'th' is not sg, the region of the URL/],
     ['mkta', 'product', 'https://shop.sg/cart', undefined, /not a product/],
-    ['mktf', 'search', 'https://kiln.example/', 'us', /'us' is not none: mktf has no regions/],
+    ['mktf', 'search', 'https://kiln.example/', 'us', /'us' is not valid: mktf has no regions/],
     ['mktf', 'search', 'kiln.example', undefined, /is not the address of a store/],
     ['mkte', 'product', 'lamp', 'us', /'lamp' is not <ASIN>/],
     ['mkte', 'product', '', 'us', /'' is not <ASIN>/],
     ['mkte', 'product', '{"asin":', 'us', /is not a JSON object/],
-  ])('of %s %s by %s in %s is refused', (market, kind, text, region, words) => {
+  ])('refuses %s %s %s with region %s', (market, kind, text, region, words) => {
     expect(() => targetOf(market, kind, text, region)).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringMatching(words) }),
     );

@@ -4,19 +4,19 @@ import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { Market, PageName, Reader } from '../../markets/market.ts';
 
-/** One page to look at: which reader reads what, and where. */
+/** A page to read: the reader, its input, and the region. */
 export interface Target {
   market: Market;
   page: PageName;
   reader: Reader;
   input: JsonObject;
-  /** '' for a market without regions. */
+  /** Region code; '' for a market without regions. */
   region: string;
 }
 
 /**
- * Finds the reader and its input. `kind` is a sort of page or a kind of work; `text` an id or an address, or
- * the reader's input as a JSON object, as alarms show it. Faults: `invalid`, saying what there is.
+ * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a URL, or the
+ * reader's input as a JSON object, as drift alarms show it. Faults: `invalid`, which lists the valid values.
  */
 export function targetOf(marketName: string, kind: string, text: string, region?: string): Target {
   const market = markets.find(({ name }) => name === marketName);
@@ -26,11 +26,7 @@ export function targetOf(marketName: string, kind: string, text: string, region?
   const page = kinds.find(({ name }) => name === kind)?.page ?? (kind as PageName);
   const reader = market.readers[page];
   if (!reader || !Object.hasOwn(market.readers, page)) {
-    throw refused(
-      'kind',
-      kind,
-      `a sort of page of ${market.name}: ${Object.keys(market.readers).join(', ')}`,
-    );
+    throw refused('kind', kind, `a page type of ${market.name} (${Object.keys(market.readers).join(', ')})`);
   }
   const { input, region: own } = inputOf(market, page, text);
   return { market, page, reader, input, region: regionOf(market, own, region) };
@@ -48,7 +44,7 @@ function inputOf(market: Market, page: PageName, text: string): { input: JsonObj
   const form = market.ids[page];
   const input = text.trim() === '' ? null : form?.parse(text.trim());
   if (!input) {
-    throw refused('id', text, form?.form ?? 'a JSON object of what the reader is asked for');
+    throw refused('id', text, form?.form ?? 'the input of the reader as a JSON object');
   }
   return { input };
 }
@@ -58,23 +54,23 @@ function jsonOf(text: string): JsonObject {
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    // Refused below with the text itself.
+    // Refused below, with the text in the message.
   }
   if (!isObject(value)) throw refused('id', text, 'a JSON object');
   return value;
 }
 
-/** The region asked for, or the one that the address names, or the only one. */
-function regionOf(market: Market, own: string | undefined, asked: string | undefined): string {
+/** Returns the requested region, the region in the URL, or the only one. */
+function regionOf(market: Market, own: string | undefined, requested: string | undefined): string {
   const { name, regions } = market;
   if (regions.length === 0) {
-    if (asked) throw refused('region', asked, `none: ${name} has no regions`);
+    if (requested) throw refused('region', requested, `valid: ${name} has no regions`);
     return '';
   }
-  if (own !== undefined && asked !== undefined && own !== asked) {
-    throw refused('region', asked, `${own}, which the address names`);
+  if (own !== undefined && requested !== undefined && own !== requested) {
+    throw refused('region', requested, `${own}, the region of the URL`);
   }
-  const region = own ?? asked ?? (regions.length === 1 ? regions[0] : undefined);
+  const region = own ?? requested ?? (regions.length === 1 ? regions[0] : undefined);
   if (region === undefined || !regions.includes(region)) {
     throw refused('region', region ?? '', `one of ${regions.join(', ')} (--region)`);
   }

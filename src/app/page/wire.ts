@@ -1,26 +1,26 @@
 import diagnostics from 'node:diagnostics_channel';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 
-/** One request as it went over the wire, robots.txt files and redirects too. Times in milliseconds. */
+/** An HTTP request as it was sent, including those for robots.txt and redirects. Times are in milliseconds. */
 export interface Exchange {
   method: string;
   url: string;
-  /** Lines of the head as they were sent. */
+  /** Lines of the request's head as sent. */
   head: string[];
-  /** Null: on a connection that was there already, or not known. */
+  /** Null on a reused connection, or if unknown. */
   nameMs: number | null;
   connectMs: number | null;
   tlsMs: number | null;
-  /** From the request to the first byte of the answer; null: none came. */
+  /** Time from the request to the first byte of the response; null without a response. */
   firstByteMs: number | null;
   totalMs: number | null;
   status: number | null;
   error: string | null;
 }
 
-/** What is written down while it is watched. */
+/** A recording of HTTP requests. */
 export interface WireWatch {
-  /** What went over the wire so far, in order. */
+  /** Returns the requests so far, in order. */
   exchanges(): Exchange[];
   stop(): void;
 }
@@ -45,7 +45,7 @@ interface HttpRequest {
   method: string;
 }
 
-/** Watches this process's HTTP requests by what undici and Node tell of them (node:diagnostics_channel). */
+/** Records this process's HTTP requests, as undici and Node publish them (node:diagnostics_channel). */
 export function watchWire(): WireWatch {
   const seen = new Map<object, Seen>();
   const spans: { type: string; start: number; ms: number }[] = [];

@@ -26,7 +26,8 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
   }
   common(command);
   return command.action(async (...parameters: unknown[]) => {
-    const options = parameters.at(-2) as Options & CommonOptions;
+    // A command with subcommands takes the options that both know, such as --json, wherever they stand.
+    const options = command.optsWithGlobals<Options & CommonOptions>();
     const values = parameters.slice(0, -2);
     const code = await inSession(options, (session) => spec.run(session, options, ...values));
     if (typeof code === 'number') process.exitCode = code;

@@ -43,6 +43,7 @@ const statuses: Readonly<Record<number, number>> = {
 /** Exit code of what a command failed of. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
+  if (error instanceof Fault && error.code === 'invalid') return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
   return error instanceof GleanerError ? (statuses[error.status] ?? exitCodes.failed) : exitCodes.failed;
 }

@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
 import type { Audit } from '../../app/audit.ts';
 import { loadConfig } from '../../base/config.ts';
+import { addDoctor } from './doctor.ts';
 import { counted } from './print.ts';
 
-/** Adds the commands that work on an installation directly, without its service: `audit` and `operator-key`. */
+/**
+ * Adds the commands that work on an installation directly, without its service: `doctor`, `audit`,
+ * and `operator-key`.
+ */
 export function addMaintenanceCommands(program: Command, say: (line: string) => void): void {
+  addDoctor(program, say);
   program
     .command('audit')
     .description('Check that balances, ledger, and jobs agree (exit code 1 if they do not)')

@@ -14,6 +14,7 @@ import {
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { driftLines } from './drift-lines.ts';
+import { addOriginsCheck } from './origins-check.ts';
 import { type Column, count, jsonLine, plain, table, time } from './print.ts';
 import { deliveryColumns } from './webhook.ts';
 
@@ -67,14 +68,15 @@ const settingColumns: Column<Setting>[] = [
 /** Adds what operators see of the service: `origins`, `drift`, `work`, `settings`, `deliveries`. */
 export function addServiceCommands(program: Command): void {
   const { listOrigins, getWork, listSettings, listDeliveries, testNotification } = OperatorService.method;
-  addCommand(program, {
+  const origins = addCommand(program, {
     usage: 'origins',
     about: 'where pages come from, what was asked in the last hour, and who refuses, as an operator',
     async run(session) {
       const { origins } = await session.operator().call(listOrigins, {}, { signal: session.signal });
-      await session.list(OriginSchema, origins, originColumns, 'No origin was asked lately.');
+      await session.list(OriginSchema, origins, originColumns, 'No requests in the last hour.');
     },
   });
+  addOriginsCheck(origins, (line) => console.log(line));
   addDriftCommands(program);
   addCommand(program, {
     usage: 'work',

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Config, loadConfig } from '../base/config.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { type Diagnosis, diagnose, diagnoseBrowser, diagnoseClock, diagnoseNode } from './doctor.ts';
+
+let folder: string;
+let config: Config;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-doctor-'));
+  config = { ...loadConfig({ GLEANER_DATA_DIR: join(folder, 'data') }), httpPort: 0, grpcPort: 0 };
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function diagnoseAll(changes: Partial<Config> = {}): Promise<Map<string, Diagnosis>> {
+  const found = new Map<string, Diagnosis>();
+  for await (const one of diagnose({ ...config, ...changes }, { offline: true })) found.set(one.name, one);
+  return found;
+}
+
+describe('diagnose()', () => {
+  test('finds no error on a new installation, and creates no data', async () => {
+    const found = await diagnoseAll();
+    expect([...found.values()].filter(({ state }) => state === 'error')).toEqual([]);
+    expect(found.get('origins')).toMatchObject({
+      state: 'warning',
+      remedy: expect.stringContaining('GLEANER_ORIGINS'),
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('warns of a port in use', async () => {
+    const server = createServer().listen(0, config.host);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const found = await diagnoseAll({ httpPort: port });
+    server.close();
+    expect(found.get('HTTP port')).toMatchObject({ state: 'warning', message: `${port} is in use` });
+  });
+
+  test('reports a data folder that cannot be created, and a full disk', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect((await diagnoseAll({ dataDir: join(file, 'data') })).get('disk')).toMatchObject({
+      state: 'error',
+    });
+    expect((await diagnoseAll({ minFreeDiskBytes: Number.MAX_SAFE_INTEGER })).get('disk')).toMatchObject({
+      state: 'error',
+      message: expect.stringMatching(/only [\d,]+ MiB free$/),
+    });
+  });
+
+  test('reports engines that do not respond', async () => {
+    const found = await diagnoseAll({
+      mongoUri: 'mongodb://127.0.0.1:1/gleaner',
+      natsUrl: 'nats://127.0.0.1:1',
+    });
+    expect(found.get('store')).toMatchObject({
+      state: 'error',
+      remedy: expect.stringContaining('MONGODB_URI'),
+    });
+    expect(found.get('queue')).toMatchObject({ state: 'error', remedy: expect.stringContaining('NATS_URL') });
+  });
+});
+
+test.each([
+  ['24.12.0', 'ok'],
+  ['26.0.0', 'ok'],
+  ['24.11.1', 'error'],
+  ['20.19.0', 'error'],
+])('diagnoseNode() reports Node %s as %s', (version, state) => {
+  expect(diagnoseNode(version).state).toBe(state);
+});
+
+test.each([
+  [null, '{"mkta": {"fetch": "browser"}}', 'error'],
+  [null, '{"mkta": {}}', 'ok'],
+  ['/usr/bin/chromium', '{"mkta": {"fetch": "browser"}}', 'ok'],
+])('diagnoseBrowser() with browser %s and origins %s reports %s', (path, origins, state) => {
+  const browser = { ...config.browser, path };
+  expect(diagnoseBrowser({ browser, origins: parseOrigins(origins) }).state).toBe(state);
+});
+
+test('diagnoseClock() warns of a difference above the maximum', () => {
+  expect(diagnoseClock(-1_000, 1_000, 'the store')).toMatchObject({ state: 'ok' });
+  expect(diagnoseClock(-1_100, 1_000, 'the store')).toMatchObject({
+    state: 'warning',
+    message: '-1.1 s from the clock of the store',
+  });
+});

@@ -1,0 +1,216 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { readFreeBytes } from '../base/disk-space.ts';
+import { Fault } from '../base/fault.ts';
+import { createLog } from '../base/log.ts';
+import { hasData } from './data-folder.ts';
+import { checkOrigins, type OriginCheck } from './origins-check.ts';
+import { openStack } from './stack.ts';
+
+/** Result of one check. */
+export interface Diagnosis {
+  /** Subject: "node", "browser", "HTTP port". */
+  name: string;
+  /** `warning`: the service works, but not everything that is configured. `error`: it does not start or not work. */
+  state: 'ok' | 'warning' | 'error';
+  message: string;
+  /** What to do; '' for nothing. */
+  remedy: string;
+}
+
+/** Minimum Node version: it runs TypeScript without a warning. */
+const minNode = [24, 12] as const;
+/** Longest wait for an engine, in milliseconds. */
+const engineMs = 5_000;
+/** Differences between clocks that are reported: to the store, and to sites, whose caches may send old dates. */
+const maxSkewMs = { store: 1_000, site: 120_000 };
+
+const ok = (name: string, message: string): Diagnosis => ({ name, state: 'ok', message, remedy: '' });
+const warning = (name: string, message: string, remedy: string): Diagnosis => ({
+  name,
+  state: 'warning',
+  message,
+  remedy,
+});
+const error = (name: string, message: string, remedy: string): Diagnosis => ({
+  name,
+  state: 'error',
+  message,
+  remedy,
+});
+
+/**
+ * Checks an installation: Node, browser, ports, disk, engines, clock, and, unless `offline`, one page of each
+ * configured site. Creates no data. Never throws for what it checks.
+ */
+export async function* diagnose(
+  config: Config,
+  { offline }: { offline: boolean },
+): AsyncGenerator<Diagnosis> {
+  yield diagnoseNode(process.versions.node);
+  yield diagnoseBrowser(config);
+  yield await diagnosePort('HTTP port', config.host, config.httpPort, 'GLEANER_HTTP_PORT');
+  yield await diagnosePort('gRPC port', config.host, config.grpcPort, 'GLEANER_GRPC_PORT');
+  yield await diagnoseDisk(config);
+  yield* diagnoseEngines(config);
+  yield* diagnoseOrigins(config, offline);
+}
+
+/** Checks the version of Node, such as "24.21.0". */
+export function diagnoseNode(version: string): Diagnosis {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isSupported = major > minNode[0] || (major === minNode[0] && minor >= minNode[1]);
+  return isSupported
+    ? ok('Node', version)
+    : error(
+        'Node',
+        `${version} is too old`,
+        `Install Node ${minNode.join('.')} or later, or start Gleaner with npm.`,
+      );
+}
+
+/** Checks that there is a browser if the origins file needs one. */
+export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | 'origins'>): Diagnosis {
+  if (browser.path !== null) return ok('browser', browser.path);
+  const markets = [...origins].filter(([, { fetch }]) => fetch === 'browser').map(([market]) => market);
+  return markets.length === 0
+    ? ok('browser', 'none found, and no market needs one')
+    : error(
+        'browser',
+        `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
+        'Install Chromium, or set GLEANER_BROWSER to the path of a browser.',
+      );
+}
+
+/** Checks that a port is free, or that Gleaner listens on it. */
+async function diagnosePort(name: string, host: string, port: number, setting: string): Promise<Diagnosis> {
+  if (port === 0) return ok(name, 'any free port');
+  const server = createServer();
+  const code = await new Promise<string | null>((resolve) => {
+    server.once('error', (thrown: NodeJS.ErrnoException) => resolve(thrown.code ?? thrown.message));
+    server.listen(port, host, () => resolve(null));
+  });
+  server.close();
+  if (code === null) return ok(name, `${port} is free`);
+  if (code === 'EADDRINUSE')
+    return warning(
+      name,
+      `${port} is in use`,
+      `If that is not Gleaner itself, stop the other program or set ${setting} to a free port.`,
+    );
+  return error(name, `${host}:${port} cannot be opened (${code})`, `Change ${setting} or GLEANER_HOST.`);
+}
+
+/** Checks that the data folder can be written and has room. */
+async function diagnoseDisk({ dataDir, minFreeDiskBytes }: Config): Promise<Diagnosis> {
+  const remedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
+  try {
+    const folder = existingParent(dataDir);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const freeBytes = await readFreeBytes(folder);
+    const free = `${Math.floor(freeBytes / 1024 ** 2).toLocaleString('en-US')} MiB free`;
+    return freeBytes < minFreeDiskBytes
+      ? error('disk', `${dataDir}: only ${free}`, 'Free some space, or lower GLEANER_MIN_FREE_DISK.')
+      : ok('disk', `${dataDir}: ${free}`);
+  } catch (thrown) {
+    return error('disk', `${dataDir} cannot be written: ${(thrown as Error).message}`, remedy);
+  }
+}
+
+function existingParent(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingParent(dirname(folder));
+}
+
+/** Checks that the engines respond, and that the clock agrees with the store's. */
+async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
+  if (!hasData(config)) {
+    yield ok('store', `no data in ${config.dataDir} yet; the first start creates it`);
+    return;
+  }
+  const settings = { store: 'MONGODB_URI', queue: 'NATS_URL', 'result storage': 'GLEANER_S3_URL' };
+  const stack = await openStack(config, systemClock, createLog('silent', 'doctor')).catch((thrown: unknown) =>
+    Fault.from(thrown),
+  );
+  if (stack instanceof Fault) {
+    yield error('store', stack.message, 'Check MONGODB_URI, NATS_URL, GLEANER_S3_URL, and GLEANER_DATA_DIR.');
+    return;
+  }
+  try {
+    const { store, queue, blobs } = stack;
+    for (const [name, engine] of [
+      ['store', store],
+      ['queue', queue],
+      ['result storage', blobs],
+    ] as const) {
+      const problem = await within(engine.ping());
+      yield problem === null
+        ? ok(name, `${engine.engine} responds`)
+        : error(name, problem, `Start the engine, or correct ${settings[name]}.`);
+    }
+    const before = Date.now();
+    const time = await store.time().catch(() => null);
+    if (time !== null) yield diagnoseClock((before + Date.now()) / 2 - time, maxSkewMs.store, 'the store');
+  } finally {
+    await stack.close().catch(() => {});
+  }
+}
+
+/** Waits for an engine. Returns the problem, or null. */
+async function within(answer: Promise<void>): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, engineMs, `no response within ${engineMs / 1000} s`);
+  });
+  const problem = await Promise.race([
+    answer.then(
+      () => null,
+      (thrown: unknown) => Fault.from(thrown).message,
+    ),
+    timeout,
+  ]);
+  clearTimeout(timer);
+  return problem;
+}
+
+/** Compares the clock of this host with another one. */
+export function diagnoseClock(skewMs: number, maxMs: number, other: string): Diagnosis {
+  const seconds = (skewMs / 1000).toFixed(1);
+  return Math.abs(skewMs) <= maxMs
+    ? ok('clock', `agrees with ${other}`)
+    : warning(
+        'clock',
+        `${seconds} s from the clock of ${other}`,
+        'Synchronize the clock of this machine with NTP.',
+      );
+}
+
+async function* diagnoseOrigins(config: Config, offline: boolean): AsyncGenerator<Diagnosis> {
+  if (config.origins.size === 0) {
+    yield warning(
+      'origins',
+      'no site is configured, so every unit fails',
+      'Copy origins.example.json, and set GLEANER_ORIGINS to the copy.',
+    );
+    return;
+  }
+  if (offline) {
+    yield ok('origins', `${[...config.origins.keys()].join(', ')} (not checked)`);
+    return;
+  }
+  const skews: number[] = [];
+  for await (const check of checkOrigins(config, { note: () => {} })) {
+    if (check.clockSkewMs !== null) skews.push(-check.clockSkewMs);
+    yield diagnoseOrigin(check);
+  }
+  // The site with the smallest difference: caches send dates that are too old.
+  const skew = skews.sort((one, other) => Math.abs(one) - Math.abs(other))[0];
+  if (skew !== undefined) yield diagnoseClock(skew, maxSkewMs.site, 'the sites');
+}
+
+function diagnoseOrigin({ market, result, status, fields, message, remedy }: OriginCheck): Diagnosis {
+  if (result === 'ok') return ok(market, `status ${status}, ${fields.read} of ${fields.listed} fields read`);
+  return warning(market, result === 'skipped' ? message : `${result}: ${message}`, remedy);
+}

@@ -1,0 +1,154 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Config, ConfigError } from '../base/config.ts';
+import type { Fault } from '../base/fault.ts';
+import { createLog } from '../base/log.ts';
+import type { Origins } from '../base/origins.ts';
+import { checkTarget } from './check-target.ts';
+import { type Fetching, openFetching } from './fetching.ts';
+import { missingOf, readPage } from './page/reading.ts';
+import { watchWire } from './page/wire.ts';
+import { openPageStore } from './page-store.ts';
+
+/** Result of fetching one page of a market. */
+export interface OriginCheck {
+  market: string;
+  region: string;
+  /** Scheme, host, and port; '' if the market has no address. */
+  origin: string;
+  /** Type of the page, for example "search"; '' if none was fetched. */
+  page: string;
+  /** HTTP status of the page; null without a response. */
+  status: number | null;
+  /** Error code, `ok`, or `skipped`. */
+  result: string;
+  /** Description of the error; '' for none. */
+  message: string;
+  /** Number of listed fields found in at least one record, and of all listed fields. */
+  fields: { read: number; listed: number };
+  /** Date of the response minus the clock of this host, in milliseconds, to the second; null if unknown. */
+  clockSkewMs: number | null;
+  /** What to do; '' for nothing. */
+  remedy: string;
+}
+
+/** Options for checkOrigins(). */
+export interface OriginCheckOptions {
+  /** Markets to check. Default: those of the origins file. */
+  markets?: readonly string[];
+  /** Ids or URLs of the pages to fetch, by market. */
+  ids?: ReadonlyMap<string, string>;
+  /** Receives warnings. */
+  note(line: string): void;
+  clock?: Clock;
+}
+
+/**
+ * Fetches one page of each configured market, one after the other and within the limits shared with workers. Throws a
+ * ConfigError if no origins are configured. Faults: `invalid` for an unknown market or id.
+ */
+export async function* checkOrigins(
+  config: Config,
+  { markets, ids = new Map(), note, clock = systemClock }: OriginCheckOptions,
+): AsyncGenerator<OriginCheck> {
+  const chosen = markets?.length ? markets : [...config.origins.keys()];
+  if (config.origins.size === 0)
+    throw new ConfigError(
+      'No origins are configured. Set GLEANER_ORIGINS to a file with the addresses of the sites; start from origins.example.json.',
+    );
+  const store = await openPageStore(config, note);
+  const fetching = openFetching({ config, store, clock, log: createLog('silent', 'check') });
+  try {
+    for (const market of chosen)
+      yield await checkOrigin(config.origins, fetching, market, ids.get(market), clock);
+  } finally {
+    await fetching.close();
+    await store.close();
+  }
+}
+
+async function checkOrigin(
+  origins: Origins,
+  { pages }: Fetching,
+  market: string,
+  id: string | undefined,
+  clock: Clock,
+): Promise<OriginCheck> {
+  const settings = origins.get(market);
+  const target = checkTarget(market, settings ?? noOrigins, id);
+  const region = target?.region ?? '';
+  const empty: OriginCheck = {
+    market,
+    region,
+    origin: settings?.addresses.get(region) ?? settings?.addresses.get('') ?? '',
+    page: '',
+    status: null,
+    result: 'skipped',
+    message: 'no page to fetch',
+    fields: { read: 0, listed: 0 },
+    clockSkewMs: null,
+    remedy: `Pass a page of a site: --id ${market}=<URL>`,
+  };
+  if (target === null) return empty;
+  const wire = watchWire();
+  try {
+    const visit = pages.visit(market, region);
+    const { main, records, fault } = await readPage(target, visit.fetch);
+    await visit.ended(fault);
+    const { of, missing } = missingOf(target, records);
+    const exchange = wire.exchanges().at(-1);
+    const date = Date.parse(main?.answer.headers.date ?? '');
+    const at = main?.answer.at ?? clock.now();
+    return {
+      ...empty,
+      origin: new URL(main?.answer.url ?? exchange?.url ?? (empty.origin || 'http://none.invalid')).origin,
+      page: target.page,
+      status: main?.answer.status ?? exchange?.status ?? null,
+      result: fault?.code ?? (records.length === 0 ? 'page_empty' : 'ok'),
+      message: fault?.message ?? '',
+      fields: {
+        read: records.length === 0 ? 0 : of - missing.filter(({ share }) => share === 1).length,
+        listed: of,
+      },
+      clockSkewMs: Number.isNaN(date) ? null : Math.trunc((date - at) / 1000) * 1000,
+      remedy: fault ? remedyOf(fault, market, settings?.fetch) : '',
+    };
+  } finally {
+    wire.stop();
+  }
+}
+
+const noOrigins = {
+  addresses: new Map<string, string>(),
+  fetch: undefined,
+  concurrency: undefined,
+  requestsPerSecond: undefined,
+  hosts: undefined,
+  allowPrivate: false,
+  robots: undefined,
+  proxies: [],
+};
+
+const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add "proxies".';
+const withProxy = 'Lower "requests_per_second", or add "proxies" in the region of the site.';
+const withNetwork = 'Check the address in the origins file, and the network and DNS of this machine.';
+
+const remedies: Readonly<Record<string, string>> = {
+  origin_missing: 'Add an address for this market and region to the origins file.',
+  origin_paused: 'Workers paused this origin after failures. Wait, then repeat the check.',
+  network: withNetwork,
+  page_timeout: withNetwork,
+  proxy_failed: 'Check the addresses and credentials of "proxies" in the origins file.',
+  robots_disallowed: 'The robots.txt of the site disallows this page. "robots": false ignores it.',
+  browser_missing: 'Install Chromium, or set GLEANER_BROWSER to the path of a browser.',
+  browser_failed: 'Start the browser of GLEANER_BROWSER by hand to see why it fails.',
+  page_throttled: withProxy,
+  page_login: withProxy,
+  page_region: 'Add "proxies" in the region of the site.',
+};
+
+function remedyOf({ code }: Fault, market: string, fetch: string | undefined): string {
+  if (code === 'page_not_found')
+    return `The site responds, but not with this page. Pass one that exists: --id ${market}=<id or URL>`;
+  if (code === 'page_blocked') return fetch === 'browser' ? withProxy : withBrowser;
+  return remedies[code] ?? `Inspect the page: gleaner page fetch ${market} …`;
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../base/config.ts';
+import { Fault } from '../base/fault.ts';
+import type { Store } from '../store/store.ts';
+import { hasData } from './data-folder.ts';
+import { openStore } from './stack.ts';
+
+/**
+ * Opens the store whose request limits workers share, so that a single request stays within them. Returns a store in
+ * memory if there is none, or if it does not respond; `note` receives a warning then.
+ */
+export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
+  if (hasData(config)) {
+    const store = await openStore(config);
+    try {
+      await store.ping();
+      return store;
+    } catch (error) {
+      await store.close();
+      note(`The store does not respond, so this request is not counted: ${Fault.from(error).message}`);
+    }
+  }
+  const { openSqliteStore } = await import('../store/sqlite/open.ts');
+  return openSqliteStore({ path: ':memory:' });
+}

@@ -1,0 +1,82 @@
+import { Fault } from '../../base/fault.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { fieldsOf, lackOf } from '../../base/record-shape.ts';
+import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { Target } from './target.ts';
+
+/** A request of a reader and its response. */
+export interface FetchedPage {
+  request: PageRequest;
+  answer: PageAnswer;
+}
+
+/** Result of reading a page. */
+export interface PageReading {
+  /** The record, or the entries of a listing's first page; empty with a fault. */
+  records: JsonObject[];
+  fault: Fault | null;
+}
+
+/** Result of reading a page from its site. */
+export interface FetchedReading extends PageReading {
+  /** Every page that the reader fetched, in order. */
+  fetched: FetchedPage[];
+  /** The page that contains the records; null if the site sent none. */
+  main: FetchedPage | null;
+}
+
+/** Reads a page as a worker does, and only the first page of a listing. Errors are in the fault of the result. */
+export async function readPage({ reader, input, region }: Target, fetch: FetchPage): Promise<FetchedReading> {
+  const fetched: FetchedPage[] = [];
+  const recording: FetchPage = async (request) => {
+    const answer = await fetch(request);
+    fetched.push({ request, answer });
+    return answer;
+  };
+  try {
+    if (reader.sort === 'record') {
+      const record = await reader.read(input, { region, fetch: recording });
+      return { records: [record], fault: null, fetched, main: fetched[0] ?? null };
+    }
+    const pages = reader.read(input, { region, fetch: recording });
+    const { value, done } = await pages.next();
+    const main = fetched.at(-1) ?? null;
+    if (done) return { records: [], fault: null, fetched, main };
+    await pages.return({});
+    return { records: value.entries, fault: null, fetched, main };
+  } catch (thrown) {
+    return { records: [], fault: Fault.from(thrown), fetched, main: fetched.at(-1) ?? null };
+  }
+}
+
+/** Reads a saved page. Errors are in the fault of the result. */
+export function extractPage({ reader, input, region }: Target, answer: PageAnswer): PageReading {
+  try {
+    if (reader.sort === 'list') return { records: reader.extract(answer, input, region), fault: null };
+    return { records: [reader.extract(answer, input, region)], fault: null };
+  } catch (thrown) {
+    return { records: [], fault: Fault.from(thrown) };
+  }
+}
+
+/** A listed field that is missing from some or all of the records. */
+export interface Missing {
+  path: string;
+  /** Share of the places without the field, above 0 and at most 1. */
+  share: number;
+}
+
+/** Returns the number of listed fields of a page, and those that are missing from the records. */
+export function missingOf(
+  { market, page }: Target,
+  records: readonly JsonObject[],
+): { of: number; missing: Missing[] } {
+  const shape = market.listedFields[page];
+  const fields = shape === undefined ? [] : fieldsOf(shape);
+  const missing = fields.flatMap((field) => {
+    const lacks = records.map((record) => lackOf(record, field)).filter((lack) => lack !== null);
+    const share = lacks.reduce((sum, lack) => sum + lack, 0) / lacks.length;
+    return share > 0 ? [{ path: field.path, share }] : [];
+  });
+  return { of: fields.length, missing };
+}

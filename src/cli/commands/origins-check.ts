@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import type { OriginCheck } from '../../app/origins-check.ts';
+import { loadConfig } from '../../base/config.ts';
+import { UsageError } from './exit.ts';
+import { type Column, table } from './print.ts';
+
+interface CheckFlags {
+  id?: string[];
+  json?: true;
+}
+
+const columns: Column<OriginCheck>[] = [
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'REGION', text: ({ region }) => region },
+  { name: 'ORIGIN', text: ({ origin }) => origin },
+  { name: 'PAGE', text: ({ page }) => page },
+  { name: 'STATUS', text: ({ status }) => (status === null ? '-' : String(status)), isNumber: true },
+  { name: 'RESULT', text: ({ result }) => result },
+  { name: 'FIELDS', text: ({ fields }) => (fields.listed === 0 ? '-' : `${fields.read}/${fields.listed}`) },
+];
+
+/** Adds `origins check`, which works without a service. */
+export function addOriginsCheck(origins: Command, say: (line: string) => void): void {
+  origins
+    .command('check [market...]')
+    .description('Fetch one page of each configured site, and show what came back')
+    .option('--id <market>=<id>', 'id or URL of the page to fetch', (text: string, all: string[] = []) => [
+      ...all,
+      text,
+    ])
+    .action(async (markets: string[], _options, command: Command) => {
+      const { id = [], json } = command.optsWithGlobals<CheckFlags>();
+      const { checkOrigins } = await import('../../app/origins-check.ts');
+      const note = (line: string) => console.error(line);
+      const checks: OriginCheck[] = [];
+      for await (const check of checkOrigins(loadConfig(), { markets, ids: parseIds(id), note })) {
+        checks.push(check);
+        if (json) say(JSON.stringify(jsonOf(check)));
+      }
+      if (!json) for (const line of checkLines(checks)) say(line);
+      process.exitCode = checks.some(isFailed) ? 1 : 0;
+    });
+}
+
+const isFailed = ({ result }: OriginCheck): boolean => result !== 'ok' && result !== 'skipped';
+
+/** Formats checks as a table, followed by what to do about each problem. */
+export function checkLines(checks: readonly OriginCheck[]): string[] {
+  const problems = checks.filter(({ result }) => result !== 'ok');
+  return [
+    table(columns, checks).trimEnd(),
+    ...problems.flatMap(({ market, message, remedy }) => ['', `${market}: ${message}`, `  ${remedy}`]),
+  ];
+}
+
+function jsonOf({ fields, clockSkewMs, ...check }: OriginCheck) {
+  return { ...check, fields_read: fields.read, fields_listed: fields.listed, clock_skew_ms: clockSkewMs };
+}
+
+function parseIds(values: readonly string[]): Map<string, string> {
+  return new Map(
+    values.map((text) => {
+      const [market = '', ...id] = text.split('=');
+      if (id.length === 0) throw new UsageError(`--id: expected <market>=<id or URL>, not ${text}`);
+      return [market, id.join('=')] as const;
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { runCommand } from '../support/service.ts';
+
+let folder: string;
+let origins: RunningOrigins;
+let settings: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-check-'));
+  origins = await startOrigins({ origins: [mkta] });
+  settings = {
+    GLEANER_DATA_DIR: join(folder, 'data'),
+    GLEANER_ORIGINS: join(folder, 'origins.json'),
+    GLEANER_HTTP_PORT: '0',
+    GLEANER_GRPC_PORT: '0',
+  };
+  await writeFile(settings.GLEANER_ORIGINS!, JSON.stringify(origins.config));
+});
+afterAll(async () => {
+  await origins.stop();
+  await rm(folder, { recursive: true });
+});
+
+test('origins check prints a table, and exits with 0 if every site can be read', async () => {
+  const { code, stdout, stderr } = await runCommand(['origins', 'check'], settings);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(
+    /^MARKET +REGION +ORIGIN +PAGE +STATUS +RESULT +FIELDS\nmkta +id +\S+ +search +200 +ok +\d+\/\d+\n$/,
+  );
+});
+
+test('origins check prints JSON Lines, and exits with 1 if a site cannot be read', async () => {
+  const blocked = await runCommand(['origins', 'check', 'mkta', '--id', 'mkta=7/20807', '--json'], settings);
+  expect(blocked).toMatchObject({ code: 1, stderr: '' });
+  expect(JSON.parse(blocked.stdout)).toMatchObject({
+    market: 'mkta',
+    result: 'page_blocked',
+    fields_read: 0,
+  });
+});
+
+test('origins check exits with 2 without an origins file, and for a malformed id', async () => {
+  const bare = await runCommand(['origins', 'check'], { ...settings, GLEANER_ORIGINS: '' });
+  expect([bare.code, bare.stdout]).toEqual([2, '']);
+  expect(bare.stderr).toMatch(/^gleaner: No origins are configured\. .*\n$/);
+  const malformed = await runCommand(['origins', 'check', '--id', 'x'], settings);
+  expect(malformed).toMatchObject({
+    code: 2,
+    stderr: 'gleaner: --id: expected <market>=<id or URL>, not x\n',
+  });
+});
+
+test('doctor prints a line for each check, and exits with 0 if nothing is broken', async () => {
+  const { code, stdout, stderr } = await runCommand(['doctor'], settings);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ok +Node: /m);
+  expect(stdout).toMatch(/^ok +mkta: status 200, \d+ of \d+ fields read$/m);
+  expect(stdout).toMatch(/^ok +clock: agrees with the sites$/m);
+  expect(stdout).toMatch(/\n\n0 errors, \d warnings?\n$/);
+});
