@@ -148,8 +148,8 @@ describe('product pages by CSV', () => {
         withinMs: 2_000,
       },
     );
-    const fresher = { result_format: 'jsonl', rescrape: true } as const;
-    const fresh = await ended(life(), second, await submitRows(life(), second, row, fresher));
+    const rescrapeOptions = { result_format: 'jsonl', rescrape: true } as const;
+    const fresh = await ended(life(), second, await submitRows(life(), second, row, rescrapeOptions));
     expect(requestCount(life(), place)).toBe(requests + 1);
     const freshPage = await pageOf(fresh);
     expect(freshPage.collected_at).toBeGreaterThan(crawled.result.collected_at);
