@@ -10,10 +10,10 @@ export interface ChaosUser {
   client: GleanerClient;
 }
 
-/** What came of one call that creates a job: no answer means that nobody knows whether there is one. */
+/** Outcome of a call that creates a job. Without a reply, the client does not know whether the job exists. */
 export type CallOutcome = 'accepted' | 'refused' | 'unanswered';
 
-/** A submit as its client remembers it. */
+/** A submit, as its client knows it. */
 export interface ChaosSubmit {
   work: ChaosWork;
   user: ChaosUser;
@@ -22,47 +22,47 @@ export interface ChaosSubmit {
   outcomes: CallOutcome[];
 }
 
-/** A job that a client knows. */
+/** A job, as its client knows it. */
 export interface KnownJob {
   jobId: string;
   submission: ChaosSubmit;
-  /** Submitted subjects in order: of a retry, those that failed. */
+  /** Submitted subjects in order; for a retry, those that failed. */
   subjects: readonly string[];
-  /** The client has its id from an answer; else it was found in the list of jobs. */
+  /** True if a reply contained its id; false if it was found in the list of jobs. */
   isAcknowledged: boolean;
   /** Outcomes of the calls that retried this job. */
   retries: CallOutcome[];
   retryOf: KnownJob | null;
-  /** As it was last seen. */
+  /** Last observed state. */
   job: Job | null;
 }
 
-/** Everything that the clients know. */
+/** Everything the clients know. */
 export interface Books {
   users: readonly ChaosUser[];
   submissions: ChaosSubmit[];
   jobs: Map<string, KnownJob>;
 }
 
-/** Sorts of broken invariants: the columns of the table, and the rest. */
-export type ProblemSort = 'lost' | 'doubled' | 'mischarged' | 'other';
+/** Categories of broken invariants: the columns of the table, and `other`. */
+export type ProblemCategory = 'lost' | 'duplicated' | 'mischarged' | 'other';
 
 /** Broken invariants, each reported once. */
 export interface Problems {
-  add(sort: ProblemSort, text: string): void;
-  count(sort: ProblemSort): number;
+  add(category: ProblemCategory, text: string): void;
+  count(category: ProblemCategory): number;
   list(): string[];
 }
 
 /** Creates an empty list of problems. */
-export function createProblems(say: (line: string) => void): Problems {
-  const found = new Map<string, ProblemSort>();
+export function createProblems(print: (line: string) => void): Problems {
+  const found = new Map<string, ProblemCategory>();
   return {
-    add(sort, text) {
-      if (!found.has(text)) say(`BROKEN ${sort}: ${text}`);
-      found.set(text, sort);
+    add(category, text) {
+      if (!found.has(text)) print(`BROKEN ${category}: ${text}`);
+      found.set(text, category);
     },
-    count: (sort) => [...found.values()].filter((each) => each === sort).length,
-    list: () => [...found].map(([text, sort]) => `${sort}: ${text}`),
+    count: (category) => [...found.values()].filter((each) => each === category).length,
+    list: () => [...found].map(([text, category]) => `${category}: ${text}`),
   };
 }

@@ -2,12 +2,12 @@ import { AccountService, type LedgerEntry } from '../../gen/gleaner/account/v1/a
 import type { GleanerClient } from '../../src/client/index.ts';
 import type { Books, CallOutcome, ChaosSubmit, ChaosUser, KnownJob, Problems } from './account.ts';
 
-/** What each job was charged in the end, by the ledger. */
+/** Net charge of each job, by the ledger. */
 type Charged = ReadonlyMap<string, number>;
 
 /**
- * Compares a user's balance and ledger with the jobs that the clients know: each charged once for its units
- * and refunded once for those that failed, and nothing charged for a call that was answered with an error.
+ * Compares a user's balance and ledger with the jobs that the clients know. Each job must be charged once for its
+ * units and refunded once for those that failed. A call that returned an error must not be charged.
  */
 export async function checkCredits(
   books: Books,
@@ -25,14 +25,14 @@ export async function checkCredits(
     problems.add('mischarged', `user ${user.id}: balance ${balance}, sum of the ledger ${sum}`);
   const keys = new Set(entries.map(({ key }) => key));
   if (keys.size !== entries.length)
-    problems.add('doubled', `user ${user.id}: ${entries.length - keys.size} entries twice`);
+    problems.add('duplicated', `user ${user.id}: ${entries.length - keys.size} duplicate entries`);
 
   const jobs = [...books.jobs.values()].filter(({ submission }) => submission.user === user);
   const spent = jobs.reduce((all, { job }) => all + costOf(job), 0);
   if (balance !== user.granted - spent)
     problems.add(
       'mischarged',
-      `user ${user.id}: balance ${balance}, granted ${user.granted} − ${spent} of its jobs`,
+      `user ${user.id}: balance ${balance}, granted ${user.granted}, spent ${spent} on its jobs`,
     );
   const charged = new Map(
     [...Map.groupBy(entries, ({ jobId }) => jobId)].map(([jobId, own]) => [jobId, -total(own)]),
@@ -46,7 +46,7 @@ export async function checkCredits(
 const total = (entries: readonly LedgerEntry[]) =>
   entries.reduce((sum, { amount }) => sum + Number(amount), 0);
 
-/** What a job cost in the end: nothing for one that was never begun. */
+/** Returns the net cost of a job: 0 for one that was rejected. */
 const costOf = (job: KnownJob['job']) =>
   job === null || job.status === 'rejected' ? 0 : job.cost - job.refunded;
 
@@ -55,18 +55,18 @@ function checkJob(known: KnownJob, entries: readonly LedgerEntry[], problems: Pr
   if (job === null) return;
   const { unitPrice } = submission.work;
   if (job.cost !== job.total * unitPrice)
-    problems.add('mischarged', `job ${jobId} costs ${job.cost}, ${job.total} units of ${unitPrice}`);
+    problems.add('mischarged', `job ${jobId} costs ${job.cost} for ${job.total} units at ${unitPrice}`);
   if (!job.ended) return;
   const own = entries.filter((entry) => entry.jobId === jobId);
   const charges = own.filter(({ type }) => type === 'charge');
-  if (charges.length > 1) problems.add('doubled', `job ${jobId} was charged ${charges.length} times`);
+  if (charges.length > 1) problems.add('duplicated', `job ${jobId} was charged ${charges.length} times`);
   const paid = -total(own);
   const earned = job.success * unitPrice;
   if (paid !== earned)
-    problems.add('mischarged', `job ${jobId}: ${paid} paid for ${job.success} units of ${unitPrice}`);
+    problems.add('mischarged', `job ${jobId}: ${paid} paid for ${job.success} units at ${unitPrice}`);
 }
 
-/** Jobs that no answer named are paid at most once for each call without an answer. */
+/** Checks that at most one unacknowledged job is charged for each call without a reply. */
 function checkUnanswered(
   submission: ChaosSubmit,
   jobs: readonly KnownJob[],
@@ -74,11 +74,11 @@ function checkUnanswered(
   problems: Problems,
 ): void {
   const own = jobs.filter((known) => known.submission === submission && known.retryOf === null);
-  // A key makes one job of all its calls.
+  // All calls with the same key create one job.
   const calls: readonly CallOutcome[] = submission.isKeyed ? ['unanswered'] : submission.outcomes;
   const named = own.filter(({ isAcknowledged }) => isAcknowledged).length;
   if (submission.isKeyed && own.length > 1)
-    problems.add('doubled', `one key made the jobs ${own.map(({ jobId }) => jobId).join(' and ')}`);
+    problems.add('duplicated', `one key created the jobs ${own.map(({ jobId }) => jobId).join(' and ')}`);
   compareCalls(submission.isKeyed && named > 0 ? [] : calls, own, charged, problems);
 }
 
@@ -107,6 +107,6 @@ function compareCalls(
   if (unnamed.length > unanswered)
     problems.add(
       'mischarged',
-      `charged after ${calls.join(', ') || 'another answer'}: job ${unnamed.map(({ jobId }) => jobId).join(', ')}`,
+      `charged after ${calls.join(', ') || 'another reply'}: job ${unnamed.map(({ jobId }) => jobId).join(', ')}`,
     );
 }

@@ -5,16 +5,16 @@ import type { KnownJob, Problems } from './account.ts';
 import type { ServedLog } from './served.ts';
 import type { FileEntry } from './works.ts';
 
-/** What results are compared with, and where differences are reported. */
-export interface ResultStage {
+/** Context of checkResults(). */
+export interface ResultContext {
   client: GleanerClient;
   served: ServedLog;
   problems: Problems;
-  /** Failed units by the code of their fault, without those that the site does not have and those that a client stopped. */
+  /** Number of failed units by fault code, except for missing items and units stopped by a client. */
   failures: Map<string, number>;
 }
 
-/** Codes of units that fail without a fault of the run. */
+/** Codes of units that fail without an injected fault. */
 const expectedCodes = ['page_not_found', 'terminated', 'rejected'];
 
 /** Reads every unit of a job. */
@@ -26,11 +26,11 @@ export async function listUnits(client: GleanerClient, jobId: string): Promise<U
 }
 
 /**
- * Compares the units, the streamed results and the result files of an ended job with what was submitted and
- * with what the origins served: each subject once, in order, with its own record.
+ * Compares the units, the streamed results, and the result files of an ended job with the submitted subjects and
+ * the pages that the origins served. Each subject must occur once, in order, with its own record.
  */
-export async function checkResults(stage: ResultStage, known: KnownJob): Promise<void> {
-  const { client, problems } = stage;
+export async function checkResults(context: ResultContext, known: KnownJob): Promise<void> {
+  const { client, problems } = context;
   const { jobId, submission, subjects } = known;
   const { work } = submission;
   const units = await listUnits(client, jobId);
@@ -39,20 +39,20 @@ export async function checkResults(stage: ResultStage, known: KnownJob): Promise
   for (const { index, status, code } of units) {
     if (status === 'PENDING') problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
     if (status === 'FAILED' && !expectedCodes.includes(code))
-      stage.failures.set(code, (stage.failures.get(code) ?? 0) + 1);
+      context.failures.set(code, (context.failures.get(code) ?? 0) + 1);
   }
   const done = found.filter((_, at) => units[at]!.status === 'SUCCESS');
   if (done.length !== known.job!.success)
     problems.add('other', `job ${jobId} counts ${known.job!.success} successes, its units ${done.length}`);
 
-  await checkStream(stage, known, done);
+  await checkStream(context, known, done);
   const files = await client.files(jobId);
   if (work.file === 'none') return;
   const scope = work.file === 'units' ? 'unit' : 'job';
   const entries: FileEntry[] = [];
   for (const file of files.filter((each) => each.scope === scope))
-    entries.push(...work.entriesOf(await readFile(stage, jobId, file)));
-  // A job without a success has no file.
+    entries.push(...work.entriesOf(await readFile(context, jobId, file)));
+  // A job without successes has no file.
   if (done.length === 0 && entries.length === 0) return;
   const expected = work.file === 'all' ? subjects : done;
   const listed = entries.map(({ subject }) => subject);
@@ -64,27 +64,31 @@ export async function checkResults(stage: ResultStage, known: KnownJob): Promise
     successes.map(({ subject }) => subject),
     done,
   );
-  for (const { subject, facts } of successes) checkFacts(stage, jobId, subject, facts!);
+  for (const { subject, facts } of successes) checkFacts(context, jobId, subject, facts!);
 }
 
 async function checkStream(
-  stage: ResultStage,
+  context: ResultContext,
   { jobId, submission: { work } }: KnownJob,
   done: readonly string[],
 ): Promise<void> {
-  const stream = await stage.client.stream(JobService.method.streamResults, { jobId });
+  const stream = await context.client.stream(JobService.method.streamResults, { jobId });
   const streamed: string[] = [];
   for await (const line of stream.lines()) {
     if (line === '') continue;
     const { input, record } = JSON.parse(line);
     const subject = work.subjectOf(input);
     streamed.push(subject);
-    if (record !== undefined) checkFacts(stage, jobId, subject, work.factsOf(record));
+    if (record !== undefined) checkFacts(context, jobId, subject, work.factsOf(record));
   }
-  compare(stage.problems, `results of job ${jobId}`, streamed, done);
+  compare(context.problems, `results of job ${jobId}`, streamed, done);
 }
 
-async function readFile({ client, problems }: ResultStage, jobId: string, file: ResultFile): Promise<Buffer> {
+async function readFile(
+  { client, problems }: ResultContext,
+  jobId: string,
+  file: ResultFile,
+): Promise<Buffer> {
   const response = await client.open(file.downloadUrl);
   const bytes = Buffer.from(await response.arrayBuffer());
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -94,7 +98,7 @@ async function readFile({ client, problems }: ResultStage, jobId: string, file: 
 }
 
 function checkFacts(
-  { served, problems }: ResultStage,
+  { served, problems }: ResultContext,
   jobId: string,
   subject: string,
   facts: string[],
@@ -114,11 +118,11 @@ function compare(
   expected: readonly string[],
 ): void {
   const missing = expected.filter((subject) => !new Set(found).has(subject));
-  const doubled = found.length - new Set(found).size;
+  const duplicates = found.length - new Set(found).size;
   const unexpected = [...new Set(found)].filter((subject) => !expected.includes(subject));
   if (missing.length > 0) problems.add('lost', `${what}: ${missing.length} missing, such as ${missing[0]}`);
-  if (doubled > 0) problems.add('doubled', `${what}: ${doubled} doubled`);
+  if (duplicates > 0) problems.add('duplicated', `${what}: ${duplicates} duplicates`);
   if (unexpected.length > 0) problems.add('other', `${what}: unexpected ${unexpected[0]}`);
-  if (missing.length + doubled + unexpected.length === 0 && found.join() !== expected.join())
+  if (missing.length + duplicates + unexpected.length === 0 && found.join() !== expected.join())
     problems.add('other', `${what}: not in the order submitted`);
 }

@@ -19,17 +19,17 @@ const jobId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0001';
 const otherId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0002';
 const pages = works.find(({ name }) => name === 'pdp_bulk')!;
 
-/** A client of a service that gives these answers by path. */
-function clientOf(answers: Record<string, unknown>) {
+/** Creates a client of a service with a fixed reply for each path. */
+function clientOf(replies: Record<string, unknown>) {
   const fetch = async (input: string | URL | Request) => {
-    const answer = answers[new URL(String(input)).pathname];
-    if (answer === undefined) return Response.json({ detail: 'not found' }, { status: 404 });
-    return typeof answer === 'string' ? new Response(answer) : Response.json(answer);
+    const reply = replies[new URL(String(input)).pathname];
+    if (reply === undefined) return Response.json({ detail: 'not found' }, { status: 404 });
+    return typeof reply === 'string' ? new Response(reply) : Response.json(reply);
   };
   return createGleanerClient({ url: 'http://gleaner.test', apiKey: 'gl_1', maxAttempts: 1, fetch });
 }
 
-const sortsOf = (problems: Problems) => problems.list().map((text) => text.split(':')[0]!);
+const categoriesOf = (problems: Problems) => problems.list().map((text) => text.split(':')[0]!);
 
 type JobChanges = MessageInitShape<typeof JobSchema>;
 
@@ -52,7 +52,7 @@ const paid: [string, number, string][] = [
   ['grant:1', 100, ''],
 ];
 
-/** Problems of an account with one job of two units at 5 credits, one of which failed. */
+/** Returns the problems of an account with a job of two units at 5 credits, one of which failed. */
 async function creditProblems({ balance = 95, entries = paid, ...known }: Case): Promise<string[]> {
   const client = clientOf({
     '/v1/account': { account: { id: 'u', balance } },
@@ -85,7 +85,7 @@ async function creditProblems({ balance = 95, entries = paid, ...known }: Case):
   const problems = createProblems(() => {});
   const books = { users: [user], submissions: [submission], jobs: new Map([[jobId, job]]) };
   await checkCredits(books, user, client, problems);
-  return sortsOf(problems);
+  return categoriesOf(problems);
 }
 
 describe('checkCredits()', () => {
@@ -93,7 +93,7 @@ describe('checkCredits()', () => {
     expect(await creditProblems({})).toEqual([]);
   });
 
-  test('accepts a charge of a submit without an answer', async () => {
+  test('accepts a charge for a submit without a reply', async () => {
     expect(await creditProblems({ isAcknowledged: false, outcomes: ['unanswered'] })).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe('checkCredits()', () => {
 
   test.each<[string, Case, string[]]>([
     [
-      'a submit that was answered with an error',
+      'a charge for a submit that returned an error',
       { isAcknowledged: false, outcomes: ['refused'] },
       ['mischarged'],
     ],
@@ -115,7 +115,7 @@ describe('checkCredits()', () => {
     [
       'a second charge',
       { entries: [['charge:x', -10, jobId], ...paid], balance: 85 },
-      ['mischarged', 'doubled', 'mischarged'],
+      ['mischarged', 'duplicated', 'mischarged'],
     ],
     [
       'a charge for a job that no client knows',
@@ -123,17 +123,17 @@ describe('checkCredits()', () => {
       ['mischarged'],
     ],
     [
-      'an entry that is there twice',
+      'a duplicate ledger entry',
       { entries: [paid[0]!, ...paid], balance: 100 },
-      ['doubled', 'mischarged', 'mischarged'],
+      ['duplicated', 'mischarged', 'mischarged'],
     ],
     ['a cost above the price of its units', { job: { cost: 20 } }, ['mischarged', 'mischarged']],
-  ])('reports %s', async (_, changes, sorts) => {
-    expect(await creditProblems(changes)).toEqual(sorts);
+  ])('reports %s', async (_, changes, categories) => {
+    expect(await creditProblems(changes)).toEqual(categories);
   });
 });
 
-/** Problems of a job of three items of which the second failed. */
+/** Returns the problems of a job of three items of which the second failed. */
 async function resultProblems(
   keys: readonly string[],
   { records = ['1', '3'], title = 'Lamp 1', success = 2 } = {},
@@ -171,7 +171,7 @@ async function resultProblems(
   for (const body of ['1', '2', '3'])
     origin.answer({ method: 'GET', url: new URL('http://x.test'), headers: {}, body, region: '' });
   const user: ChaosUser = { id: 'u', granted: 0, client };
-  // No file is expected of a single product page.
+  // A single product page has no file.
   const work = { ...pages, file: 'none' as const };
   const subjects = ['1', '2', '3'];
   const submission: ChaosSubmit = { work, user, subjects, isKeyed: true, outcomes: ['accepted'] };
@@ -179,7 +179,7 @@ async function resultProblems(
   const problems = createProblems(() => {});
   const known = { jobId, submission, subjects, isAcknowledged: true, retries: [], retryOf: null, job };
   await checkResults({ client, served, problems, failures: new Map() }, known);
-  return sortsOf(problems);
+  return categoriesOf(problems);
 }
 
 describe('checkResults()', () => {
@@ -190,16 +190,16 @@ describe('checkResults()', () => {
   test.each<[string, readonly string[], Parameters<typeof resultProblems>[1], string[]]>([
     ['a missing unit', ['1', '3'], {}, ['lost']],
     [
-      'a doubled unit',
+      'a duplicate unit',
       ['1', '2', '3', '3'],
       { records: ['1', '3', '3'], success: 3 },
-      ['doubled', 'doubled'],
+      ['duplicated', 'duplicated'],
     ],
     ['units in another order', ['2', '1', '3'], {}, ['other']],
     ['a missing record', ['1', '2', '3'], { records: ['1'] }, ['lost']],
     ['a record of another page', ['1', '2', '3'], { title: 'Lamp 3' }, ['other']],
-    ['counts that are not those of the units', ['1', '2', '3'], { success: 3 }, ['other']],
-  ])('reports %s', async (_, keys, changes, sorts) => {
-    expect(await resultProblems(keys, changes)).toEqual(sorts);
+    ['counts that differ from the units', ['1', '2', '3'], { success: 3 }, ['other']],
+  ])('reports %s', async (_, keys, changes, categories) => {
+    expect(await resultProblems(keys, changes)).toEqual(categories);
   });
 });

@@ -6,38 +6,38 @@ import { checkCredits } from './check-credits.ts';
 import { checkResults, listUnits } from './check-results.ts';
 import type { ServedLog } from './served.ts';
 
-/** Highest number of requests for each page that results needed. */
+/** Maximum requests per page that the results need. */
 const maxRequestsPerPage = 3;
 
-/** What a run is checked with. */
-export interface CheckStage {
+/** Context of check(). */
+export interface CheckContext {
   books: Books;
   served: ServedLog;
   problems: Problems;
   deployment: Deployment;
-  /** A client of a user that repeats its calls. */
-  patient: (userId: string) => GleanerClient;
+  /** Creates a client of a user that retries its calls. */
+  retryingClient: (userId: string) => GleanerClient;
 }
 
-/** What a check found beside broken invariants. */
+/** Figures found by check(). */
 export interface CheckResult {
   /** Requests to the origins per page needed. */
   requestsPerPage: number;
-  /** Units that faults made fail, by code. */
+  /** Number of units that failed because of faults, by code. */
   failures: Map<string, number>;
 }
 
-/** Holds a run to its invariants once the clients are done. */
-export async function check(stage: CheckStage): Promise<CheckResult> {
-  const { books, problems, deployment, patient, served } = stage;
+/** Checks the invariants of a run after its clients are done. */
+export async function check(context: CheckContext): Promise<CheckResult> {
+  const { books, problems, deployment, retryingClient, served } = context;
   const known = [...books.jobs.values()];
   const failures = new Map<string, number>();
   for (const each of known)
-    await checkJob(stage, each, failures).catch((error: Error) => {
+    await checkJob(context, each, failures).catch((error: Error) => {
       const isMissing = error instanceof GleanerError && error.status === 404;
       problems.add(isMissing ? 'lost' : 'other', `job ${each.jobId} cannot be read: ${error.message}`);
     });
-  for (const user of books.users) await checkCredits(books, user, patient(user.id), problems);
+  for (const user of books.users) await checkCredits(books, user, retryingClient(user.id), problems);
   const audited = await deployment.audit();
   for (const problem of audited.problems) problems.add('other', `audit: ${problem}`);
 
@@ -53,10 +53,14 @@ export async function check(stage: CheckStage): Promise<CheckResult> {
   return { requestsPerPage: perPage, failures };
 }
 
-async function checkJob(stage: CheckStage, known: KnownJob, failures: Map<string, number>): Promise<void> {
-  const { problems, patient, served } = stage;
+async function checkJob(
+  context: CheckContext,
+  known: KnownJob,
+  failures: Map<string, number>,
+): Promise<void> {
+  const { problems, retryingClient, served } = context;
   const { jobId, retryOf, submission } = known;
-  const client = patient(submission.user.id);
+  const client = retryingClient(submission.user.id);
   const job = await client.call(JobService.method.getJob, { jobId });
   checkCounts(problems, known, job);
   await (await client.open(job.retrievePath)).arrayBuffer();
@@ -72,10 +76,10 @@ function checkCounts(problems: Problems, { jobId, isAcknowledged, job: seen }: K
   if (ended && success + failed !== total)
     problems.add('lost', `job ${jobId} is ${status} with ${success} + ${failed} of ${total} units`);
   if (seen?.ended && (seen.status !== status || seen.success !== success || seen.refunded !== job.refunded))
-    problems.add('other', `job ${jobId} changed after its end, from ${seen.status} to ${status}`);
+    problems.add('other', `job ${jobId} changed after it had ended, from ${seen.status} to ${status}`);
 }
 
-/** A retry holds the failed units of its job, in their order. */
+/** Returns the subjects of a retry: the failed units of its job, in order. */
 async function failedSubjects(client: GleanerClient, { jobId, submission }: KnownJob): Promise<string[]> {
   const units = await listUnits(client, jobId);
   return units

@@ -6,22 +6,22 @@ import { isTransient } from '../../src/client/transport.ts';
 import type { Books, CallOutcome, ChaosSubmit, KnownJob, Problems } from './account.ts';
 import type { ProgressWatch } from './progress.ts';
 
-/** What the clients of a run share. */
+/** State shared by the clients of a run. */
 export interface ClientContext {
   books: Books;
   operator: GleanerClient;
   problems: Problems;
   progress: ProgressWatch;
-  /** Whether the time after the faults is over. */
+  /** Returns true after the timeout that follows the faults. */
   isOver: () => boolean;
 }
 
-/** What a client intends beside its submit. */
-export interface Intent {
-  /** Repeats the accepted submit under its key. */
+/** Actions of a client besides its submit. */
+export interface ClientPlan {
+  /** Repeats the accepted submit with the same key. */
   repeats: boolean;
-  /** Submits again after an error, also without a key. */
-  insists: boolean;
+  /** Submits again after an error, even without a key. */
+  resubmits: boolean;
   /** Cancels the job once this share of its units has ended. */
   cancelsAt: number | null;
   /** Retries the failed units once the job has ended. */
@@ -31,24 +31,24 @@ export interface Intent {
 const pollMs = 400;
 const repeatMs = 500;
 
-/** Submits, has the job approved, follows it to its end, and cancels or retries it as intended. */
+/** Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. */
 export async function runCustomer(
   context: ClientContext,
   submission: ChaosSubmit,
-  intent: Intent,
+  plan: ClientPlan,
 ): Promise<void> {
   context.books.submissions.push(submission);
   const jobId = submission.isKeyed
-    ? await submitKeyed(context, submission, intent.repeats)
-    : await submitPlainly(context, submission, intent.insists);
+    ? await submitWithKey(context, submission, plan.repeats)
+    : await submitWithoutKey(context, submission, plan.resubmits);
   if (jobId === null) return;
-  const known = know(context, submission, jobId, null, true);
-  await follow(context, known, intent.cancelsAt);
-  if (intent.retries && (known.job?.failed ?? 0) > 0) await retry(context, known);
+  const known = addJob(context, submission, jobId, null, true);
+  await follow(context, known, plan.cancelsAt);
+  if (plan.retries && (known.job?.failed ?? 0) > 0) await retry(context, known);
 }
 
-/** Adds a job to what the clients know. */
-export function know(
+/** Adds a job to the known ones. */
+export function addJob(
   { books }: ClientContext,
   submission: ChaosSubmit,
   jobId: string,
@@ -61,27 +61,27 @@ export function know(
   return known;
 }
 
-async function submitKeyed(
+async function submitWithKey(
   context: ClientContext,
   submission: ChaosSubmit,
   repeats: boolean,
 ): Promise<string | null> {
   const key = `chaos-${crypto.randomUUID()}`;
   const { work, user, subjects } = submission;
-  const once = () => work.submit(user.client, subjects, key);
-  const accepted = await persist(context, `submit of ${work.name}`, once);
+  const submitOnce = () => work.submit(user.client, subjects, key);
+  const accepted = await retryCall(context, `submit of ${work.name}`, submitOnce);
   if (accepted === null) return null;
   submission.outcomes.push('accepted');
-  const again = repeats ? await persist(context, `repeated submit of ${work.name}`, once) : accepted;
+  const again = repeats ? await retryCall(context, `repeated submit of ${work.name}`, submitOnce) : accepted;
   if (again !== null && again.jobId !== accepted.jobId)
-    context.problems.add('doubled', `one key made the jobs ${accepted.jobId} and ${again.jobId}`);
+    context.problems.add('duplicated', `one key created the jobs ${accepted.jobId} and ${again.jobId}`);
   return accepted.jobId;
 }
 
-async function submitPlainly(
+async function submitWithoutKey(
   context: ClientContext,
   submission: ChaosSubmit,
-  insists: boolean,
+  resubmits: boolean,
 ): Promise<string | null> {
   const { work, user, subjects, outcomes } = submission;
   while (!context.isOver()) {
@@ -90,17 +90,17 @@ async function submitPlainly(
     );
     outcomes.push(outcome);
     if (value !== null) {
-      const found = await persist(context, `search for ${value}`, () => user.client.find(value));
-      if (found === null) context.problems.add('lost', `accepted as ${value}, and not found`);
+      const found = await retryCall(context, `search for ${value}`, () => user.client.find(value));
+      if (found === null) context.problems.add('lost', `accepted as ${value} but not found`);
       return found?.jobId ?? null;
     }
-    if (!insists) return null;
+    if (!resubmits) return null;
     await wait(repeatMs);
   }
   return null;
 }
 
-/** Makes a call once and tells an error in answer from no answer. */
+/** Makes a call once, and tells an error reply from a missing reply. */
 async function attempt<T>(
   { problems }: ClientContext,
   what: string,
@@ -116,8 +116,8 @@ async function attempt<T>(
   }
 }
 
-/** Repeats a call until it is answered; null once the time is over. */
-async function persist<T>(context: ClientContext, what: string, call: () => Promise<T>): Promise<T | null> {
+/** Retries a call until it succeeds. Returns null after the timeout. */
+async function retryCall<T>(context: ClientContext, what: string, call: () => Promise<T>): Promise<T | null> {
   while (!context.isOver()) {
     const { value } = await attempt(context, what, call);
     if (value !== null) return value;
@@ -126,7 +126,7 @@ async function persist<T>(context: ClientContext, what: string, call: () => Prom
   return null;
 }
 
-/** Polls a job until it has ended, holding each answer to the one before. */
+/** Polls a job until it has ended, comparing each reply with the one before. */
 export async function follow(
   context: ClientContext,
   known: KnownJob,
@@ -162,12 +162,12 @@ function observe({ problems, progress }: ClientContext, known: KnownJob, job: Jo
   if (success < before.success || failed < before.failed || refunded < before.refunded)
     problems.add(
       'other',
-      `job ${known.jobId} went back from ${before.success} + ${before.failed}, ${before.refunded} refunded to ${text}`,
+      `job ${known.jobId} decreased from ${before.success} + ${before.failed}, ${before.refunded} refunded to ${text}`,
     );
   if (success + failed > before.success + before.failed) progress.advance();
 }
 
-/** Approves a job that the client knows of; one that it only found is cancelled. A failed call comes again with the next poll. */
+/** Approves an acknowledged job and cancels one that was only found. The next poll repeats a failed call. */
 async function decide(
   { operator }: ClientContext,
   { jobId, isAcknowledged, submission }: KnownJob,
@@ -175,15 +175,15 @@ async function decide(
   const call = isAcknowledged
     ? operator.call(OperatorService.method.approveJob, { jobId })
     : submission.user.client.call(JobService.method.cancelJob, { jobId });
-  await call.catch(ignoreAnswer);
+  await call.catch(ignoreReply);
 }
 
 async function cancel({ jobId, submission }: KnownJob): Promise<void> {
-  await submission.user.client.call(JobService.method.cancelJob, { jobId }).catch(ignoreAnswer);
+  await submission.user.client.call(JobService.method.cancelJob, { jobId }).catch(ignoreReply);
 }
 
-/** Whether the call took effect shows in the job: an error may be the answer to the second of two calls. */
-function ignoreAnswer(error: unknown): void {
+/** Ignores an error reply, which may come from a repeated call. The job shows whether the call took effect. */
+function ignoreReply(error: unknown): void {
   if (!(error instanceof GleanerError)) throw error;
 }
 
@@ -193,5 +193,5 @@ async function retry(context: ClientContext, known: KnownJob): Promise<void> {
   const { outcome, value } = await attempt(context, `retry of ${jobId}`, call);
   retries.push(outcome);
   if (value === null) return;
-  await follow(context, know(context, submission, value.jobId, known, true, []));
+  await follow(context, addJob(context, submission, value.jobId, known, true, []));
 }

@@ -4,51 +4,51 @@ import type { FaultyLink } from '../support/link.ts';
 import type { ServiceProcess } from '../support/service.ts';
 import type { EngineName, InjectedFault } from './plan.ts';
 
-/** A process of the service with its own network to each engine. */
+/** A process of the service with its own network link to each engine. */
 export interface FaultTarget {
   service: ServiceProcess;
   links: Record<EngineName, FaultyLink> | null;
 }
 
-/** What faults are applied to, and what is reported while they are. */
-export interface FaultStage {
+/** Targets and callbacks of applyFaults(). */
+export interface FaultContext {
   targets: readonly FaultTarget[];
   engines: Engines;
-  say: (line: string) => void;
-  /** A process that ended by itself. */
+  print: (line: string) => void;
+  /** Called for a process that ended by itself. */
   crashed: (service: ServiceProcess) => void;
-  /** Called as each fault begins with the number begun so far. */
-  begun: (count: number) => void;
+  /** Called at the start of each fault with the number of faults started so far. */
+  started: (count: number) => void;
 }
 
 /**
- * Applies the faults one after the other and resolves once everything runs and every network is healed. With
- * several processes, a freeze lasts while the next faults are applied.
+ * Applies the faults one after the other. Resolves once every process runs and every link is healed. With several
+ * processes, the next faults are applied during a freeze.
  */
-export async function applyFaults(stage: FaultStage, faults: readonly InjectedFault[]): Promise<void> {
+export async function applyFaults(context: FaultContext, faults: readonly InjectedFault[]): Promise<void> {
   const frozen = new Map<ServiceProcess, Promise<void>>();
   const started = Date.now();
   for (const [index, fault] of faults.entries()) {
     await wait(fault.pauseMs);
-    // A frozen process is first frozen for its time: a kill would end that early, another freeze be part of it.
+    // Waits for the end of a freeze: a kill would end it early, and a second freeze would overlap with it.
     if (fault.kind === 'kill' || fault.kind === 'freeze')
-      await frozen.get(stage.targets[fault.target]!.service);
-    relaunch(stage);
-    stage.say(`${((Date.now() - started) / 1000).toFixed(1)} s: ${describe(stage, fault)}`);
-    stage.begun(index + 1);
+      await frozen.get(context.targets[fault.target]!.service);
+    relaunch(context);
+    context.print(`${((Date.now() - started) / 1000).toFixed(1)} s: ${describe(context, fault)}`);
+    context.started(index + 1);
     if (fault.kind === 'freeze') {
-      const { service } = stage.targets[fault.target]!;
+      const { service } = context.targets[fault.target]!;
       frozen.set(
         service,
         freeze(service, fault.lengthMs).finally(() => frozen.delete(service)),
       );
-      if (stage.targets.length === 1) await frozen.get(service);
+      if (context.targets.length === 1) await frozen.get(service);
     } else {
-      await apply(stage, fault);
+      await apply(context, fault);
     }
   }
   await Promise.all(frozen.values());
-  relaunch(stage);
+  relaunch(context);
 }
 
 async function freeze(service: ServiceProcess, lengthMs: number): Promise<void> {
@@ -57,7 +57,7 @@ async function freeze(service: ServiceProcess, lengthMs: number): Promise<void> 
   service.resume();
 }
 
-async function apply({ targets, engines }: FaultStage, fault: Exclude<InjectedFault, { kind: 'freeze' }>) {
+async function apply({ targets, engines }: FaultContext, fault: Exclude<InjectedFault, { kind: 'freeze' }>) {
   if (fault.kind === 'kill') {
     const { service } = targets[fault.target]!;
     await service.kill();
@@ -77,8 +77,8 @@ async function apply({ targets, engines }: FaultStage, fault: Exclude<InjectedFa
   link.heal();
 }
 
-/** Starts processes again that ended by themselves, and reports them. */
-function relaunch({ targets, crashed }: FaultStage): void {
+/** Restarts and reports processes that ended by themselves. */
+function relaunch({ targets, crashed }: FaultContext): void {
   for (const { service } of targets) {
     if (service.running()) continue;
     crashed(service);
@@ -86,7 +86,7 @@ function relaunch({ targets, crashed }: FaultStage): void {
   }
 }
 
-function describe({ targets }: FaultStage, fault: InjectedFault): string {
+function describe({ targets }: FaultContext, fault: InjectedFault): string {
   const name = (index: number) => `${targets[index]!.service.role} ${index}`;
   const seconds = `${(fault.lengthMs / 1000).toFixed(1)} s`;
   switch (fault.kind) {

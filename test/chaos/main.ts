@@ -3,20 +3,20 @@ import { type ChaosOptions, formatCommand, parseOptions, type StackName, usage }
 import { type ChaosReport, runChaos } from './run.ts';
 import { formatTable } from './table.ts';
 
-const say = (line: string) => console.log(line);
+const print = (line: string) => console.log(line);
 
-/** Runs one stack on engines of its own, and says what was broken with the command that repeats it. */
+/** Runs one stack on its own engines. Prints broken invariants with the command that reproduces them. */
 async function runStack(options: ChaosOptions, stack: StackName): Promise<ChaosReport> {
-  say(`${stack}: ${formatCommand(options, stack)}`);
+  print(`${stack}: ${formatCommand(options, stack)}`);
   const engines = await (stack === 'distributed' ? restartableStack : embedded).open();
   if ('missing' in engines) throw new Error(engines.missing);
   try {
-    const report = await runChaos(options, stack, engines, (line) => say(`  ${line}`));
+    const report = await runChaos(options, stack, engines, (line) => print(`  ${line}`));
     const { accepted, refused, unanswered } = report.calls;
-    say(`  calls: ${accepted} accepted, ${refused} refused, ${unanswered} without an answer`);
-    for (const [code, units] of report.failures) say(`  ${units} units failed with ${code}, refunded`);
-    for (const problem of report.problems.list()) say(`  BROKEN ${problem}`);
-    if (report.problems.list().length > 0) say(`  repeat: ${formatCommand(options, stack)}`);
+    print(`  calls: ${accepted} accepted, ${refused} refused, ${unanswered} without a reply`);
+    for (const [code, units] of report.failures) print(`  ${units} units failed with ${code}, refunded`);
+    for (const problem of report.problems.list()) print(`  BROKEN ${problem}`);
+    if (report.problems.list().length > 0) print(`  reproduce: ${formatCommand(options, stack)}`);
     return report;
   } finally {
     await engines.stop();
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   }
   const reports: ChaosReport[] = [];
   for (const stack of options.stacks) reports.push(await runStack(options, stack));
-  say(`\n${formatTable(reports)}`);
+  print(`\n${formatTable(reports)}`);
   return reports.some(({ problems }) => problems.list().length > 0) ? 1 : 0;
 }
 

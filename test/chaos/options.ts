@@ -5,14 +5,14 @@ export const stackNames = ['embedded', 'distributed'] as const;
 
 export type StackName = (typeof stackNames)[number];
 
-/** What a run consists of. The seed decides which faults meet which process, and when. */
+/** Options of a run. The seed decides which faults affect which process, and when. */
 export interface ChaosOptions {
   stacks: readonly StackName[];
   jobs: number;
-  /** Items of each large job; listings and single pages are smaller. */
+  /** Items of each large job. Jobs for listings and single pages are smaller. */
   items: number;
   kills: number;
-  /** Seconds that a frozen process stands still: longer than the lease of a batch. */
+  /** Duration of a freeze in seconds, longer than the lease of a batch. */
   freezeSeconds: number;
   seed: string;
 }

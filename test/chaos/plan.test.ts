@@ -53,7 +53,7 @@ describe('parseOptions()', () => {
   test.each([
     [['--jobs', 'many'], '--jobs: "many" is not an integer from 1 to 10000'],
     [['--items', '2001'], '--items: "2001" is not an integer from 1 to 2000'],
-    [['--stack', 'both-of-them'], '--stack: "both-of-them" is not one of embedded, distributed, both'],
+    [['--stack', 'all'], '--stack: "all" is not one of embedded, distributed, both'],
   ])('rejects %j', (parameters, message) => {
     expect(() => parseOptions(parameters)).toThrow(message);
   });

@@ -1,6 +1,6 @@
 import type { Random } from '../../sandbox/random.ts';
 
-/** Engines between which and a process the network can fail. */
+/** Engines whose network link to a process can fail. */
 export type EngineName = 'mongo' | 'nats';
 
 /** A fault and the pause before it, both in milliseconds. `target` is the index of a process. */
@@ -14,7 +14,7 @@ export type InjectedFault = { pauseMs: number; lengthMs: number } & (
 
 export type FaultKind = InjectedFault['kind'];
 
-/** What the faults of a run are drawn for. */
+/** Options for planFaults(). */
 export interface PlanOptions {
   kills: number;
   freezeMs: number;
@@ -24,8 +24,8 @@ export interface PlanOptions {
 }
 
 /**
- * Draws the faults of a run in their order: as many kills as asked for, a freeze for every four of them and,
- * on the distributed stack, restarts of both engines, partitions and delays.
+ * Draws the faults of a run in order: the requested number of kills, a freeze for every four kills, and on the
+ * distributed stack restarts of both engines, partitions, and delays.
  */
 export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] {
   const { kills, freezeMs, processes, distributed } = options;

@@ -1,10 +1,10 @@
-/** The longest time that the clients saw no unit end while a job was outstanding. */
+/** Measures the longest time in which no unit ended while a job was outstanding. */
 export interface ProgressWatch {
-  /** A job is outstanding from now on. */
+  /** Records the start of a job. */
   begin(): void;
-  /** Units ended. */
+  /** Records that units have ended. */
   advance(): void;
-  /** A job is no longer outstanding. */
+  /** Records the end of a job. */
   end(): void;
   longestMs(): number;
 }

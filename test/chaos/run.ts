@@ -18,35 +18,35 @@ import { settle } from './settle.ts';
 import { countCalls, submitAlong } from './submits.ts';
 import { recordedOrigins, works } from './works.ts';
 
-/** What a run on one stack came to. */
+/** Result of runChaos(). */
 export interface ChaosReport {
   stack: StackName;
   jobs: number;
   items: number;
   faults: readonly InjectedFault[];
-  /** Submits and retries by their outcome. */
+  /** Number of submits and retries by outcome. */
   calls: Record<'accepted' | 'refused' | 'unanswered', number>;
   requestsPerPage: number;
-  /** Units that faults made fail, by code. They are refunded. */
+  /** Number of units that failed because of faults, by code. They are refunded. */
   failures: ReadonlyMap<string, number>;
   problems: Problems;
   longestGapMs: number;
-  /** From the end of the last fault to the end of the last job. */
+  /** Time from the end of the last fault to the end of the last job. */
   recoveredMs: number;
 }
 
-/** Milliseconds until jobs have to end once faults have stopped, and until the service is ready: no measure of speed. */
+/** Timeouts for all jobs to end after the faults, and for the service to start. They do not measure speed. */
 const settleMs = 300_000;
 const startMs = 120_000;
 const userCount = 3;
 const granted = 10_000_000;
 
-/** Runs jobs on one stack while faults are applied, and checks what is left. */
+/** Runs jobs on one stack while faults are applied, and checks the invariants. */
 export async function runChaos(
   options: ChaosOptions,
   stack: StackName,
   engines: Engines,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<ChaosReport> {
   const distributed = stack === 'distributed';
   const draw = random(`${stack}/${options.seed}`);
@@ -70,7 +70,7 @@ export async function runChaos(
     targets.push(...(await launchTargets(deployment, engines)));
     const isReady = async () => (await fetch(`${deployment.url}/ready`)).ok || undefined;
     await until('the service is ready', isReady, { withinMs: startMs });
-    const problems = createProblems(say);
+    const problems = createProblems(print);
     const users = await createUsers(deployment);
     let end = Number.POSITIVE_INFINITY;
     const context: ClientContext = {
@@ -85,8 +85,8 @@ export async function runChaos(
       {
         targets,
         engines,
-        say,
-        begun: release.advance,
+        print,
+        started: release.advance,
         crashed: (service) =>
           problems.add('other', `a ${service.role} ended by itself: ${service.log().slice(-600)}`),
       },
@@ -94,13 +94,13 @@ export async function runChaos(
     );
     const healedAt = Date.now();
     end = healedAt + settleMs;
-    say('faults over');
+    print('faults ended');
     await release.done();
-    const patient = patientClients(deployment, users);
-    await settle(context, patient);
+    const retryingClient = createRetryingClients(deployment, users);
+    await settle(context, retryingClient);
     const recoveredMs = Date.now() - healedAt;
-    const checked = await check({ books: context.books, served, problems, deployment, patient });
-    if (problems.list().length > 0) say(deployment.recentLog());
+    const checked = await check({ books: context.books, served, problems, deployment, retryingClient });
+    if (problems.list().length > 0) print(deployment.recentLog());
     return {
       stack,
       jobs: context.books.jobs.size,
@@ -113,7 +113,7 @@ export async function runChaos(
       recoveredMs,
     };
   } finally {
-    // However a fault or an error left them.
+    // A fault or an error may have left them frozen.
     await Promise.all(deployment.processes.map((process) => process.kill()));
     await deployment.stop();
     await Promise.all(targets.flatMap(({ links }) => (links ? [links.mongo.stop(), links.nats.stop()] : [])));
@@ -121,14 +121,14 @@ export async function runChaos(
   }
 }
 
-/** Requests per second at which the large half of the jobs takes about half of the time of the faults. */
+/** Returns the request rate at which the large half of the jobs takes about half the duration of the faults. */
 function rateFor({ jobs, items }: ChaosOptions, faults: readonly InjectedFault[]): number {
   const requests = (jobs / works.length) * items * 2;
   const seconds = faults.reduce((sum, { pauseMs, lengthMs }) => sum + pauseMs + lengthMs, 0) / 1_000;
   return Math.min(300, Math.max(20, Math.round((2 * requests) / Math.max(1, seconds))));
 }
 
-/** Launches every process; on the distributed stack each has its own link to each engine. */
+/** Launches every process. On the distributed stack, each has its own link to each engine. */
 async function launchTargets(deployment: Deployment, engines: Engines): Promise<FaultTarget[]> {
   const { MONGODB_URI: mongo, NATS_URL: nats } = engines.settings;
   const targets: FaultTarget[] = [];
@@ -173,7 +173,7 @@ async function createUsers({ url, operatorKey }: Deployment): Promise<(ChaosUser
   return Promise.all(Array.from({ length: userCount }, (_, index) => create(`user ${index}`)));
 }
 
-function patientClients(
+function createRetryingClients(
   { url }: Deployment,
   users: readonly (ChaosUser & { key: string })[],
 ): (userId: string) => GleanerClient {

@@ -1,23 +1,23 @@
 import type { Origin, OriginReply, OriginRequest } from '../../sandbox/origin.ts';
 
-/** What the origins were asked for about one subject (an item, a keyword), and what they served. */
+/** Requests and responses of the origins for one subject (an item or a keyword). */
 interface Served {
-  /** Requests by what exactly was asked for: a listing has several pages. */
+  /** Number of requests by page. A listing has several pages. */
   pages: Map<string, number>;
   /** Facts of the pages served, in the order of their first request. */
   facts: Set<string>;
 }
 
-/** The origins' own record of a run. */
+/** Log of the origins' responses during a run. */
 export interface ServedLog {
-  /** Wraps an origin so that its answers are recorded; `readFacts` extracts what a result must repeat. */
+  /** Wraps an origin to record its responses. `readFacts` extracts the values that a result must contain. */
   record(origin: Origin, readFacts: (body: string) => string[]): Origin;
   facts(subject: string): string[];
-  /** Distinct pages requested about a subject. */
+  /** Returns the number of distinct pages requested for a subject. */
   pages(subject: string): number;
-  /** Requests about all subjects. */
+  /** Returns the number of requests for all subjects. */
   requests(): number;
-  /** Highest number of requests for one page. */
+  /** Returns the highest number of requests for one page. */
   maxRequests(): number;
 }
 

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import type { GleanerClient } from '../../src/client/index.ts';
 import type { ChaosSubmit, KnownJob } from './account.ts';
-import { type ClientContext, follow, know } from './customer.ts';
+import { addJob, type ClientContext, follow } from './customer.ts';
 
-const lookMs = 1_000;
+const pollMs = 1_000;
 
-/** All jobs of a client's user. */
+/** Lists all jobs of the client's user. */
 export async function listJobs(client: GleanerClient): Promise<Job[]> {
   const jobs: Job[] = [];
   for await (const page of client.pages(JobService.method.listJobs, { pageSize: 1_000 }))
@@ -15,18 +15,18 @@ export async function listJobs(client: GleanerClient): Promise<Job[]> {
 }
 
 /**
- * Follows the jobs that clients have and never were told of, until none of them is outstanding: those of
- * submits and retries without an answer. `patient` makes a client that repeats its calls.
+ * Finds the jobs of submits and retries without a reply, and polls them until all have ended. `retryingClient`
+ * creates a client that retries its calls.
  */
 export async function settle(
   context: ClientContext,
-  patient: (user: string) => GleanerClient,
+  retryingClient: (user: string) => GleanerClient,
 ): Promise<void> {
   for (const user of context.books.users) {
-    const client = patient(user.id);
-    for (let isQuiet = false; !isQuiet && !context.isOver(); await wait(isQuiet ? 0 : lookMs)) {
+    const client = retryingClient(user.id);
+    for (let isQuiet = false; !isQuiet && !context.isOver(); await wait(isQuiet ? 0 : pollMs)) {
       const jobs = await listJobs(client);
-      // Retries come after the jobs that they retry.
+      // Oldest first, so that a job is known before its retries.
       const unknown = jobs.reverse().filter(({ jobId }) => !context.books.jobs.has(jobId));
       const adopted = await Promise.all(unknown.map((job) => adopt(context, client, job)));
       await Promise.all(adopted.map((known) => known && follow(context, known)));
@@ -39,10 +39,10 @@ async function adopt(context: ClientContext, client: GleanerClient, job: Job): P
   const retryOf = context.books.jobs.get(job.retryOf) ?? null;
   const submission = retryOf?.submission ?? (await findSubmission(context, client, job));
   if (submission === undefined) {
-    context.problems.add('doubled', `job ${job.jobId} was never submitted`);
+    context.problems.add('duplicated', `job ${job.jobId} was never submitted`);
     return null;
   }
-  return know(context, submission, job.jobId, retryOf, false, retryOf ? [] : submission.subjects);
+  return addJob(context, submission, job.jobId, retryOf, false, retryOf ? [] : submission.subjects);
 }
 
 async function findSubmission(

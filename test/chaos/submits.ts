@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../../sandbox/random.ts';
 import type { CallOutcome, ChaosSubmit } from './account.ts';
-import { type ClientContext, type Intent, runCustomer } from './customer.ts';
+import { type ClientContext, type ClientPlan, runCustomer } from './customer.ts';
 import type { ChaosOptions } from './options.ts';
 import { works } from './works.ts';
 
-/** Submits the jobs spread over the faults, so that there is work to disturb until the last one. */
+/** Submits the jobs spread over the duration of the faults, so that jobs are running until the last fault. */
 export function submitAlong(
   context: ClientContext,
   { jobs, items }: ChaosOptions,
@@ -17,10 +17,10 @@ export function submitAlong(
   const advance = (begun: number) => {
     const released = faultCount === 0 ? jobs : Math.ceil((jobs * (begun + 1)) / (faultCount + 1));
     while (running.length < released) {
-      const { submission, intent, afterMs } = drawn[running.length]!;
+      const { submission, plan, afterMs } = drawn[running.length]!;
       running.push(
         wait(afterMs)
-          .then(() => runCustomer(context, submission, intent))
+          .then(() => runCustomer(context, submission, plan))
           .catch((error: Error) => context.problems.add('other', `a client failed: ${error.stack}`)),
       );
     }
@@ -43,13 +43,13 @@ function drawSubmit(context: ClientContext, draw: Random, index: number, items: 
     isKeyed: !draw.once(3),
     outcomes: [],
   };
-  const intent: Intent = {
+  const plan: ClientPlan = {
     repeats: draw.once(3),
-    insists: draw.once(2),
+    resubmits: draw.once(2),
     cancelsAt: draw.once(5) ? draw.integer(0, 60) / 100 : null,
     retries: draw.once(3),
   };
-  return { submission, intent, afterMs: draw.integer(0, 2_000) };
+  return { submission, plan, afterMs: draw.integer(0, 2_000) };
 }
 
 /** Counts submits and retries by their outcome. */

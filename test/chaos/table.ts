@@ -18,7 +18,7 @@ const columns: readonly (readonly [string, (report: ChaosReport) => string | num
   ['requests per page', ({ requestsPerPage }) => requestsPerPage.toFixed(2)],
   ['failed by faults', ({ failures }) => [...failures.values()].reduce((sum, units) => sum + units, 0)],
   ['lost', ({ problems }) => problems.count('lost')],
-  ['doubled', ({ problems }) => problems.count('doubled')],
+  ['duplicated', ({ problems }) => problems.count('duplicated')],
   ['mischarged', ({ problems }) => problems.count('mischarged')],
   ['other', ({ problems }) => problems.count('other')],
   ['longest time without progress', ({ longestGapMs }) => seconds(longestGapMs)],

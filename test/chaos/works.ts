@@ -17,7 +17,7 @@ type Loose = any;
 /** One entry of a result file. */
 export interface FileEntry {
   subject: string;
-  /** What the record repeats of the page; null for an entry that says that its item failed. */
+  /** Values of the page that the record must contain; null for an entry of a failed item. */
   facts: string[] | null;
 }
 
@@ -26,16 +26,16 @@ export interface ChaosWork {
   name: string;
   unitPrice: number;
   approval: boolean;
-  /** Distinct subjects of the submit with this number; every twentieth does not exist on the site. */
+  /** Returns distinct subjects for a submit. Every twentieth does not exist on the site. */
   subjects(submit: number, items: number): string[];
-  /** Submits under a key that makes it repeatable. */
+  /** Submits with an idempotency key. */
   submit(client: GleanerClient, subjects: readonly string[], key: string): Promise<Submitted<unknown>>;
-  /** Submits without a key, once; resolves with the job's uuid or its task id. */
+  /** Submits once without a key. Returns the job's UUID or its task id. */
   submitOnce(client: GleanerClient, subjects: readonly string[]): Promise<string>;
-  /** Subject of a unit, from its input as JSON. */
+  /** Returns the subject of a unit from its input. */
   subjectOf(input: Loose): string;
   factsOf(record: Loose): string[];
-  /** Which files hold results: one of the whole job, with or without entries for failed items, or one per unit. */
+  /** Result files: one for the job, with or without entries for failed items, one per unit, or none. */
   file: 'all' | 'successes' | 'units' | 'none';
   entriesOf(bytes: Buffer): FileEntry[];
 }
@@ -50,8 +50,8 @@ function workOf<I extends DescMessage, O extends DescMessage>(
     submit: (client, subjects, idempotencyKey) =>
       client.submit(method, requestOf(subjects), { idempotencyKey }),
     submitOnce: async (client, subjects) => {
-      const answer = await client.call(method, requestOf(subjects));
-      const { jobId, taskId } = answer as { jobId?: string; taskId?: number };
+      const reply = await client.call(method, requestOf(subjects));
+      const { jobId, taskId } = reply as { jobId?: string; taskId?: number };
       return jobId ?? String(taskId);
     },
   };
@@ -81,7 +81,7 @@ const parseLines = (bytes: Buffer): Loose[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** The kinds of jobs, in the order in which submits take turns. */
+/** Kinds of jobs, in the order in which submits cycle through them. */
 export const works: readonly ChaosWork[] = [
   workOf(
     MktaService.method.submitVariantSold,
@@ -150,7 +150,7 @@ export const works: readonly ChaosWork[] = [
   ),
 ];
 
-/** The marketplaces that the works read, recorded in a log. */
+/** Creates the marketplaces of the works. Their responses are recorded in `log`. */
 export function recordedOrigins(log: ServedLog): Origin[] {
   const readJson = (read: (page: Loose) => string[]) => (body: string) => {
     const page = JSON.parse(body);

@@ -6,24 +6,24 @@ import { resolveOffers } from '../../src/jobs/offers.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
 import { until } from '../support/until.ts';
-import { type RestAnswer, referenceForm, sendRest } from './rest.ts';
+import { type RestResponse, referenceForm, sendRest } from './rest.ts';
 import { openStage, type Stage } from './stage.ts';
 import type { CallerName, Request } from './table.ts';
 import { tables } from './tables/list.ts';
 
-// What endpoints say of one another: every job that the tables prepare, seen from all sides.
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into.
+// Consistency between endpoints, checked for every job that the tables prepare.
+// biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
 type AnyJson = any;
 
 let stage: Stage;
-/** Jobs of the caller `user`, oldest last. */
+/** Jobs of the caller `user`, newest first. */
 let jobs: AnyJson[];
 let ledger: AnyJson[];
 
 beforeAll(async () => {
   stage = await openStage(tables);
   await until(
-    'every job that goes on has ended',
+    'every approved job has ended',
     async () => {
       jobs = await listed('/v1/jobs', 'jobs', 7);
       return jobs.every(({ ended, status }) => ended || status === 'awaiting_approval') || undefined;
@@ -43,7 +43,7 @@ async function get(path: string, caller: CallerName = 'user'): Promise<AnyJson> 
   return answer.json();
 }
 
-/** Every page of a list. */
+/** Reads all pages of a list. */
 async function listed(path: string, name: string, size: number): Promise<AnyJson[]> {
   const items: AnyJson[] = [];
   let token = '';
@@ -65,7 +65,7 @@ async function linesAt(path: string): Promise<AnyJson[]> {
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
 describe('the jobs', () => {
-  test('of every kind on every marketplace are in the list, once each, newest first', () => {
+  test('are listed once each, newest first, for every kind on every marketplace', () => {
     const offers = [...resolveOffers(services, kinds, markets).methods.values()];
     const offered = offers.flatMap(({ step, offer }) =>
       step === Step.SUBMIT ? [`${offer!.market.name} ${offer!.kind.name}`] : [],
@@ -79,7 +79,7 @@ describe('the jobs', () => {
     expect(times).toEqual(times.toSorted((one, other) => other - one));
   });
 
-  test('are each shown at their path in both forms, as the list shows them at their own', async () => {
+  test('are available at both forms of their retrieve path, and listed as /v1/jobs/{id} returns them', async () => {
     for (const job of jobs) {
       expect(await get(`/v1/jobs/${job.job_id}`)).toEqual(job);
       for (const path of [job.retrieve_path, referenceForm(job.retrieve_path)])
@@ -89,7 +89,7 @@ describe('the jobs', () => {
     }
   });
 
-  test('have as many results, failures and units as they count', async () => {
+  test('have counts that match their results, failures, and units', async () => {
     for (const job of jobs) {
       const path = `/v1/jobs/${job.job_id}`;
       const [units, results, failures, { faults }] = await Promise.all([
@@ -98,13 +98,13 @@ describe('the jobs', () => {
         linesAt(`${path}/failures`),
         get(`${path}/faults`),
       ]);
-      const told = `${job.kind} ${job.market} ${job.status}`;
+      const label = `${job.kind} ${job.market} ${job.status}`;
       const of = (status: string) => units.filter((unit) => unit.status === status);
       expect(
         units.map(({ index }) => index),
-        told,
+        label,
       ).toEqual(units.map((_, index) => index));
-      expect([units.length, of('SUCCESS').length, of('FAILED').length], told).toEqual([
+      expect([units.length, of('SUCCESS').length, of('FAILED').length], label).toEqual([
         job.total,
         job.success,
         job.failed,
@@ -116,40 +116,40 @@ describe('the jobs', () => {
         region,
         input,
       });
-      expect(results.map(known), told).toEqual(of('SUCCESS').map(known));
-      expect(failures.map(known), told).toEqual(of('FAILED').map(known));
+      expect(results.map(known), label).toEqual(of('SUCCESS').map(known));
+      expect(failures.map(known), label).toEqual(of('FAILED').map(known));
       expect(
         failures.map(({ code, message }) => [code, message]),
-        told,
+        label,
       ).toEqual(of('FAILED').map(({ code, message }) => [code, message]));
-      expect(sum(faults.map((fault: AnyJson) => fault.units)), told).toBe(job.failed);
+      expect(sum(faults.map((fault: AnyJson) => fault.units)), label).toBe(job.failed);
       const csv = (await send('GET', `${path}/failures?format=csv`)).text;
-      expect(parse(csv, { columns: true }), told).toHaveLength(job.failed);
+      expect(parse(csv, { columns: true }), label).toHaveLength(job.failed);
     }
   });
 
-  test('cost what the ledger says, and each failure names the entry that gave its credits back', async () => {
+  test('cost what the ledger says, and each failure names its refund entry', async () => {
     const keys = new Set(ledger.map(({ key }) => key));
     for (const job of jobs) {
-      const told = `${job.kind} ${job.market} ${job.status}`;
+      const label = `${job.kind} ${job.market} ${job.status}`;
       const entries = ledger.filter(({ job_id }) => job_id === job.job_id);
       const amounts = (type: string) =>
         sum(entries.filter((entry) => entry.type === type).map(({ amount }) => amount));
       const charged = -amounts('charge');
-      expect([0, job.cost], told).toContain(charged);
-      expect(job.cost, told).toBe(job.total * job.unit_price);
-      expect(amounts('refund'), told).toBe(job.refunded);
+      expect([0, job.cost], label).toContain(charged);
+      expect(job.cost, label).toBe(job.total * job.unit_price);
+      expect(amounts('refund'), label).toBe(job.refunded);
       const failures = await linesAt(`/v1/jobs/${job.job_id}/failures`);
-      expect(sum(failures.map(({ credits }) => credits)), told).toBe(charged === 0 ? 0 : job.refunded);
+      expect(sum(failures.map(({ credits }) => credits)), label).toBe(charged === 0 ? 0 : job.refunded);
       for (const { refund_entry } of failures)
-        if (charged === 0) expect(refund_entry, told).toBeNull();
-        else expect(keys, told).toContain(refund_entry);
+        if (charged === 0) expect(refund_entry, label).toBeNull();
+        else expect(keys, label).toContain(refund_entry);
     }
   });
 });
 
 describe('the account', () => {
-  test('has the balance that its ledger comes to, and usage that adds up to the same', async () => {
+  test('has a balance and a usage that match the sum of its ledger', async () => {
     const { account } = await get('/v1/account');
     expect(account.balance).toBe(sum(ledger.map(({ amount }) => amount)));
     const { days } = await get('/v1/account/usage?days=2');
@@ -164,7 +164,7 @@ describe('the account', () => {
     expect(used('jobs')).toBe(of('charge').length);
   });
 
-  test('has a ledger that is exported as it is listed', async () => {
+  test('exports the ledger as it is listed', async () => {
     const shown = ledger.map(({ user_id: _, ...entry }) => ({
       ...entry,
       created_at: new Date(entry.created_at).toISOString(),
@@ -177,7 +177,7 @@ describe('the account', () => {
   });
 });
 
-test('a submit says where its job is seen, and what is left after its charge', async () => {
+test('a submit returns the location of its job and the credits remaining after the charge', async () => {
   const submits = tables.flatMap(({ endpoints }) =>
     endpoints.filter(({ path, verb }) => verb === 'POST' && path.endsWith('/submit')),
   );
@@ -195,7 +195,7 @@ test('a submit says where its job is seen, and what is left after its charge', a
     const charge = entries.find(({ key }: AnyJson) => key === `charge:${job.job_id}`)?.amount ?? 0;
     expect(charge, path).toBe(job.kind === 'variant_sold' ? 0 : -job.cost);
     expect(Number(answer.headers['x-credits-remaining']), path).toBe(before.balance + charge);
-    // Nothing is to be given back while the next one is looked at.
+    // A later refund would change the balance during the next iteration.
     if (job.status === 'awaiting_approval')
       await send('POST', `/v1/jobs/${job.job_id}/cancel`, { caller: 'other' });
     const ended = await get(`/v1/jobs/${job.job_id}?wait=30s`, 'other');
@@ -206,15 +206,15 @@ test('a submit says where its job is seen, and what is left after its charge', a
   }
 });
 
-test('what failed can be tried again, once at a time, and nothing else can', async () => {
+test('only the failed units of an ended job can be retried, by one retry at a time', async () => {
   for (const job of jobs) {
     const path = `/v1/jobs/${job.job_id}`;
-    const told = `${job.kind} ${job.market} ${job.status}`;
+    const label = `${job.kind} ${job.market} ${job.status}`;
     const { status, text, json } = await send('POST', `${path}/retry`);
-    expect(status, `${told}: ${text}`).toBe(job.ended && job.failed > 0 ? 202 : 409);
+    expect(status, `${label}: ${text}`).toBe(job.ended && job.failed > 0 ? 202 : 409);
     if (status === 409) continue;
     const again = json();
-    expect(again, told).toMatchObject({
+    expect(again, label).toMatchObject({
       retry_of: job.job_id,
       kind: job.kind,
       market: job.market,
@@ -222,40 +222,40 @@ test('what failed can be tried again, once at a time, and nothing else can', asy
       cost: job.failed * job.unit_price,
     });
     const inputs = (lines: AnyJson[]) => lines.map(({ key, region, input }) => ({ key, region, input }));
-    expect(inputs(await listed(`/v1/jobs/${again.job_id}/units`, 'units', 50)), told).toEqual(
+    expect(inputs(await listed(`/v1/jobs/${again.job_id}/units`, 'units', 50)), label).toEqual(
       inputs(await linesAt(`${path}/failures`)),
     );
     if (again.status === 'awaiting_approval') {
-      expect((await send('POST', `${path}/retry`)).status, told).toBe(409);
-      expect((await send('POST', `/v1/jobs/${again.job_id}/cancel`)).status, told).toBe(200);
+      expect((await send('POST', `${path}/retry`)).status, label).toBe(409);
+      expect((await send('POST', `/v1/jobs/${again.job_id}/cancel`)).status, label).toBe(200);
     }
-    expect((await get(`/v1/jobs/${again.job_id}?wait=30s`)).ended, told).toBe(true);
+    expect((await get(`/v1/jobs/${again.job_id}?wait=30s`)).ended, label).toBe(true);
   }
 });
 
-test('the tag of a job holds as long as the job does, at every path that shows it', async () => {
+test('the ETag of a job stays the same until the job changes, at every path that returns the job', async () => {
   const body = { country: 'sg', items: [{ item_id: '41000000001', shop_id: '7100' }] };
   const submitted = await send('POST', '/v1/mkta/variant_sold_v1/submit', { body });
   const { job_id: id } = submitted.json();
   const paths = [`/v1/jobs/${id}`, submitted.headers.location as string, '/v1/jobs?page_size=1'];
-  const ask = (tag?: string | string[]) =>
+  const requestAll = (tag?: string | string[]) =>
     Promise.all(
       paths.map((path) =>
         send('GET', path, tag === undefined ? {} : { headers: { 'if-none-match': String(tag) } }),
       ),
     );
-  const tagsOf = (answers: RestAnswer[]) => answers.map(({ headers }) => headers.etag as string);
-  const tags = tagsOf(await ask());
+  const tagsOf = (answers: RestResponse[]) => answers.map(({ headers }) => headers.etag as string);
+  const tags = tagsOf(await requestAll());
   for (const tag of tags) expect(tag).toMatch(/^W\/"[\w-]+"$/);
-  const known = await ask(tags.join(', '));
+  const known = await requestAll(tags.join(', '));
   expect(known.map(({ status, text }) => [status, text])).toEqual(paths.map(() => [304, '']));
   expect(tagsOf(known)).toEqual(tags);
   await send('POST', `/v1/jobs/${id}/cancel`);
-  const changed = await ask(tags.join(', '));
+  const changed = await requestAll(tags.join(', '));
   expect(changed.map(({ status }) => status)).toEqual([200, 200, 200]);
   for (const [at, tag] of tagsOf(changed).entries()) expect(tag, paths[at]).not.toBe(tags[at]);
 });
 
-test('the audit finds nothing, whatever was asked', async () => {
+test('the audit finds no problem after all these calls', async () => {
   expect(await stage.deployment.audit()).toMatchObject({ code: 0, problems: [] });
 });

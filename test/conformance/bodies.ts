@@ -7,7 +7,7 @@ type Loc = readonly (string | number)[];
 /** Credits of the caller `poor`. */
 export const poorCredits = 3;
 
-/** The cases of a submit's body that follow from what it takes (interface, "Endpoints" and "Limits"). */
+/** Returns the cases for the request body that follow from an endpoint's fields and limits. */
 export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
   if (submit === undefined) return good.body === undefined ? [] : transportCases(good);
   if (submit.takes === 'form') return [];
@@ -40,7 +40,7 @@ function costOf(submit: Submit, body: Members): number {
     : submit.price;
 }
 
-/** 402 with a QuotaErrorResponse. */
+/** Creates a case that expects 402 with a QuotaErrorResponse. */
 export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>, required: number): Case {
   return {
     ...request,
@@ -51,7 +51,7 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
   };
 }
 
-/** No body where one has to be. */
+/** A missing body. */
 const noBody: Case = {
   title: 'no body',
   raw: { type: 'application/json', bytes: '' },
@@ -60,7 +60,7 @@ const noBody: Case = {
   restOnly: true,
 };
 
-/** Bodies that are not even of the right sort. */
+/** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
@@ -85,13 +85,13 @@ function transportCases(good: Case): Case[] {
       raw: { type: 'application/json; charset=utf-8', bytes: json },
       restOnly: true,
     },
-    refused(400, 'a body cut short', 'application/json', json.slice(0, -2)),
+    refused(400, 'a truncated body', 'application/json', json.slice(0, -2)),
     refused(400, 'a body that is not UTF-8', 'application/json', Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x7d])),
     refused(415, 'a body of another type', 'text/plain', json),
     refused(415, 'a body without a type', null, json),
     refused(413, 'a body that is too large', 'application/json', ' '.repeat(16 * 1024 * 1024 + 1)),
-    invalid('an array for a body', '[]', [['body'], 'model_attributes_type']),
-    invalid('null for a body', 'null', [['body'], 'model_attributes_type']),
+    invalid('an array as the body', '[]', [['body'], 'model_attributes_type']),
+    invalid('null as the body', 'null', [['body'], 'model_attributes_type']),
   ];
 }
 
@@ -110,13 +110,13 @@ function listCases(name: 'items' | 'urls', submit: Submit & { most: number }, bo
     invalid(`without ${name}`, without, 'missing', true),
     invalid(`${name} null`, { ...body, [name]: null }, 'list_type', true),
     invalid(`${name} empty`, { ...body, [name]: [] }, 'too_short'),
-    invalid(`${name} no list`, { ...body, [name]: element }, 'list_type', true),
+    invalid(`${name} not a list`, { ...body, [name]: element }, 'list_type', true),
     invalid(
       `${submit.most + 1} ${name}`,
       { ...body, [name]: [...(most[name] as unknown[]), element] },
       'too_long',
     ),
-    // Nothing is wrong with the request then, and no work comes of it.
+    // A valid request that starts no work.
     quotaCase(`${submit.most} ${name}, with too few credits`, { body: most }, submit.price * submit.most),
   ];
 }
@@ -131,7 +131,7 @@ function wrongElement(name: 'items' | 'urls', body: Members, element: unknown, t
   };
 }
 
-/** Every field missing, of wrong types and out of its bounds, and unknown ones beside them. */
+/** Returns cases for each field: missing, of a wrong type, and out of range; and one for unknown fields. */
 function fieldCases(
   fields: Readonly<Record<string, FieldRule>>,
   whole: Members,
@@ -144,7 +144,7 @@ function fieldCases(
     status: 202,
     restOnly,
   });
-  const cases = [accepted('with unknown fields beside', { ...whole, note: { any: ['thing'] } })];
+  const cases = [accepted('with additional unknown fields', { ...whole, note: { any: ['thing'] } })];
   for (const [name, rule] of Object.entries(fields)) {
     const { [name]: _, ...without } = whole;
     const refused = (value: unknown, type: string): Case => ({

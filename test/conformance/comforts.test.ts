@@ -6,7 +6,7 @@ import { createApi, sendJson, type TestApi, type TestUser } from '../support/api
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
 
-// What users have beyond the interface, on the service in one process and through a gateway in front of it.
+// Features beyond the interface, on the service in one process and through a separate gateway process.
 let running: RunningOrigins;
 let deployment: Deployment;
 let gateway: ServiceProcess;
@@ -48,23 +48,26 @@ const body = { country: 'sg', items: [{ item_id: '4', shop_id: '7' }] };
 const page = { region: 'sg', item_id: '4', shop_id: '7' };
 const both = ['serve', 'gateway'] as const;
 
-test.for(both)('%s: credits after the charge, the rate, and where the job is', async (where) => {
-  const { key } = await api.createUser(100);
-  const submitted = await sendJson('POST', `${urls[where]}/mkta/get_pc/submit`, key, page);
-  const { headers } = submitted;
-  expect([submitted.status, headers.get('x-credits-remaining')]).toEqual([202, '92']);
-  expect(headers.get('location')).toBe(`/mkta/get_pc/retrieve/${submitted.body.task_id}`);
-  expect(headers.get('ratelimit-policy')).toBe('"key";q=1000;w=1');
-  const seen = await sendJson('GET', urls[where] + headers.get('location'), key);
-  expect([seen.status, seen.body.task_id]).toEqual([200, submitted.body.task_id]);
-  const dear = await sendJson('POST', `${urls[where]}${variantSold}/submit`, key, {
-    ...body,
-    items: Array(10).fill(body.items[0]),
-  });
-  expect([dear.status, dear.headers.get('x-credits-remaining')]).toEqual([402, '92']);
-});
+test.for(both)(
+  '%s: a submit returns the remaining credits, the rate limit, and the location of the job',
+  async (where) => {
+    const { key } = await api.createUser(100);
+    const submitted = await sendJson('POST', `${urls[where]}/mkta/get_pc/submit`, key, page);
+    const { headers } = submitted;
+    expect([submitted.status, headers.get('x-credits-remaining')]).toEqual([202, '92']);
+    expect(headers.get('location')).toBe(`/mkta/get_pc/retrieve/${submitted.body.task_id}`);
+    expect(headers.get('ratelimit-policy')).toBe('"key";q=1000;w=1');
+    const seen = await sendJson('GET', urls[where] + headers.get('location'), key);
+    expect([seen.status, seen.body.task_id]).toEqual([200, submitted.body.task_id]);
+    const dear = await sendJson('POST', `${urls[where]}${variantSold}/submit`, key, {
+      ...body,
+      items: Array(10).fill(body.items[0]),
+    });
+    expect([dear.status, dear.headers.get('x-credits-remaining')]).toEqual([402, '92']);
+  },
+);
 
-test.for(both)('%s: a wait ends with the task, and what is known is not sent again', async (where) => {
+test.for(both)('%s: a wait ends with the task, and a current ETag is answered with 304', async (where) => {
   const submitted = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
   const path = urls[where] + submitted.headers.get('location');
   const ended = await sendJson('GET', `${path}?wait=30s`, user.key);
@@ -75,7 +78,7 @@ test.for(both)('%s: a wait ends with the task, and what is known is not sent aga
   expect(again.headers.get('x-credits-remaining')).toMatch(/^\d+$/);
 });
 
-test.for(both)('%s: news of a job end a wait for them', async (where) => {
+test.for(both)('%s: a change of a job ends a wait with its ETag', async (where) => {
   const { body: submitted } = await sendJson('POST', `${urls[where]}${variantSold}/submit`, user.key, body);
   const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}`;
   const first = await sendJson('GET', path, user.key);
@@ -86,34 +89,34 @@ test.for(both)('%s: news of a job end a wait for them', async (where) => {
   expect((await waiting).body.status).toBe('rejected');
 });
 
-test.for(both)('%s: Connect is served beside REST, streams too', async (where) => {
+test.for(both)('%s: serves Connect on the port of REST', async (where) => {
   const { body: submitted } = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);
   await sendJson('GET', `${urls[where]}/v1/mkta/get_pc/retrieve/${submitted.task_id}?wait=30`, user.key);
-  const ask = (service: string, key: string, message: object) =>
+  const callRpc = (service: string, key: string, message: object) =>
     sendJson('POST', `${urls[where]}/gleaner.${service}`, key, message);
-  const listed = await ask('job.v1.JobService/ListJobs', user.key, { kind: 'get_pc', page_size: 1 });
+  const listed = await callRpc('job.v1.JobService/ListJobs', user.key, { kind: 'get_pc', page_size: 1 });
   expect(listed.body.jobs).toMatchObject([{ status: 'completed', ended: true }]);
-  const operator = await ask('operator.v1.OperatorService/ListJobs', deployment.operatorKey, {});
+  const operator = await callRpc('operator.v1.OperatorService/ListJobs', deployment.operatorKey, {});
   expect(operator.status).toBe(200);
-  const nobody = await ask('job.v1.JobService/ListJobs', 'nobody', {});
+  const nobody = await callRpc('job.v1.JobService/ListJobs', 'nobody', {});
   expect([nobody.status, nobody.body.code]).toEqual([401, 'unauthenticated']);
 });
 
-test('the results of a job stream in br, and HEAD has their headers', async () => {
+test('streams the results of a job with Brotli, and answers HEAD with the same headers', async () => {
   const submitted = await sendJson('POST', `${urls.serve}/v1/mkta/get_pc/submit`, user.key, page);
   await sendJson('GET', `${urls.serve}${submitted.headers.get('location')}?wait=30`, user.key);
   const { body: listed } = await sendJson('GET', `${urls.serve}/v1/jobs?kind=get_pc&page_size=1`, user.key);
   const path = `/v1/jobs/${listed.jobs[0].job_id}/results`;
   for (const where of both) {
-    const ask = (method: string) =>
+    const request = (method: string) =>
       fetch(urls[where] + path, {
         method,
         headers: { authorization: `Bearer ${user.key}`, 'accept-encoding': 'br' },
       });
-    const whole = await ask('GET');
+    const whole = await request('GET');
     expect([whole.status, whole.headers.get('content-encoding')]).toEqual([200, 'br']);
     expect((await whole.text()).trim().split('\n')).toHaveLength(1);
-    const head = await ask('HEAD');
+    const head = await request('HEAD');
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
       200,
       whole.headers.get('content-type'),
@@ -122,7 +125,7 @@ test('the results of a job stream in br, and HEAD has their headers', async () =
   }
 });
 
-test('who waits is answered at once when the gateway or the service stops', async () => {
+test('pending waits are answered at once when the gateway or the service stops', async () => {
   const { body: submitted } = await sendJson('POST', `${urls.serve}${variantSold}/submit`, user.key, body);
   for (const [where, process] of [
     ['gateway', gateway],
@@ -130,7 +133,7 @@ test('who waits is answered at once when the gateway or the service stops', asyn
   ] as const) {
     const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}?wait=60s`;
     const waiting = sendJson('GET', path, user.key);
-    // Asked after the other over another connection, it is answered once that is under way.
+    // A later request on another connection returns only after the first one has been received.
     await sendJson('GET', path.replace('wait=60s', 'wait=1'), user.key);
     const began = Date.now();
     const stopped = process.stop();

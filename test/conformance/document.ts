@@ -1,10 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { RestAnswer } from './rest.ts';
+import type { RestResponse } from './rest.ts';
 
-/** What the served OpenAPI document says of answers. */
+/** Validator of responses against the served OpenAPI document. */
 export interface Document {
-  /** What is wrong with an answer of an operation by the document; empty when all is well. */
-  complaints(verb: string, path: string, answer: RestAnswer): string[];
+  /** Returns the violations of the document in a response. */
+  violations(verb: string, path: string, answer: RestResponse): string[];
 }
 
 type Tree = Record<string, unknown>;
@@ -14,7 +14,7 @@ interface Response {
   content?: Record<string, { schema?: object }>;
 }
 
-/** Reads the document that a service shows. */
+/** Downloads the document of a service. */
 export async function readDocument(url: string): Promise<Document> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Tree;
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -23,9 +23,9 @@ export async function readDocument(url: string): Promise<Document> {
   const validator = (reference: string): ValidateFunction => {
     const known = validators.get(reference);
     if (known !== undefined) return known;
-    const made = ajv.compile({ $ref: `document${reference}` });
-    validators.set(reference, made);
-    return made;
+    const compiled = ajv.compile({ $ref: `document${reference}` });
+    validators.set(reference, compiled);
+    return compiled;
   };
   const at = (reference: string) =>
     reference
@@ -34,17 +34,17 @@ export async function readDocument(url: string): Promise<Document> {
       .reduce<unknown>((value, step) => (value as Tree | undefined)?.[unescaped(step)], document);
 
   return {
-    complaints(verb, path, { status, headers, text }) {
+    violations(verb, path, { status, headers, text }) {
       const operation = `#/paths/${escaped(path)}/${verb.toLowerCase()}`;
       const declared = `${operation}/responses/${status}`;
       const found = at(declared) as (Response & { $ref?: string }) | undefined;
-      if (found === undefined) return [`${verb} ${path} says nothing of ${status}`];
+      if (found === undefined) return [`${verb} ${path} does not describe ${status}`];
       const reference = found.$ref ?? declared;
       const response = at(reference) as Response;
       const type = String(headers['content-type'] ?? '').split(';')[0]!;
       const media = [type, '*/*'].find((name) => response.content?.[name] !== undefined);
-      if (media === undefined) return [`${verb} ${path} says nothing of ${type} with ${status}`];
-      // Streams are described by their media type alone.
+      if (media === undefined) return [`${verb} ${path} does not describe ${type} with ${status}`];
+      // Only the media type of streams is described.
       if (media === '*/*') return [];
       const validate = validator(`${reference}/content/${escaped(media)}/schema`);
       if (validate(JSON.parse(text))) return [];

@@ -1,13 +1,13 @@
 import { text } from './matchers.ts';
 import type { Case, Endpoint } from './table.ts';
 
-/** A job that does not exist, and a task. */
+/** Ids of a job and a task that do not exist. */
 const nowhere = { uuid: '00000000-0000-4000-8000-000000000000', integer: '99999999999' };
 
-/** ErrorResponse of the interface. */
+/** Matches the ErrorResponse of the interface. */
 export const errorAnswer = { detail: text, code: text, request_id: text };
 
-/** The error cases that an endpoint has whatever it is about (interface, "Errors" and "Authentication"). */
+/** Returns the error cases that every endpoint has: authentication, methods, and ids in the path. */
 export function errorCases(endpoint: Endpoint): Case[] {
   return [...tokenCases(endpoint), ...methodCases(endpoint), ...namedCases(endpoint)];
 }
@@ -24,8 +24,8 @@ function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
   });
   return [
     unauthenticated('without a token', { caller: 'nobody' }),
-    unauthenticated('with a token that is not valid', { caller: 'unknown' }),
-    unauthenticated('with a token that was revoked', { caller: 'revoked' }),
+    unauthenticated('with an invalid token', { caller: 'unknown' }),
+    unauthenticated('with a revoked token', { caller: 'revoked' }),
     unauthenticated('with another scheme', { caller: 'nobody', headers: { authorization: 'Basic dTpw' } }),
     {
       ...good,
@@ -46,7 +46,7 @@ function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] 
   );
   return [
     ...others.map((other) => ({
-      title: `${other} in its place`,
+      title: `${other} instead`,
       verb: other,
       params,
       status: 405,
@@ -68,33 +68,33 @@ function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] 
 function namedCases({ names, cases: [good] }: Endpoint): Case[] {
   if (names === undefined) return [];
   const { param, id, foreign } = names;
-  const asked = (title: string, value: string) => ({ title, params: { ...good.params, [param]: value } });
+  const withId = (title: string, value: string) => ({ title, params: { ...good.params, [param]: value } });
   const named = (title: string, value: string): Case => ({
-    ...asked(title, value),
+    ...withId(title, value),
     status: 404,
     answer: errorAnswer,
   });
   const wrong = (title: string, value: string, restOnly = false): Case => ({
-    ...asked(title, value),
+    ...withId(title, value),
     status: 422,
     problems: [[['path', param], id === 'uuid' ? 'uuid_parsing' : 'int_parsing']],
     restOnly,
   });
   return [
-    named(`a ${param} that nobody has`, nowhere[id]),
+    named(`an unknown ${param}`, nowhere[id]),
     ...(foreign === undefined ? [] : [named(`a ${param} of another kind`, foreign)]),
     {
       ...named(`another user's ${param}`, good.params![param]!),
       caller: good.caller === 'other' ? 'user' : 'other',
     },
     ...(id === 'uuid'
-      ? [wrong('no uuid', 'not-a-uuid'), wrong('a number for a uuid', '17')]
+      ? [wrong('an id that is not a UUID', 'not-a-uuid'), wrong('a number instead of a UUID', '17')]
       : [
           named('the task 0', '0'),
           named('a negative task', '-1'),
-          wrong('no integer', 'abc', true),
+          wrong('an id that is not an integer', 'abc', true),
           wrong('a fraction', '1.5', true),
-          wrong('a uuid for an integer', nowhere.uuid, true),
+          wrong('a UUID instead of an integer', nowhere.uuid, true),
         ]),
   ];
 }

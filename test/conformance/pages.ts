@@ -1,6 +1,6 @@
 import type { Case } from './table.ts';
 
-/** A parameter of the query that is refused; `restOnly` where a message can't say it. */
+/** Creates a case for a rejected query parameter. Pass `restOnly` if a message cannot express the value. */
 export function refusedQuery(
   name: string,
   value: string,
@@ -16,19 +16,19 @@ export function refusedQuery(
   };
 }
 
-/** A token that leads to no place in a list, whatever is done to it. */
-const tampered = ['x', '-1', 'MTIz', '9'.repeat(400), '%00\u0000', 'é'];
+/** Page tokens that the service did not issue. */
+const invalidTokens = ['x', '-1', 'MTIz', '9'.repeat(400), '%00\u0000', 'é'];
 
-/** What every list refuses of its page's parameters. */
+/** Returns the cases for invalid page parameters of a list. */
 export function pageCasesOf(params: Readonly<Record<string, string>>): Case[] {
   return [
     refusedQuery('page_size', '-1', 'greater_than_equal', { params }),
     refusedQuery('page_size', '1001', 'less_than_equal', { params }),
     refusedQuery('page_size', 'ten', 'int_parsing', { params, restOnly: true }),
     refusedQuery('page_size', '1.5', 'int_parsing', { params, restOnly: true }),
-    ...tampered.map((token) => refusedQuery('page_token', token, 'value_error', { params })),
+    ...invalidTokens.map((token) => refusedQuery('page_token', token, 'value_error', { params })),
   ];
 }
 
-/** The same for lists whose path names nothing. */
+/** Cases for lists without path parameters. */
 export const pageCases = pageCasesOf({});

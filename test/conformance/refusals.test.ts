@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { referenceForm, sendRest } from './rest.ts';
-import { messageOf, rpcCaller } from './rpc.ts';
+import { createRpcCaller, messageOf } from './rpc.ts';
 import { openStage, type Stage } from './stage.ts';
 import { tables } from './tables/list.ts';
 
-// What is refused whatever the endpoint is.
+// Requests that every endpoint refuses.
 let stage: Stage;
 let api: TestApi;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close());
 
-test('a user who is suspended, or whose key is revoked, is refused everywhere, and let in again', async () => {
+test('every endpoint refuses a suspended user and a revoked key; a resumed user is accepted again', async () => {
   const user = await api.createUser(1_000);
   const suspend = (suspended: boolean) => api.operator('SuspendUser', { user_id: user.id, suspended });
   await suspend(true);
@@ -35,7 +35,7 @@ test('a user who is suspended, or whose key is revoked, is refused everywhere, a
 
 async function refusedEverywhere({ key }: TestUser): Promise<void> {
   const keys = { ...stage.keys, user: key };
-  const callRpc = rpcCaller(stage.deployment.grpc, keys);
+  const callRpc = createRpcCaller(stage.deployment.grpc, keys);
   for (const { verb, path, method, cases } of tables.flatMap(({ endpoints }) => endpoints)) {
     if (method === null) continue;
     const request = { ...cases[0], caller: 'user' as const };
@@ -48,7 +48,7 @@ async function refusedEverywhere({ key }: TestUser): Promise<void> {
   }
 }
 
-test('what operators list refuses a token that no page gave, over HTTP as well', async () => {
+test('operator lists reject invalid page tokens and filters over HTTP', async () => {
   for (const list of ['ListUsers', 'ListJobs', 'ListLedgerEntries', 'ListDeliveries', 'ListUnits']) {
     const request = list === 'ListUnits' ? { job_id: stage.fill('{items done}') } : {};
     for (const token of ['x', 'MTIz', '%00', '\u0000', '9'.repeat(400)]) {

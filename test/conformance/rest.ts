@@ -1,26 +1,26 @@
 import { request as open } from 'node:http';
 import type { CallerName, FilePart, Request } from './table.ts';
 
-/** What REST answered. */
-export interface RestAnswer {
+/** A REST response. */
+export interface RestResponse {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   json(): any;
 }
 
-/** The parts of a stage that a request needs. */
+/** The part of a Stage that requests need. */
 export interface Target {
   deployment: { url: string };
   keys: Readonly<Record<CallerName, string | null>>;
   fill(text: string): string;
 }
 
-/** A path without `/v1`, the reference's form. */
+/** Returns a path without `/v1`, the form of the reference. */
 export const referenceForm = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
-/** The path with its parameters filled in; those that it does not name are its query. */
+/** Fills in the parameters of a path. Those without a placeholder become the query. */
 export function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
@@ -31,13 +31,13 @@ export function pathOf(target: Target, path: string, params: Readonly<Record<str
   return query.size === 0 ? filled : `${filled}?${query}`;
 }
 
-/** Sends a request as a table has it. A body that is refused before it is read ends nothing here. */
+/** Sends a request of a table. Reads the response even if the server refuses the body before reading it. */
 export async function sendRest(
   target: Target,
   verb: string,
   path: string,
   request: Request,
-): Promise<RestAnswer> {
+): Promise<RestResponse> {
   const { caller = 'user', params } = request;
   const key = target.keys[caller];
   const { type, bytes } = await bodyOf(target, request);
@@ -81,7 +81,7 @@ function exchange(
   method: string,
   headers: Record<string, string>,
   bytes: Uint8Array,
-): Promise<RestAnswer> {
+): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = open(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];

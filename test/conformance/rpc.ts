@@ -11,26 +11,29 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { type Fault, FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
 import type { CallerName, FilePart, Request } from './table.ts';
 
-/** What gRPC answered: a message as JSON by proto names, or an error with its detail. */
-export type RpcAnswer =
+/** A gRPC response: a message as JSON with proto names, or an error with its detail. */
+export type RpcResponse =
   | { code: 'ok'; message: JsonObject }
   | { code: string; words: string; fault: RpcFault | null };
 
-/** The detail of an error, in plain values. */
+/** The Fault detail of an error in plain values. */
 export interface RpcFault {
   code: string;
-  /** Places and types. */
+  /** Locations and types. */
   problems: [(string | number)[], string][];
   quota: { required: number; current: number; shortfall: number } | null;
 }
 
 /** Calls a method of the core. */
-export type RpcCaller = (method: DescMethod, caller: CallerName, request: Message) => Promise<RpcAnswer>;
+export type RpcCaller = (method: DescMethod, caller: CallerName, request: Message) => Promise<RpcResponse>;
 
 const deadlineMs = 10_000;
 
-/** Makes a caller over gRPC. */
-export function rpcCaller(baseUrl: string, keys: Readonly<Record<CallerName, string | null>>): RpcCaller {
+/** Creates a gRPC caller. */
+export function createRpcCaller(
+  baseUrl: string,
+  keys: Readonly<Record<CallerName, string | null>>,
+): RpcCaller {
   const transport = createGrpcTransport({ baseUrl });
   return async (method, caller, request) => {
     const key = keys[caller];
@@ -76,7 +79,7 @@ async function streamed(
   method: DescMethod,
   headers: Headers,
   request: Message,
-): Promise<RpcAnswer> {
+): Promise<RpcResponse> {
   const messages = (async function* () {
     yield request;
   })();
@@ -92,7 +95,7 @@ function shown(method: DescMethod, message: unknown): JsonObject {
   return toJson(method.output, message as Message, options) as JsonObject;
 }
 
-/** The request as the method's message; null where a message can't say it. */
+/** Converts a request to the method's message. Returns null if a message cannot express it. */
 export function messageOf(
   method: DescMethod,
   { params = {}, body, raw, form }: Request,

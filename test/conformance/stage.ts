@@ -7,17 +7,17 @@ import { poorCredits } from './bodies.ts';
 import { sendRest } from './rest.ts';
 import type { CallerName, Marketplace, Prepared } from './table.ts';
 
-/** A service on fake marketplaces with everybody who calls it and every job that is asked about. */
+/** A service on fake marketplaces with the callers and jobs that the tables refer to. */
 export interface Stage {
   deployment: Deployment;
-  /** Keys; null: none is sent. */
+  /** API keys; null for a caller that sends none. */
   keys: Readonly<Record<CallerName, string | null>>;
-  /** Puts what `{…}` stands for into a text. */
+  /** Replaces `{…}` placeholders. */
   fill(text: string): string;
   close(): Promise<void>;
 }
 
-/** The webhook of the caller `other`: its name belongs to nobody. */
+/** The webhook of the caller `other`, on a domain that never resolves. */
 export const webhookUrl = 'https://hooks.invalid/gleaner';
 
 const plenty = 10_000_000;
@@ -30,7 +30,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
-    // An answer about a running job would be kept for longer than a test waits.
+    // The default would cache responses about running jobs for longer than a test waits.
     settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h' },
   });
   const close = async () => {
@@ -60,7 +60,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
         poor: poor.key,
         revoked: revoked.key,
         operator: deployment.operatorKey,
-        unknown: 'gl_nobody-was-given-this-one',
+        unknown: 'gl_unknown-key',
         nobody: null,
       },
       fill: (text) =>
@@ -80,7 +80,7 @@ function storeOf({ address }: RunningOrigins): string {
   return address('mktf', '');
 }
 
-/** Sets a webhook that nobody is behind, and has a message to it made; gives its id. */
+/** Sets a webhook on an unreachable host and sends a test message to it. Returns the message id. */
 async function messageOf({ url }: Deployment, { key }: TestUser): Promise<string> {
   const account = async (method: string, body: object) =>
     (await sendJson('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
@@ -97,7 +97,7 @@ async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser>
   return user;
 }
 
-/** Submits a job, decides on it, waits for its end where that is asked for, and keeps its id and tokens. */
+/** Submits a job, decides on it, waits for its end if requested, and stores its id and item tokens. */
 async function prepare(
   stage: Stage,
   api: TestApi,
@@ -112,7 +112,7 @@ async function prepare(
   const id = String(jobId ?? taskId);
   places.set(name, id);
   if (decide === 'approve') await api.operator('ApproveJob', { job_id: id });
-  if (decide === 'reject') await api.operator('RejectJob', { job_id: id, reason: 'Too dear.' });
+  if (decide === 'reject') await api.operator('RejectJob', { job_id: id, reason: 'Too expensive.' });
   if (!ends) return;
   const path = submit.replace('/submit', `/retrieve/${id}`);
   const ended = await until(

@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 
-/** Who calls. `poor` has 3 credits, `unknown` a key that nobody was given, `revoked` one that was taken away. */
+/** Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no key. */
 export type CallerName = 'user' | 'other' | 'poor' | 'operator' | 'unknown' | 'revoked' | 'nobody';
 
 /** A file part of a form. */
@@ -9,10 +9,10 @@ export interface FilePart {
 }
 
 /**
- * What is sent. `params` are those of the path; what the path does not name is its query. In `params` and in
- * the bodies' texts, `{job name}` stands for the id of a prepared job, `{job name/0}` for the token of its first
- * item, `{store}` for the address of a store of marketplace F, `{spare key}` for the id of a further key of the
- * caller `user`, `{message}` for that of a message to the webhook of the caller `other`.
+ * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in `params` and
+ * bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item, `{store}` the address
+ * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, and `{message}` the id of
+ * a message to the webhook of the caller `other`.
  */
 export interface Request {
   caller?: CallerName;
@@ -26,28 +26,28 @@ export interface Request {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Place and FastAPI's type of one problem of a 422. */
+/** Location and type of a problem of a 422, in FastAPI's format. */
 export type ProblemRow = readonly [loc: readonly (string | number)[], type: string];
 
-/** One request and everything that its answer must be. */
+/** A request and its expected response. */
 export interface Case extends Request {
   title: string;
-  /** Where it is not the endpoint's own. */
+  /** By default the endpoint's verb. */
   verb?: string;
   status: number;
-  /** The whole body: literal values and matchers, no further key allowed. Absent: not looked at. */
+  /** The complete body as literal values and matchers. If absent, the body is not checked. */
   answer?: unknown;
-  /** Media type of a good answer that is not JSON; it is read as one line of JSON. */
+  /** Media type of a successful response that is not JSON. Its body is parsed as one line of JSON. */
   type?: string;
   /** Every problem of a 422, in any order. */
   problems?: readonly ProblemRow[];
-  /** Headers that the answer must have. */
+  /** Expected headers. */
   answerHeaders?: Readonly<Record<string, unknown>>;
-  /** The matter exists in REST alone. */
+  /** True for cases that RPC cannot express. */
   restOnly?: boolean;
 }
 
-/** What a field of a request takes (interface, "Resources and their fields"). */
+/** Rule for the values of a request field. */
 export type FieldRule = (
   | { is: 'id'; digits: boolean }
   | { is: 'text' }
@@ -55,7 +55,7 @@ export type FieldRule = (
   | { is: 'integer'; least: number; most?: number }
 ) & { optional?: boolean };
 
-/** What a submit takes, and what it costs. */
+/** Request body of a submit, and the price per unit. */
 export type Submit = { price: number } & (
   | { takes: 'items'; most: number; fields: Readonly<Record<string, FieldRule>> }
   | { takes: 'urls'; most: number }
@@ -69,30 +69,29 @@ export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** One endpoint of the interface. */
 export interface Endpoint {
   verb: Verb;
-  /** All verbs of its path, in the order declared, where there are several. */
+  /** All verbs of the path in order of declaration, if there are several. */
   verbs?: readonly Verb[];
-  /** In the guide's form. */
+  /** Path with `/v1`. */
   path: string;
-  /** Null for paths that are REST alone. */
+  /** Null for paths without an RPC method. */
   method: DescMethod | null;
-  /** Its cases of its own; the first is the good request that all other cases vary. */
+  /** Cases of this endpoint. Generated cases vary the first one, a valid request. */
   cases: readonly [Case, ...Case[]];
   submit?: Submit;
-  /** Named by a job or task in its path. `foreign`: a prepared job of the same caller, of another kind, where
-   *  the endpoint is about one kind alone. */
+  /** Job or task id in the path. `foreign` is a job of another kind, for endpoints that accept one kind only. */
   names?: { param: string; id: 'uuid' | 'integer'; foreign?: string };
 }
 
-/** A job that cases refer to, made before they run. */
+/** A job that cases refer to, prepared before they run. */
 export interface Prepared extends Pick<Request, 'body' | 'form'> {
   /** Path of the submit. */
   submit: string;
   decide?: 'approve' | 'reject';
-  /** Whether it is waited for until it has ended. */
+  /** True to wait until the job has ended. */
   ends: boolean;
 }
 
-/** One marketplace. */
+/** Endpoints of a marketplace or of another group. */
 export interface Marketplace {
   name: string;
   jobs: Readonly<Record<string, Prepared>>;

@@ -4,12 +4,12 @@ import { submitItems, watchJob } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { Place } from './place.ts';
 
-/** A process reports itself every ten seconds. */
+/** Processes send a heartbeat every ten seconds. */
 const reportMs = 15_000;
 
-/** Cases of what operators see of processes and origins, and of accounts. Jobs begin without approval. */
+/** Defines the cases about processes, origins, and accounts. Jobs start without approval. */
 export function operationsCases(at: () => Place): void {
-  test('operators see every process, what it has done, and what was asked of the origins', async () => {
+  test('operators see every process with its work and the requests to the origins', async () => {
     const { api, deployment } = at();
     const user = await api.createUser(1_000);
     const items = plainIds(60).map((id) => ({ item_id: String(id), shop_id: '77' }));
@@ -46,7 +46,7 @@ export function operationsCases(at: () => Place): void {
     expect(asked).toMatchObject({ market: 'mkta', concurrency: 16, requestsPerSecond: 5_000 });
   });
 
-  test('a user reads its usage and ledger until it is suspended', async () => {
+  test('a user can read usage and ledger until it is suspended', async () => {
     const { api } = at();
     const user = await api.createUser(500);
     const usage = await api.get(user, '/v1/account/usage?days=1');

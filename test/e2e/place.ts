@@ -1,7 +1,7 @@
 import type { TestApi } from '../support/api.ts';
 import type { Deployment } from '../support/deployment.ts';
 
-/** Where the cases run: real processes, and the calls to them. Known once they have started. */
+/** The deployment of a suite and its client, available once the processes have started. */
 export interface Place {
   deployment: Deployment;
   api: TestApi;

@@ -13,7 +13,7 @@ const mkta = 'gleaner.mkta.v1.MktaService';
 const accounts = 'gleaner.account.v1.AccountService';
 const operators = 'gleaner.operator.v1.OperatorService';
 
-/** Cases of the core's port and of the RPC services on the gateway's. */
+/** Defines the cases for RPC on the core's port and on the gateway's port. */
 export function rpcCases(at: () => Place): void {
   let grpc: GrpcClient;
   beforeAll(() => {
@@ -22,7 +22,7 @@ export function rpcCases(at: () => Place): void {
   afterAll(() => grpc.close());
 
   const items = (count: number) => plainIds(count).map((id) => ({ item_id: String(id), shop_id: '77' }));
-  /** The error of a call that has to fail. */
+  /** Returns the error of a call that must fail. */
   const failure = async (...call: Parameters<GrpcClient['call']>) => {
     const error: ServiceError = await grpc.call(...call).then(
       (answer) => Promise.reject(new Error(`it answered ${JSON.stringify(answer)}`)),
@@ -31,7 +31,7 @@ export function rpcCases(at: () => Place): void {
     return { code: error.code, details: error.details, fault: readFault(error) };
   };
 
-  test('a plain gRPC client submits, approves and reads a job to its end', async () => {
+  test('a plain gRPC client submits and approves a job, and reads its results', async () => {
     const { api, deployment } = at();
     const user = await api.createUser(1_000);
     const submitted = await grpc.call(
@@ -66,7 +66,7 @@ export function rpcCases(at: () => Place): void {
     expect(account).toMatchObject({ id: user.id, balance: 970 });
   });
 
-  test('gRPC errors carry the status and, as a detail, all that a REST body says', async () => {
+  test('gRPC errors have the status and, as a detail, the contents of the REST error body', async () => {
     const { api, deployment } = at();
     const user = await api.createUser(20);
     const request = { country: 'sg', items: items(3) };
@@ -106,7 +106,7 @@ export function rpcCases(at: () => Place): void {
     );
   });
 
-  test('an idempotency key travels as gRPC metadata', async () => {
+  test('gRPC accepts an idempotency key as metadata', async () => {
     const user = await at().api.createUser(100);
     const metadata = { idempotency_key: 'by grpc' };
     const submit = (count: number) =>
@@ -115,7 +115,7 @@ export function rpcCases(at: () => Place): void {
     await expect(submit(3)).rejects.toMatchObject({ code: codes.ABORTED });
   });
 
-  test('a key stops working when it is revoked', async () => {
+  test('a revoked key stops working', async () => {
     const user = await at().api.createUser(0);
     const { key_id: keyId, api_key: key } = await grpc.call(
       accounts,
@@ -132,7 +132,7 @@ export function rpcCases(at: () => Place): void {
     await grpc.call(accounts, 'GetAccount', {}, user.key);
   });
 
-  test('the health service says SERVING for the server and each service', async () => {
+  test('the health service reports SERVING for the server and each service', async () => {
     const check = (service: string) => grpc.call('grpc.health.v1.Health', 'Check', { service }, null);
     for (const service of ['', mkta, accounts, operators]) {
       expect(await check(service)).toMatchObject({ status: 'SERVING' });
@@ -140,7 +140,7 @@ export function rpcCases(at: () => Place): void {
     await expect(check('gleaner.none.v1.None')).rejects.toMatchObject({ code: codes.NOT_FOUND });
   });
 
-  test('buf curl needs no schema: the server describes itself', async () => {
+  test('buf curl needs no schema because the server supports reflection', async () => {
     const { api, deployment } = at();
     const user = await api.createUser(42);
     const buf = (...parameters: string[]) =>
@@ -164,7 +164,7 @@ export function rpcCases(at: () => Place): void {
     expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('unauthenticated')]);
   });
 
-  test('the services answer plain POSTs with JSON on both ports, with either spelling of names', async () => {
+  test('the services accept JSON POST requests on both ports, with both spellings of field names', async () => {
     const { api, deployment } = at();
     const { operatorKey, url, grpc: core } = deployment;
     for (const port of [url, core]) {

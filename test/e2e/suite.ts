@@ -9,13 +9,13 @@ import type { Place } from './place.ts';
 import { rpcCases } from './rpc.ts';
 import { approvalOffCases, closedHoursCases, variantSoldCases } from './variant-sold.ts';
 
-/** An hour of the day that is not now, as GLEANER_WORKING_HOURS says it. */
+/** Returns a value of GLEANER_WORKING_HOURS that excludes the current time. */
 function anotherHour(now: Date): string {
   const hour = (by: number) => String((now.getUTCHours() + by) % 24).padStart(2, '0');
   return `${hour(6)}:00-${hour(7)}:00+00:00`;
 }
 
-/** Runs every end-to-end case on one stack, in real processes. */
+/** Defines all end-to-end cases on a stack of real processes. */
 export async function endToEnd(stack: Stack): Promise<void> {
   const [opened] = await openStacks([stack]);
   const { engines, title } = opened!;
@@ -48,7 +48,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
     });
     describe('with approval off, and no working hours', () => {
       beforeAll(() => place.deployment.restart({ GLEANER_APPROVAL: 'off', GLEANER_WORKING_HOURS: 'off' }));
-      test('a job that waited for working hours goes on when they open', async () => {
+      test('a job waiting for working hours continues when they begin', async () => {
         const { download } = await watchJob(place.api, waiting.user, waiting.jobId, 45_000);
         expect(download).toMatchObject({ status: 'completed', success_count: 60 });
         const { body } = await place.api.get(waiting.user, variantSold.retrieve(waiting.jobId));
@@ -58,7 +58,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
       operationsCases(at);
     });
 
-    test('after all of it, balances, ledger and jobs agree', async () => {
+    test('balances, ledger, and jobs agree at the end', async () => {
       expect(await place.deployment.audit()).toMatchObject({ code: 0, problems: [] });
     });
   });

@@ -19,32 +19,32 @@ const gone = '30000000801';
 const droppedOnce = '30000000901';
 const slow = '30000000900';
 
-/** So many items that are there, then these. */
+/** Creates `plain` existing items followed by the given ones. */
 function itemsOf(count: number, ...more: string[]): VariantSoldItem[] {
   return [...plainIds(count).map(String), ...more].map((id) => ({ item_id: id, shop_id: shop }));
 }
 
-/** The records of a result file that a link leads to. */
+/** Downloads the records of a result file. */
 async function records(link: string): Promise<{ itemId: string; error?: string; [name: string]: unknown }[]> {
   const { status, body } = await sendJson('GET', link, null);
   expect(status).toBe(200);
   return body;
 }
 
-/** Submits, approves and waits for the end. */
+/** Submits and approves a job, and waits until it has ended. */
 async function runJob({ api }: Place, user: TestUser, country: string, items: readonly VariantSoldItem[]) {
   const jobId = await submitItems(api, user, country, items);
   await api.operator('ApproveJob', { job_id: jobId });
   return { jobId, ...(await watchJob(api, user, jobId, workMs)) };
 }
 
-/** Cases of variant sold with approval on and no working hours (interface, endpoints 1 to 4). */
+/** Defines the cases of variant sold with approval and without working hours. */
 export function variantSoldCases(at: () => Place): void {
-  test('a job goes from its submit over the approval to a merged file in the order submitted', async () => {
+  test('a job is submitted, approved, and merged into a file in submission order', async () => {
     const { api, deployment } = at();
     const user = await api.createUser(5_000);
     const items = itemsOf(110, gone, droppedOnce, slow);
-    // Failed ones in the middle too, and the same item twice.
+    // Includes failed items in the middle, and a duplicate.
     items.splice(55, 0, { item_id: '30000000802', shop_id: shop }, items[3]!);
     const submitted = await api.post(user, variantSold.submit, { country: 'id', items });
     expect(submitted.status).toBe(202);
@@ -93,7 +93,7 @@ export function variantSoldCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(3_850);
 
     const { retrieve, download } = await watchJob(api, user, jobId, workMs);
-    // Each batch has items that succeeded; the failed ones show in the counts.
+    // Every batch has successful items, so failed ones appear only in the counts.
     expect(retrieve).toMatchObject({
       status: 'completed',
       job_status: 'completed',
@@ -138,7 +138,7 @@ export function variantSoldCases(at: () => Place): void {
     });
     expect(missed.body.error_log).toBe(merged.find(({ itemId }) => itemId === gone)!.error);
 
-    // The file is written with the refunds already made.
+    // The refunds precede the file.
     expect(await api.balance(user)).toBe(3_870);
     const entries = await api.ledger(user);
     expect(entries.map(({ key, amount }) => [key.replace(/^grant:.*/, 'grant'), amount])).toEqual([
@@ -155,7 +155,7 @@ export function variantSoldCases(at: () => Place): void {
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
   });
 
-  test('the paths without /v1 and the body with a country per item are the same endpoint', async () => {
+  test('accepts paths without /v1 and a country per item', async () => {
     const place = at();
     const { api } = place;
     const user = await api.createUser(100);
@@ -165,7 +165,7 @@ export function variantSoldCases(at: () => Place): void {
     const jobId = submitted.body.job_id;
     await api.operator('ApproveJob', { job_id: jobId });
     await watchJob(api, user, jobId, workMs);
-    // Links are made anew for every answer.
+    // Links are signed for every response.
     const bare = (body: object) => JSON.parse(JSON.stringify(body).replaceAll(/\?expires=[^"]*/g, ''));
     const paths = [
       variantSold.retrieve(jobId),
@@ -182,7 +182,7 @@ export function variantSoldCases(at: () => Place): void {
     }
   });
 
-  test('ids may be integers, and a top-level country goes with equal ones on items', async () => {
+  test('accepts integer ids, and a top-level country together with equal ones on items', async () => {
     const { api } = at();
     const user = await api.createUser(100);
     const [id] = plainIds(1);
@@ -195,7 +195,7 @@ export function variantSoldCases(at: () => Place): void {
     expect(item.body).toMatchObject({ item_id: String(id), shop_id: '77', country: 'br' });
   });
 
-  test('a rejected job ends as rejected and costs nothing', async () => {
+  test('a rejected job costs nothing', async () => {
     const { api } = at();
     const user = await api.createUser(1_000);
     const jobId = await submitItems(api, user, 'sg', itemsOf(60));
@@ -229,7 +229,7 @@ export function variantSoldCases(at: () => Place): void {
     }
   });
 
-  test('a job of which nothing could be had is failed, paid back and without a file', async () => {
+  test('a job without successful items fails, is refunded, and has no file', async () => {
     const place = at();
     const { api } = place;
     const user = await api.createUser(100);
@@ -242,12 +242,12 @@ export function variantSoldCases(at: () => Place): void {
     });
     expect(retrieve.batches[0]).not.toHaveProperty('download_url');
     expect(download).toMatchObject({ status: 'failed', failed_count: 3, download_url: null });
-    // The refund follows the last unit: nothing of such a job's answers tells when.
+    // The refund follows the last unit, and no response shows when.
     const whole = async () => ((await api.balance(user)) === 100 ? true : undefined);
-    await until('the credits are back', whole, { withinMs: 15_000 });
+    await until('the credits are refunded', whole, { withinMs: 15_000 });
   });
 
-  test('a submit that the balance does not cover is 402 with the quota, and leaves no job', async () => {
+  test('a submit that exceeds the balance returns 402 with the quota and creates no job', async () => {
     const { api } = at();
     const user = await api.createUser(95);
     const { status, body } = await api.post(user, variantSold.submit, { country: 'sg', items: itemsOf(10) });
@@ -257,7 +257,7 @@ export function variantSoldCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(95);
   });
 
-  test('an approval that the balance does not cover is refused with the shortfall, and the job waits on', async () => {
+  test('an approval that exceeds the balance is refused with the shortfall, and the job stays pending', async () => {
     const { api } = at();
     const user = await api.createUser(100);
     const [first, second] = [
@@ -279,7 +279,7 @@ export function variantSoldCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(0);
   });
 
-  test('a job is not found by anyone but its owner, under any other kind, or when it never was', async () => {
+  test('returns 404 to other users, under another kind, and for an unknown job', async () => {
     const { api } = at();
     const [owner, other] = [await api.createUser(100), await api.createUser(100)];
     const jobId = await submitItems(api, owner, 'ph', itemsOf(1));
@@ -309,7 +309,7 @@ export function variantSoldCases(at: () => Place): void {
     expect((await api.get(owner, variantSold.retrieve(jobId.toUpperCase()))).status).toBe(200);
   });
 
-  test('a link works without a key, in ranges, and not when any of it was changed', async () => {
+  test('a link works without a key and with ranges, and is refused if any part was changed', async () => {
     const place = at();
     const user = await place.api.createUser(100);
     const { jobId, download } = await runJob(place, user, 'vn', itemsOf(2));
@@ -340,7 +340,7 @@ export function variantSoldCases(at: () => Place): void {
     }
   });
 
-  test('an idempotency key makes one job of any number of submits, and is held against another body', async () => {
+  test('submits with the same idempotency key create one job, and one with another body is refused', async () => {
     const { api } = at();
     const user = await api.createUser(1_000);
     const body = { country: 'sg', items: itemsOf(3) };
@@ -348,7 +348,7 @@ export function variantSoldCases(at: () => Place): void {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => api.post(user, variantSold.submit, body, headers)),
     );
-    // Those that came while the first was under way are told so, and try again.
+    // Submits during the first one are refused and retried.
     const [accepted, others] = [202, 409].map((code) => answers.filter(({ status }) => status === code));
     expect(accepted!.length + others!.length).toBe(6);
     expect(accepted!.length).toBeGreaterThan(0);
@@ -367,20 +367,19 @@ export function variantSoldCases(at: () => Place): void {
   });
 }
 
-/** Cases with working hours that exclude now: nothing of a kind marked W is dispatched. Gives the
- *  job that waits, for when the hours are open. */
+/** Defines the cases outside working hours, when kinds with working hours are not dispatched. Returns the waiting job. */
 export function closedHoursCases(
   at: () => Place,
   waits: (job: { user: TestUser; jobId: string }) => void,
 ): void {
-  test('a job approved outside working hours is processing with every batch pending', async () => {
+  test('a job approved outside working hours is processing, with every batch pending', async () => {
     const { api } = at();
     const user = await api.createUser(1_000);
     const jobId = await submitItems(api, user, 'sg', itemsOf(60));
     const { job } = await api.operator('ApproveJob', { job_id: jobId });
     expect(job).toMatchObject({ status: 'processing', waitingFor: 'working hours' });
     expect(await api.balance(user)).toBe(400);
-    // Work of a kind without hours is done meanwhile, so there was time for the other.
+    // A job of a kind without working hours ends meanwhile, so the waiting job had time to start.
     const task = await api.post(user, '/v1/mkta/get_pc/submit', {
       region: 'sg',
       item_id: String(plainIds(1)[0]),
@@ -400,7 +399,7 @@ export function closedHoursCases(
   });
 }
 
-/** Cases with approval off: a submit starts the work and charges it. */
+/** Defines the cases without approval, in which a submit is charged and starts at once. */
 export function approvalOffCases(at: () => Place): void {
   test('a submit is charged and starts at once, once per idempotency key', async () => {
     const { api } = at();
@@ -431,7 +430,7 @@ export function approvalOffCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(410);
   });
 
-  test('submits that race for the same credits are charged as far as these reach', async () => {
+  test('concurrent submits never spend more than the balance', async () => {
     const { api } = at();
     const user = await api.createUser(100);
     const answers = await Promise.all(

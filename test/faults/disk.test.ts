@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => origins.stop());
 
 const items = plainIds(20).map((id) => ({ item_id: String(id), shop_id: '77' }));
-/** No machine has as much room: 953 TiB. */
+/** More free space than any machine has: 953 TiB. */
 const more = { GLEANER_MIN_FREE_DISK: '1000000000' };
 const enough = { GLEANER_MIN_FREE_DISK: '0' };
 
@@ -30,7 +30,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await engines?.stop();
     });
 
-    test('submits answer 503, work is paused and said so, and resumes once there is room', async () => {
+    test('submits return 503, and processes report that work is paused and resume it once there is space', async () => {
       await deployment.start();
       const api = createApi(deployment);
       const user = await api.createUser(1_000);
@@ -67,7 +67,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
           ? true
           : undefined;
       };
-      await until('every process says that it is paused', paused, { withinMs: 30_000 });
+      await until('every process reports that it is paused', paused, { withinMs: 30_000 });
       expect((await api.get(user, variantSold.download(jobId))).body.success_count).toBe(0);
       expect(deployment.api.log()).toContain('disk almost full, work paused');
 

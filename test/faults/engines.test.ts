@@ -12,15 +12,15 @@ import { until } from '../support/until.ts';
 const [opened] = await openStacks([restartableStackWithS3]);
 const engines = opened!.engines!;
 
-/** The job goes on for so long that each engine can be taken away while it runs. */
+/** Enough items that each engine can be stopped while the job runs. */
 const items = 1_000;
 const originLimits = { concurrency: 16, requests_per_second: 120 };
-const awayMs = 1_000;
+const outageMs = 1_000;
 
 const item = { region: 'sg', item_id: String(plainIds(1)[0]), shop_id: '77' };
 const task = '/v1/mkta/get_pc/submit';
 
-describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.title}`, () => {
+describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, () => {
   let origins: RunningOrigins;
   let deployment: Deployment;
   let api: TestApi;
@@ -42,32 +42,32 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
   const probe = (path: string): Promise<ApiResponse> => sendJson('GET', deployment.url + path, null);
   const isReady = async () => (await probe('/ready')).status === 200 || undefined;
   const ready = (when: string) => until(`the service is ready ${when}`, isReady, { withinMs: 40_000 });
-  const away = (name: string) => `The ${name === 'files' ? 'file store' : name} is unavailable.`;
-  /** /ready names exactly these engines as missing; gives its words. */
+  const unavailable = (name: string) => `The ${name === 'files' ? 'file store' : name} is unavailable.`;
+  /** Waits until /ready reports exactly these engines as unavailable, and returns its text. */
   const misses = (...names: string[]) =>
     until(
       `/ready misses ${names.join(', ')} alone`,
       async () => {
         const { status, body } = await probe('/ready');
-        const told = Object.keys(named).filter((name) => body.detail.includes(away(name)));
-        return status === 503 && told.join() === names.join() ? String(body.detail) : undefined;
+        const reported = Object.keys(named).filter((name) => body.detail.includes(unavailable(name)));
+        return status === 503 && reported.join() === names.join() ? String(body.detail) : undefined;
       },
       { withinMs: 30_000 },
     );
   const stopAll = () => Promise.all(Object.values(named).map((engine) => engine.stop()));
 
-  test('a start without engines lives, says what is missing, and works once they are there', async () => {
+  test('a service started without engines reports what is missing, and works once they are available', async () => {
     await stopAll();
     for (const process of deployment.processes) process.launch();
-    // No key can be valid yet, so that the process is alive and not healthy.
+    // No key can be validated yet: the process is alive but not ready.
     const answers = async () => (await probe('/health')).status === 503 || undefined;
     await until('the api answers', answers, { withinMs: 40_000 });
     const words = await misses('store', 'queue', 'files');
-    expect(words).toBe(['store', 'queue', 'files'].map(away).join(' '));
+    expect(words).toBe(['store', 'queue', 'files'].map(unavailable).join(' '));
     const reasons = /MongoDB at [^\n]*NATS [^\n]*file store failed [^\n]*"msg":"not ready"/;
     const logged = () => deployment.processes.some((process) => reasons.test(process.log())) || undefined;
     await until('the log has the reasons', logged, { withinMs: 10_000 });
-    // The store is away: the caller is not told that its key is at fault.
+    // The store is away: the response must not blame the key.
     const refused = await sendJson(
       'GET',
       `${deployment.url}/v1/mkta/get_pc_bulk/tasks`,
@@ -76,7 +76,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     expect([refused.status, refused.body]).toMatchObject([503, { detail: 'The service is starting.' }]);
     for (const process of deployment.processes) {
       const tells = () => /"level":40[^\n]*NATS unreachable/.test(process.log()) || undefined;
-      await until(`the ${process.role} says that NATS is missing`, tells, { withinMs: 10_000 });
+      await until(`the ${process.role} reports that NATS is missing`, tells, { withinMs: 10_000 });
       const started = () => process.log().match(/^.*"msg":"started".*$/m)?.[0];
       const line = await until(`the ${process.role} has started`, started, { withinMs: 10_000 });
       expect(line.match(/"role":/g)).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     await until('the task is done', isDone, { withinMs: 30_000 });
   });
 
-  test('engines that go away in the middle of a job cost it time and nothing else', {
+  test('engine outages during a job delay it but change nothing else', {
     timeout: 150_000,
   }, async () => {
     const job = await startLargeJob(api, items);
@@ -108,12 +108,12 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
         },
       );
       const goesOn = async () => ((await countEndedItems(api, job)) ?? 0) > before || undefined;
-      await until(`work goes on before the ${name} goes`, goesOn, { withinMs: 45_000 });
+      await until(`the job progresses before the outage of ${name}`, goesOn, { withinMs: 45_000 });
       expect(await countEndedItems(api, job)).toBeLessThan(items);
       await named[name].stop();
       await misses(name);
       expect((await probe('/health')).status).toBe(200);
-      await wait(awayMs);
+      await wait(outageMs);
       await named[name].start();
       await ready(`after the ${name} is back`);
     }
@@ -121,7 +121,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     expect(deployment.processes.every((process) => process.running())).toBe(true);
   });
 
-  test('a submit without the broker is 502, charges nothing and leaves no task', async () => {
+  test('a submit without the broker returns 502, charges nothing, and creates no task', async () => {
     const user = await api.createUser(100);
     await named.queue.stop();
     const { status, body } = await api.post(user, task, item);
@@ -133,12 +133,12 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     await ready('after the broker is back');
   });
 
-  test('a submit that meets the store away is 502, and the same one afterwards is charged once', async () => {
+  test('a submit without the store returns 502, and its repetition afterwards is charged once', async () => {
     const user = await api.createUser(100);
     const key = { 'Idempotency-Key': 'once' };
     await named.store.stop();
     const refused = await api.post(user, task, item, key);
-    expect([refused.status, refused.body]).toMatchObject([502, { detail: away('store') }]);
+    expect([refused.status, refused.body]).toMatchObject([502, { detail: unavailable('store') }]);
     await named.store.start();
     await ready('after the store is back');
     const [first, again] = [await api.post(user, task, item, key), await api.post(user, task, item, key)];
@@ -148,7 +148,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     expect(charges.map(({ amount }) => amount)).toEqual([-8]);
   });
 
-  test('a submit without the broker and without approval is accepted and paid back at once', async () => {
+  test('a submit without the broker and without approval is accepted and refunded at once', async () => {
     await deployment.restart({ GLEANER_APPROVAL: 'off' });
     const user = await api.createUser(1_000);
     await named.queue.stop();
@@ -167,7 +167,7 @@ describe.skipIf(opened!.engines === null)(`engines that go and come: ${opened!.t
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
   });
 
-  test('a SIGTERM is heeded within seconds also while no engine answers', async () => {
+  test('every process stops within seconds of a SIGTERM while no engine is available', async () => {
     await stopAll();
     await misses('store', 'queue', 'files');
     const codes = await Promise.all(deployment.processes.map((process) => process.stop()));

@@ -11,7 +11,7 @@ import type { ServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const items = 2_000;
-/** All workers together get this many pages a second, so that the work takes some seconds. */
+/** Limits the rate of all workers together, so that the job takes some seconds. */
 const originLimits = { concurrency: 32, requests_per_second: 130 };
 const endMs = 150_000;
 
@@ -22,10 +22,10 @@ interface Scene {
   draw: SeededRandom;
 }
 
-/** What was done to the deployment while the job ran: one line each. */
+/** Faults injected while the job ran, one line each. */
 type Story = string[];
 
-/** Waits until work goes on and for a moment at random, and kills the process if the job still runs; starts it again. */
+/** Waits for progress and a random delay, then kills and restarts the process if the job still runs. */
 async function killOnce(
   { api, draw }: Scene,
   job: LargeJob,
@@ -38,23 +38,23 @@ async function killOnce(
     before ??= now;
     return (now !== null && before !== null && now > before) || undefined;
   };
-  await until('work goes on', goesOn, { withinMs: 60_000 });
+  await until('the job progresses', goesOn, { withinMs: 60_000 });
   await wait(draw.integer(0, 2_000));
   const done = await countEndedItems(api, job);
   await service.kill();
   story.push(`${service.role} killed after ${done ?? '?'} of ${items} items`);
-  if (done === items) throw new Error(`the work was over too soon: ${story.join('; ')}`);
+  if (done === items) throw new Error(`the job ended too early: ${story.join('; ')}`);
   await wait(draw.integer(0, 500));
-  // Not waited for: the next kill may meet it while it starts.
+  // Does not wait for the start, so that the next kill may hit a starting process.
   service.launch();
 }
 
-/** The one process is killed again and again. */
+/** Kills the only process repeatedly. */
 async function killTheOne(scene: Scene, job: LargeJob, story: Story): Promise<void> {
   for (let times = 0; times < 4; times++) await killOnce(scene, job, scene.deployment.api, story);
 }
 
-/** Workers are killed in turn, in between the api once and the NATS server away for a moment. */
+/** Kills the workers in turn, the api once, and stops the NATS server for a moment. */
 async function killAround(scene: Scene, job: LargeJob, story: Story): Promise<void> {
   const { engines, deployment, draw } = scene;
   const { workers, api } = deployment;
@@ -95,7 +95,7 @@ describe.each(opened)('$title', ({ engines, distributed, title }) => {
 
     beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(scene?.deployment.recentLog())));
 
-    test(`a job of ${items} items outlives kills at random moments`, { timeout: 200_000 }, async () => {
+    test(`a job of ${items} items survives kills at random moments`, { timeout: 200_000 }, async () => {
       const { api } = scene;
       const job = await startLargeJob(api, items);
       const story: Story = [];

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => origins.stop());
 
-/** Whether anything takes connections on a port. */
+/** Returns true if a port accepts connections. */
 async function listens(port: string): Promise<boolean> {
   const socket = connect(Number(port), '127.0.0.1');
   try {
@@ -33,7 +33,7 @@ async function listens(port: string): Promise<boolean> {
   }
 }
 
-/** A job under way that takes many seconds, with stalled pages in it that answer only when cut off. */
+/** Starts a job that takes many seconds and contains stalled pages, which end only when aborted. */
 async function busyWith(api: TestApi) {
   const user = await api.createUser(10_000);
   const stalled = Array.from({ length: 8 }, (_, at) => 30_000_000_914 + at * 1_000);
@@ -43,13 +43,13 @@ async function busyWith(api: TestApi) {
   await api.operator('ApproveJob', { job_id: jobId });
   const busy = () =>
     Object.values(origins.counters()).reduce((sum, count) => sum + count, 0) > 50 || undefined;
-  await until('pages are asked for', busy, { withinMs: 15_000 });
+  await until('pages are requested', busy, { withinMs: 15_000 });
   return { user, jobId };
 }
 
 const opened = await openStacks(stacks);
 describe.each(opened)('$title', ({ engines, distributed }) => {
-  describe.skipIf(engines === null)('in the middle of work', () => {
+  describe.skipIf(engines === null)('with a running job', () => {
     let deployment: Deployment;
     beforeAll(async () => {
       const originLimits = { concurrency: 16, requests_per_second: 60 };
@@ -65,24 +65,24 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await engines?.stop();
     });
 
-    test('every process stops within seconds of a SIGTERM, with code 0, and the work goes on after the next start', async () => {
+    test('every process stops with code 0 within seconds of a SIGTERM, and the job resumes after the next start', async () => {
       await deployment.start();
       const api = createApi(deployment);
       const { user, jobId } = await busyWith(api);
       const began = Date.now();
       const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
       expect(codes).toEqual(deployment.processes.map(() => 0));
-      // Seconds, also for three processes at once on a busy machine.
+      // Allows for three processes at once on a busy machine.
       expect(Date.now() - began).toBeLessThan(12_000);
       for (const port of [deployment.settings.GLEANER_HTTP_PORT!, deployment.settings.GLEANER_GRPC_PORT!]) {
         expect(await listens(port)).toBe(false);
       }
-      // What was in their hands was given back: no claim has to run out first.
+      // The processes released their claims, so the job does not wait for leases to expire.
       await deployment.start();
       const before = (await api.get(user, variantSold.download(jobId))).body.success_count;
       const grows = async () =>
         (await api.get(user, variantSold.download(jobId))).body.success_count > before || undefined;
-      await until('the job goes on', grows, { withinMs: 10_000 });
+      await until('the job progresses', grows, { withinMs: 10_000 });
     });
   });
 });
@@ -91,7 +91,7 @@ describe('npm start', () => {
   let deployment: Deployment;
   let npm: ChildProcess | null = null;
   beforeEach((context) => {
-    // It would install packages under the other tests.
+    // Otherwise npm start would install packages while other tests use them.
     context.skip(
       !isSetUp() && !process.env.CI,
       'the npm packages are not those of package-lock.json: npm run setup',
@@ -113,16 +113,16 @@ describe('npm start', () => {
   const port = () => deployment.settings.GLEANER_HTTP_PORT!;
   const ready = async () => (await fetch(`${deployment.url}/ready`)).ok || undefined;
   const isFree = async () => !(await listens(port())) || undefined;
-  /** Runs it in a process group of its own, as a shell or a supervisor does. */
+  /** Runs npm start in its own process group, as a shell or a supervisor does. */
   const start = async () => {
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, ...deployment.settings };
     npm = spawn('npm', ['start', '--silent'], { cwd: root, env, detached: true, stdio: 'ignore' });
-    await until('npm start answers', ready, { withinMs: 30_000 });
+    await until('the service is ready', ready, { withinMs: 30_000 });
     return npm;
   };
 
-  test('leaves nothing on its ports when npm alone is killed, and goes on with the job when it starts again', async () => {
+  test('frees its ports when only npm is killed, and resumes the job after a restart', async () => {
     const api = createApi(deployment);
     await start();
     const user = await api.createUser(10_000);
@@ -140,12 +140,12 @@ describe('npm start', () => {
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
   });
 
-  test('leaves nothing on its ports when its whole process group is killed', async () => {
+  test('frees its ports when its whole process group is killed', async () => {
     process.kill(-(await start()).pid!, 'SIGKILL');
     await until('the port is free', isFree, { withinMs: 3_000 });
   });
 
-  test('ends with all of it at a SIGTERM to npm, and at what a terminal sends for Ctrl-C', async () => {
+  test('ends all processes on a SIGTERM to npm and on Ctrl-C in a terminal', async () => {
     const ways = [
       (group: number) => process.kill(group, 'SIGTERM'),
       (group: number) => process.kill(-group, 'SIGINT'),

@@ -10,16 +10,16 @@ import { distributedStacks, type Engines, openStacks, stacks } from '../support/
 import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
 import { until } from '../support/until.ts';
 
-/** The item whose page ends the worker that reads it. */
+/** The item whose page kills the worker that reads it. */
 const poisonId = '30000000667';
 
-/** Processes that a process has started. */
+/** Returns the ids of a process's children. */
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** Whether a process runs; a zombie does not. */
+/** Returns true if a process runs and is not a zombie. */
 function runs(pid: number): boolean {
   try {
     return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -28,7 +28,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** The process among `pids` that holds the client's end of a connection on loopback. */
+/** Returns the process among `pids` that owns the client end of a loopback connection. */
 function ownerOf(pids: readonly number[], clientPort: number): number | undefined {
   const hex = clientPort.toString(16).toUpperCase().padStart(4, '0');
   const row = new RegExp(`^\\s*\\d+: [0-9A-F]+:${hex} (?:\\S+ +){7}(\\d+)`, 'm');
@@ -38,14 +38,14 @@ function ownerOf(pids: readonly number[], clientPort: number): number | undefine
       try {
         return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
       } catch {
-        // Closed since the folder was listed.
+        // The descriptor was closed after the folder was listed.
         return false;
       }
     });
   return pids.find(holds);
 }
 
-/** Serves product pages of marketplace A: those that end in 801 do not exist, and poison is for `endReader`. */
+/** Serves product pages of marketplace A. Ids ending in 801 do not exist; the poison item calls `endReader`. */
 async function startOrigin(
   endReader: (clientPort: number) => void,
   gate: () => Promise<void>,
@@ -71,7 +71,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     let origin: Server;
     let deployment: Deployment;
     let api: TestApi;
-    /** Requests that the origin has received; it answers them once `opened` resolves. */
+    /** Number of requests that the origin has received. It responds once `opened` resolves. */
     let held = 0;
     let opened = Promise.withResolvers<void>();
     opened.resolve();
@@ -105,7 +105,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     const log = () => deployment.workers.map((process) => process.log()).join('\n');
     const workerPids = () => deployment.workers.flatMap((process) => childrenOf(process.pid()));
 
-    test('a worker that is killed loses no unit, and its batches are requeued at once', {
+    test('a killed worker loses no unit, and its batches are requeued at once', {
       timeout: 120_000,
     }, async () => {
       opened = Promise.withResolvers();
@@ -122,7 +122,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(deployment.processes.every((process) => process.running())).toBe(true);
     });
 
-    test('a page that ends each worker that reads it fails alone, and the API answers throughout', {
+    test('a page that kills every worker reading it fails alone, and the API stays available', {
       timeout: 320_000,
     }, async () => {
       const user = await api.createUser(10_000);
@@ -162,7 +162,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
     });
 
-    test('a SIGTERM ends the workers too, and a killed process leaves none behind', async () => {
+    test('the workers end on a SIGTERM, and also when their parent process is killed', async () => {
       const [first] = deployment.workers;
       const bothWorkers = () =>
         until(
@@ -178,7 +178,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(pids.filter(runs)).toEqual([]);
       await first!.start();
       if (!distributed) {
-        // Nothing is left to do: the workers start with the next batch.
+        // No job is left: the workers start with the next batch.
         expect(childrenOf(first!.pid())).toEqual([]);
         await startLargeJob(api, 50);
       }

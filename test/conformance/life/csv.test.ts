@@ -7,7 +7,7 @@ const life = useLife();
 const bulk = '/v1/mkta/get_pc_bulk';
 const header = 'region,shop_id,item_id';
 
-/** Nothing was charged and no task is left. */
+/** Expects no charge and no task. */
 async function expectNothing(user: TestUser, granted: number): Promise<void> {
   await expectCredits(life(), user, { granted, charged: 0, refunded: 0 });
   expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: [] });
@@ -20,7 +20,7 @@ const placesOf = ({ detail }: AnyJson): unknown[] =>
     return [loc, type];
   });
 
-test('2,000 rows as a spreadsheet writes them are one task, in their order', async () => {
+test('creates one task with 2,000 rows, in order, from a CSV written by a spreadsheet', async () => {
   const user = await life().api.createUser(16_000);
   const ids = Array.from({ length: 2_000 }, (_, at) =>
     String(61_000_000_000 + Math.floor(at / 600) * 1_000 + (at % 600)),
@@ -48,13 +48,13 @@ test('2,000 rows as a spreadsheet writes them are one task, in their order', asy
   await expectCredits(life(), user, { granted: 16_000, charged: 16_000, refunded: 0 });
 });
 
-describe('nothing is charged and nothing left of', () => {
+describe('charges nothing and creates no task for', () => {
   test.each<[string, string | Uint8Array, unknown[]]>([
     ['2,001 rows', `${header}\n${'sg,1,2\n'.repeat(2_001)}`, [[['body', 'file'], 'too_long']]],
     ['no rows', `${header}\r\n`, [[['body', 'file'], 'too_short']]],
     ['a file without a column', 'region,item_id\nsg,2\n', [[['body', 'file', 0, 'shop_id'], 'missing']]],
     [
-      'rows without cells among good ones',
+      'rows without cells among valid ones',
       `${header}\nsg,1,2\nsg,1\nsg,,2\n\n,1,2\n`,
       [
         [['body', 'file', 2, 'item_id'], 'missing'],
@@ -62,14 +62,14 @@ describe('nothing is charged and nothing left of', () => {
         [['body', 'file', 4, 'region'], 'missing'],
       ],
     ],
-    ['a region that there is not', `${header}\nsg,1,2\nfr,1,2\n`, [[['body', 'file', 2, 'region'], 'enum']]],
+    ['an unknown region', `${header}\nsg,1,2\nfr,1,2\n`, [[['body', 'file', 2, 'region'], 'enum']]],
     [
       'half a UTF-8 sequence',
       Buffer.concat([Buffer.from(`${header}\nsg,1,2\nsg,1,`), Buffer.from([0xe3, 0x83])]),
       [[['body', 'file'], 'unicode_error']],
     ],
     [
-      'bytes of all sorts',
+      'arbitrary bytes',
       Buffer.from(Array.from({ length: 50_000 }, (_, at) => (at * 31) % 256)),
       [[['body', 'file'], 'unicode_error']],
     ],
@@ -81,14 +81,14 @@ describe('nothing is charged and nothing left of', () => {
     await expectNothing(user, 20_000);
   });
 
-  test('10 MB of junk, refused by its size', async () => {
+  test('10 MB of junk, rejected by size', async () => {
     const user = await life().api.createUser(20_000);
     const { status, body } = await uploadAll(user, Buffer.alloc(10 * 1024 * 1024, 'lorem ipsum,\n'));
     expect([status, body]).toMatchObject([413, { detail: expect.stringMatching(/larger/) }]);
     await expectNothing(user, 20_000);
   });
 
-  test('rows that the balance does not cover', async () => {
+  test('rows that cost more than the balance', async () => {
     const user = await life().api.createUser(15);
     const { status, body } = await upload(life(), user, `${header}\nsg,1,2\nsg,1,3\n`);
     expect([status, body]).toMatchObject([
@@ -99,7 +99,7 @@ describe('nothing is charged and nothing left of', () => {
   });
 });
 
-/** Uploads without a declared length, as a client does that streams its file. */
+/** Uploads without Content-Length, like a client that streams its file. */
 function uploadAll(user: TestUser, file: Buffer): Promise<{ status: number; body: AnyJson }> {
   const boundary = 'a-boundary';
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n`;

@@ -4,12 +4,12 @@ import { missesOf } from '../../../src/base/record-shape.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 import {
-  asked,
   download,
   ended,
   expectCredits,
   expectFields,
   linesOf,
+  requestCount,
   retrieve,
   run,
   submitRows,
@@ -24,7 +24,7 @@ const productPath = (region: string) => `mkta/${region} /api/v4/pdp/get_pc`;
 const one = (digits: string) => ({ region: 'sg', item_id: `51000000${digits}`, shop_id: '7300' });
 
 describe('one product page', () => {
-  test('is fetched, kept and charged', async () => {
+  test('is fetched, stored, and charged', async () => {
     const user = await life().api.createUser(10);
     const before = Date.now() / 1000;
     const { result, ...others } = await run(life(), user, single, one('001'));
@@ -39,7 +39,7 @@ describe('one product page', () => {
     await expectCredits(life(), user, { granted: 10, charged: 8, refunded: 0 });
   });
 
-  test('that is not there is given back, and says why', async () => {
+  test('that does not exist fails with a reason and is refunded', async () => {
     const user = await life().api.createUser(8);
     const task = await run(life(), user, single, one('800'));
     expect(task).toEqual({
@@ -51,7 +51,7 @@ describe('one product page', () => {
     await expectCredits(life(), user, { granted: 8, charged: 8, refunded: 8 });
   });
 
-  test('that is dropped once is asked for again', async () => {
+  test('is requested again after a dropped connection', async () => {
     const user = await life().api.createUser(8);
     expect(await run(life(), user, single, one('901'))).toMatchObject({ status: 'completed', refunded: 0 });
     await expectCredits(life(), user, { granted: 8, charged: 8, refunded: 0 });
@@ -61,7 +61,7 @@ describe('one product page', () => {
 describe('product pages by CSV', () => {
   const rows = ['sg,7300,52000000001', 'br,7300,52000000002', 'sg,7300,52000000800', 'sg,7300,52000000001'];
 
-  test('come as a CSV, a row per row in its order, failed and doubled ones too', async () => {
+  test('result in a CSV with a row per input row in order, including failed rows and duplicates', async () => {
     const user = await life().api.createUser(100);
     const job = await submitRows(life(), user, rows);
     const shown = await ended(life(), user, job);
@@ -81,7 +81,7 @@ describe('product pages by CSV', () => {
     await expectCredits(life(), user, { granted: 100, charged: 32, refunded: 8 });
   });
 
-  test('come as JSON Lines, with every sort of page in the interface’s shape', async () => {
+  test('result in JSON Lines on request, with every kind of page in the documented shape', async () => {
     const user = await life().api.createUser(1_000);
     const sorts = Array.from({ length: 9 }, (_, at) => `id,7300,53000000${700 + at}`);
     const shown = await ended(
@@ -105,7 +105,7 @@ describe('product pages by CSV', () => {
     );
   });
 
-  test('that all fail have a file that says why, and everything is given back', async () => {
+  test('that all fail have a file with the reasons and are fully refunded', async () => {
     const user = await life().api.createUser(16);
     const gone = ['sg,7300,54000000800', 'sg,7300,54000000801'];
     const shown = await ended(life(), user, await submitRows(life(), user, gone, { result_format: 'jsonl' }));
@@ -117,7 +117,7 @@ describe('product pages by CSV', () => {
     await expectCredits(life(), user, { granted: 16, charged: 16, refunded: 16 });
   });
 
-  test('are served from a recent crawl, of whichever kind, unless they are to be fresh', async () => {
+  test('reuse a recent crawl of any kind unless rescrape is set', async () => {
     const [first, second] = [await life().api.createUser(100), await life().api.createUser(100)];
     const place = productPath('vn');
     const row = ['vn,7300,55000000001'];
@@ -130,7 +130,7 @@ describe('product pages by CSV', () => {
       item_id: '55000000001',
       shop_id: '7300',
     });
-    const requests = asked(life(), place);
+    const requests = requestCount(life(), place);
 
     const served = await ended(
       life(),
@@ -138,9 +138,9 @@ describe('product pages by CSV', () => {
       await submitRows(life(), second, row, { result_format: 'jsonl' }),
     );
     expect(await pageOf(served)).toEqual(crawled.result);
-    expect(asked(life(), place)).toBe(requests);
+    expect(requestCount(life(), place)).toBe(requests);
 
-    // A second later, so that a page fetched then can be told from the one before.
+    // Timestamps have a resolution of one second: waits so that a page fetched later can be distinguished.
     await until(
       'a second passes',
       () => Math.floor(Date.now() / 1000) > crawled.result.collected_at || undefined,
@@ -148,9 +148,9 @@ describe('product pages by CSV', () => {
         withinMs: 2_000,
       },
     );
-    const anew = { result_format: 'jsonl', rescrape: true } as const;
-    const fresh = await ended(life(), second, await submitRows(life(), second, row, anew));
-    expect(asked(life(), place)).toBe(requests + 1);
+    const rescrapeOptions = { result_format: 'jsonl', rescrape: true } as const;
+    const fresh = await ended(life(), second, await submitRows(life(), second, row, rescrapeOptions));
+    expect(requestCount(life(), place)).toBe(requests + 1);
     const freshPage = await pageOf(fresh);
     expect(freshPage.collected_at).toBeGreaterThan(crawled.result.collected_at);
 
@@ -160,10 +160,10 @@ describe('product pages by CSV', () => {
       await submitRows(life(), second, row, { result_format: 'jsonl' }),
     );
     expect(await pageOf(again)).toEqual(freshPage);
-    expect(asked(life(), place)).toBe(requests + 1);
+    expect(requestCount(life(), place)).toBe(requests + 1);
   });
 
-  test('are listed newest first, those of their owner alone', async () => {
+  test('are listed newest first to their owner only', async () => {
     const [user, other] = [await life().api.createUser(100), await life().api.createUser(100)];
     const mine = [];
     for (const at of [1, 2, 3]) {
@@ -175,9 +175,9 @@ describe('product pages by CSV', () => {
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: mine });
   });
 
-  test('that are terminated keep what is done, and give the rest back', async () => {
+  test('keep their results and refund the rest when terminated', async () => {
     const user = await life().api.createUser(5_000);
-    // Each page takes 0.3 s, 16 at once.
+    // Each page takes 0.3 s, with a concurrency of 16.
     const slow = Array.from({ length: 400 }, (_, at) => `th,7300,57${String(at).padStart(6, '0')}900`);
     const job = await submitRows(life(), user, slow, { result_format: 'jsonl' });
     await until(
@@ -221,20 +221,20 @@ describe('product pages by CSV', () => {
     expect(shown).toEqual(before);
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: [Number(job.id)] });
 
-    // Nobody goes on asking for rows that nobody waits for.
+    // The remaining rows must not be requested any more.
     await until(
       'the workers stop',
       async () => {
-        const before = asked(life(), productPath('th'));
+        const before = requestCount(life(), productPath('th'));
         await new Promise((resolve) => setTimeout(resolve, 700));
-        return asked(life(), productPath('th')) === before || undefined;
+        return requestCount(life(), productPath('th')) === before || undefined;
       },
       { withinMs: 10_000 },
     );
-    expect(asked(life(), productPath('th'))).toBeLessThan(400);
+    expect(requestCount(life(), productPath('th'))).toBeLessThan(400);
   });
 
-  test('come once per Idempotency-Key, whatever the form’s boundary', async () => {
+  test('are submitted once per Idempotency-Key, whatever the form boundary is', async () => {
     const user = await life().api.createUser(100);
     const csv = 'region,shop_id,item_id\nsg,7300,58000000001\n';
     const send = (text: string) => upload(life(), user, text, {}, { 'idempotency-key': 'once' });

@@ -7,7 +7,7 @@ import { sendJson, type TestUser, variantSold } from '../../support/api.ts';
 import { type AnyJson, download, ended, linesOf, submit, submitRows, useLife } from './life.ts';
 
 const life = useLife();
-/** The middle one is not to be found. */
+/** The second item does not exist. */
 const rows = ['sg,7400,61000000001', 'id,7400,61000000800', 'sg,7400,61000000002'];
 
 const get = async (user: TestUser, path: string): Promise<AnyJson> => {
@@ -17,20 +17,20 @@ const get = async (user: TestUser, path: string): Promise<AnyJson> => {
 };
 const newest = async (user: TestUser): Promise<AnyJson> => (await get(user, '/v1/jobs')).jobs[0];
 
-/** Product pages, one of which is gone, to their end; the job. */
+/** Runs a job of product pages, one of which does not exist, and returns it. */
 async function endedRows(user: TestUser): Promise<AnyJson> {
   await ended(life(), user, await submitRows(life(), user, rows));
-  return settled(user, (await newest(user)).job_id);
+  return waitForEnd(user, (await newest(user)).job_id);
 }
 
-/** The job as it is at its end. */
-async function settled(user: TestUser, jobId: string): Promise<AnyJson> {
+/** Waits until a job has ended and returns it. */
+async function waitForEnd(user: TestUser, jobId: string): Promise<AnyJson> {
   const job = await get(user, `/v1/jobs/${jobId}?wait=30`);
   expect(job.ended).toBe(true);
   return job;
 }
 
-test('a job of any kind is shown by its id, with the path at which its kind shows it', async () => {
+test('returns a job of any kind by id, with the retrieve path of its kind', async () => {
   const user = await life().api.createUser(100);
   const job = await endedRows(user);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -65,7 +65,7 @@ test('a job of any kind is shown by its id, with the path at which its kind show
   expect(await get(user, job.retrieve_path)).toMatchObject({ status: job.status, success: 2 });
 });
 
-test('every form answers with and without /v1, HEAD says what GET would, and nothing is for others', async () => {
+test('serves paths with and without /v1, answers HEAD like GET, and hides jobs of other users', async () => {
   const user = await life().api.createUser(100);
   const stranger = await life().api.createUser(0);
   const { job_id: jobId } = await endedRows(user);
@@ -92,7 +92,7 @@ test('every form answers with and without /v1, HEAD says what GET would, and not
   expect((await life().api.get(stranger, '/jobs')).body).toEqual({ jobs: [], next_page_token: '' });
 });
 
-test('jobs are listed by status, kind and marketplace, page after page', async () => {
+test('lists jobs by status, kind, and marketplace in pages', async () => {
   const user = await life().api.createUser(1_000);
   const made: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
@@ -121,7 +121,7 @@ test('jobs are listed by status, kind and marketplace, page after page', async (
   }
 });
 
-test('what failed can be listed, grouped, and downloaded with the refund of each', async () => {
+test('lists, groups, and exports failed units with their refunds', async () => {
   const user = await life().api.createUser(100);
   const { job_id: jobId } = await endedRows(user);
   const at = `/v1/jobs/${jobId}`;
@@ -157,7 +157,7 @@ test('what failed can be listed, grouped, and downloaded with the refund of each
   expect((await life().api.get(user, `${at}/failures?format=xml`)).status).toBe(422);
 });
 
-test('files come with links, sizes and sums; results are the records of the files', async () => {
+test('lists files with links, sizes, and checksums; results are the records of the files', async () => {
   const user = await life().api.createUser(100);
   const { job_id: jobId } = await endedRows(user);
   const { files } = await get(user, `/v1/jobs/${jobId}/files`);
@@ -183,7 +183,7 @@ test('files come with links, sizes and sums; results are the records of the file
   await expect(download(life(), result.file.download_url)).rejects.toThrow('401');
 });
 
-test('progress goes from nothing at the start to the counts at the end', async () => {
+test('progress rises from zero to the final counts', async () => {
   const user = await life().api.createUser(100);
   const job = await endedRows(user);
   const { points } = await get(user, `/v1/jobs/${job.job_id}/progress`);
@@ -194,7 +194,7 @@ test('progress goes from nothing at the start to the counts at the end', async (
 });
 
 describe('retry', () => {
-  test('makes a job of what failed, once for a key', async () => {
+  test('creates a job from the failed units, once per idempotency key', async () => {
     const user = await life().api.createUser(100);
     const { job_id: jobId } = await endedRows(user);
     const again = (key: string) =>
@@ -203,20 +203,20 @@ describe('retry', () => {
     expect([status, body]).toMatchObject([202, { retry_of: jobId, total: 1, cost: 8, kind: 'get_pc_bulk' }]);
     expect(body.task_id).toEqual(expect.any(Number));
     expect((await again('one')).body.job_id).toBe(body.job_id);
-    await settled(user, body.job_id);
+    await waitForEnd(user, body.job_id);
     const second = await again('two');
     expect(second.status).toBe(202);
     expect(second.body.job_id).not.toBe(body.job_id);
-    expect((await settled(user, second.body.job_id)).refunded).toBe(8);
+    expect((await waitForEnd(user, second.body.job_id)).refunded).toBe(8);
     expect(await life().api.balance(user)).toBe(100 - 16);
   });
 
-  test('is refused while the job goes on, when nothing failed, and when credits are short', async () => {
+  test('is refused while the job runs, if nothing failed, and if credits are insufficient', async () => {
     const user = await life().api.createUser(16);
     await ended(life(), user, await submitRows(life(), user, [rows[0]!, rows[1]!]));
-    const job = await settled(user, (await newest(user)).job_id);
+    const job = await waitForEnd(user, (await newest(user)).job_id);
     await ended(life(), user, await submitRows(life(), user, [rows[2]!]));
-    const done = await settled(user, (await newest(user)).job_id);
+    const done = await waitForEnd(user, (await newest(user)).job_id);
     expect((await life().api.post(user, `/v1/jobs/${done.job_id}/retry`, {})).status).toBe(409);
     const { status, body } = await life().api.post(user, `/v1/jobs/${job.job_id}/retry`, {});
     expect([status, body]).toMatchObject([402, { required: 8, current: 0, shortfall: 8 }]);
@@ -224,7 +224,7 @@ describe('retry', () => {
 });
 
 describe('cancel', () => {
-  test('ends a job that waits as rejected, with its credits given back', async () => {
+  test('rejects a job awaiting approval and refunds it', async () => {
     const user = await life().api.createUser(100);
     const job = await submit(life(), user, '/v1/mkta/search-items', {
       urls: ['https://mkta.example.com.my/search?keyword=lamp%20000'],
@@ -239,7 +239,7 @@ describe('cancel', () => {
     expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('rejected')]);
   });
 
-  test('stops a job that runs, by its owner or by an operator', async () => {
+  test('stops a running job for its owner or an operator', async () => {
     const user = await life().api.createUser(100_000);
     for (const by of ['owner', 'operator'] as const) {
       const many = Array.from({ length: 1_500 }, (_, at) => `sg,7400,${61_000_000_001 + (at % 600)}`);
@@ -279,7 +279,7 @@ describe('watching', () => {
     expect(seen.map(({ done }) => done)).toEqual(seen.map(({ done }) => done).toSorted((a, b) => a - b));
   });
 
-  test('ends when its caller leaves, and is refused for the job of another', async () => {
+  test('ends when the caller disconnects, and is refused for another user’s job', async () => {
     const user = await life().api.createUser(100);
     const items = [{ item_id: '30000000001', shop_id: '77' }];
     const { body } = await life().api.post(user, variantSold.submit, { country: 'sg', items });
@@ -300,7 +300,7 @@ describe('watching', () => {
     await expect(refused).rejects.toThrow(/not_found/);
   });
 
-  test('is told at once what a browser asks for on the port of the gateway', async () => {
+  test('streams to a browser on the port of the gateway', async () => {
     const user = await life().api.createUser(100);
     const { job_id: jobId } = await endedRows(user);
     const url = `${life().deployment.url}/gleaner.job.v1.JobService/GetJob`;

@@ -8,18 +8,18 @@ import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 
-/** JSON whose shape the test knows. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers and records of every shape.
+/** JSON of a shape that the test knows. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses and records of every shape.
 export type AnyJson = any;
 
-/** A service on the fake marketplaces, for the life of jobs. */
+/** A service on the fake marketplaces. */
 export interface Life {
   api: TestApi;
   deployment: Deployment;
   origins: RunningOrigins;
 }
 
-/** An accepted job. `id`: its uuid, or its integer for kinds that have one. */
+/** An accepted job. `id` is its UUID, or its integer for kinds that have one. */
 export interface Submitted {
   path: string;
   id: string;
@@ -30,16 +30,15 @@ export interface Submitted {
 export interface Downloaded {
   bytes: Buffer;
   type: string | null;
-  /** Name that it is saved under. */
+  /** File name from Content-Disposition. */
   name: string | undefined;
-  /** What it holds, unzipped. */
+  /** Decompressed content. */
   text: string;
 }
 
 const endsWithinMs = 40_000;
 
-/** Opens a life for a test file, and proves at its end that balances, ledger and jobs agree. `slowMs`: how
- *  late the pages come that come late. */
+/** Starts a service for a test file and runs the audit at the end. `slowMs` is the latency of slow pages. */
 export function useLife(settings: Record<string, string> = {}, slowMs = 300): () => Life {
   let life: Life;
   beforeAll(async () => {
@@ -62,20 +61,20 @@ export function useLife(settings: Record<string, string> = {}, slowMs = 300): ()
   return () => life;
 }
 
-/** Submits to `<path>/submit`; an Error for anything but 202. */
+/** Submits to `<path>/submit`. Throws unless the status is 202. */
 export async function submit({ api }: Life, user: TestUser, path: string, body: unknown): Promise<Submitted> {
   const { status, body: answer } = await api.post(user, `${path}/submit`, body);
   if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
   return { path, id: String(answer.job_id ?? answer.task_id), answer };
 }
 
-/** What a CSV upload says beside its file. */
+/** Fields of a CSV upload besides the file. */
 export interface Upload {
   rescrape?: boolean;
   result_format?: 'csv' | 'jsonl';
 }
 
-/** Uploads a CSV; gives status and body, whatever they are. */
+/** Uploads a CSV and returns status and body. */
 export async function upload(
   { deployment }: Life,
   user: TestUser,
@@ -94,7 +93,7 @@ export async function upload(
   return { status: response.status, body: await response.json() };
 }
 
-/** Uploads rows `region,shop_id,item_id`; an Error for anything but 202. */
+/** Uploads rows `region,shop_id,item_id`. Throws unless the status is 202. */
 export async function submitRows(
   life: Life,
   user: TestUser,
@@ -111,7 +110,7 @@ export async function submitRows(
   return { path: '/v1/mkta/get_pc_bulk', id: String(body.task_id), answer: body };
 }
 
-/** The job as retrieve shows it; an Error for anything but 200. */
+/** Retrieves a job. Throws unless the status is 200. */
 export async function retrieve({ api }: Life, user: TestUser, { path, id }: Submitted): Promise<AnyJson> {
   const { status, body } = await api.get(user, `${path}/retrieve/${id}`);
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
@@ -120,7 +119,7 @@ export async function retrieve({ api }: Life, user: TestUser, { path, id }: Subm
 
 const running: readonly string[] = ['awaiting_approval', 'initializing', 'pending', 'processing'];
 
-/** Polls until the job has ended and its file is there, holding every answer to what progress must be. */
+/** Polls until the job has ended and its file is available. Checks the counts in every response. */
 export async function ended(life: Life, user: TestUser, job: Submitted): Promise<AnyJson> {
   let done = 0;
   const wrong: unknown[] = [];
@@ -151,26 +150,26 @@ interface Counted {
   progress?: number;
 }
 
-/** Counts add up, never go back, and say when the job is over; gives how many units are. */
+/** Checks that counts add up, never decrease, and match the status. Returns the number of ended units. */
 function checkCounts({ status, total, success, failed, pending, progress }: Counted, before: number): number {
   const done = success + failed;
   expect(done + pending).toBe(total);
   expect(done).toBeGreaterThanOrEqual(before);
   if (pending > 0) expect(running).toContain(status);
   if (progress !== undefined) {
-    // A job of one file is over with its last item, its file made after that.
+    // A job with one file ends with its last item; the file is created afterwards.
     expect(running.includes(status)).toBe(pending > 0);
     expect(progress).toBeCloseTo(done / total, 9);
   }
   return done;
 }
 
-/** Submits, waits for the end, and gives the last answer. */
+/** Submits, waits for the end, and returns the last response. */
 export async function run(life: Life, user: TestUser, path: string, body: unknown): Promise<AnyJson> {
   return ended(life, user, await submit(life, user, path, body));
 }
 
-/** Gets a file, with a user's key or without one; an Error for anything but 200. */
+/** Downloads a file with or without a user's key. Throws unless the status is 200. */
 export async function download(life: Life, url: string, user: TestUser | null = null): Promise<Downloaded> {
   const response = await fetch(new URL(url, life.deployment.url), {
     headers: user === null ? {} : { authorization: `Bearer ${user.key}` },
@@ -186,14 +185,14 @@ export async function download(life: Life, url: string, user: TestUser | null = 
   };
 }
 
-/** Lines of a JSON Lines file, the last one ended too. */
+/** Parses a JSON Lines file. Expects a newline at its end. */
 export function linesOf({ text }: Downloaded): AnyJson[] {
   const lines = text.split('\n');
   expect(lines.pop()).toBe('');
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Expects records to have the fields of an offer's results: "mktb pdp_bulk". */
+/** Expects records to have the fields of an offer's results, such as "mktb pdp_bulk". */
 export function expectFields(offer: string, records: readonly unknown[]): void {
   for (const record of records) {
     const misses = missesOf(record, resultFields(offer));
@@ -202,8 +201,8 @@ export function expectFields(offer: string, records: readonly unknown[]): void {
 }
 
 /**
- * Holds the account of a user with one job to one charge and, where something failed, refunds that
- * come to `refunded`; the grant aside, nothing else stands in the ledger.
+ * Expects the ledger of a user with one job to contain the grant, one charge and, if units failed, refunds of
+ * `refunded` credits in total, and nothing else.
  */
 export async function expectCredits(
   { api }: Life,
@@ -220,7 +219,7 @@ export async function expectCredits(
   expect(await api.balance(user)).toBe(granted - charged + refunded);
 }
 
-/** Requests that a path of a marketplace's region was asked for so far. */
-export function asked({ origins }: Life, place: string): number {
+/** Returns the number of requests so far to a path of a marketplace's region. */
+export function requestCount({ origins }: Life, place: string): number {
   return origins.counters()[place] ?? 0;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
-  asked,
   download,
   ended,
   expectCredits,
   expectFields,
   linesOf,
+  requestCount,
   run,
   submit,
   useLife,
@@ -13,15 +13,15 @@ import {
 
 const life = useLife();
 
-/** The product pages of one marketplace. */
+/** Product pages of a marketplace. */
 interface Pages {
   market: string;
   offer: string;
-  /** An item whose last digits choose its page at the fake marketplace. */
+  /** Creates an item. Its last digits select the page of the fake marketplace. */
   item(digits: string): Record<string, string>;
-  /** What identifies its line. */
+  /** Returns the members that identify its line in the file. */
   line(item: Record<string, string>): Record<string, string | null>;
-  /** Pages of every sort, and their ends. */
+  /** Digits that select every kind of page, and the expected outcomes. */
   sorts: string[];
 }
 
@@ -66,9 +66,9 @@ const markets: Pages[] = [
 describe.each(markets)('product pages of $market', ({ market, offer, item, line, sorts }) => {
   const path = `/v1/${market}/pdp/bulk`;
 
-  test('come as gzip-compressed JSON Lines behind a link that needs no token', async () => {
+  test('result in gzip-compressed JSON Lines behind a link that needs no token', async () => {
     const user = await life().api.createUser(1_000);
-    // One that is not there, one twice.
+    // Includes a missing item and a duplicate.
     const items = [...sorts, '001', '800', '002', '001'].map(item);
     const job = await submit(life(), user, path, { items });
     const cost = items.length * 5;
@@ -109,7 +109,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     }
   });
 
-  test('that are all missing make a failed job without a file, given back in full', async () => {
+  test('that are all missing lead to a failed, fully refunded job without a file', async () => {
     const user = await life().api.createUser(10);
     const shown = await run(life(), user, path, { items: ['800', '800'].map(item) });
     expect(shown).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     await expectCredits(life(), user, { granted: 10, charged: 10, refunded: 10 });
   });
 
-  test('that are all there make a completed job, and nothing is given back', async () => {
+  test('that all exist lead to a completed job without refunds', async () => {
     const user = await life().api.createUser(100);
     const shown = await run(life(), user, path, { items: ['001', '002', '003'].map(item) });
     expect(shown).toMatchObject({ status: 'completed', success: 3, failed: 0, progress: 1 });
@@ -134,23 +134,26 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
 test.each([
   ['mktd', (at: number) => ({ product_id: `172900007900${at}` }), ['th', 'my', 'th', 'sg', 'my', 'th']],
   ['mkte', (at: number) => ({ asin: `B0GLN7900${at}` }), ['uk', 'jp', 'uk', 'us', 'jp', 'uk']],
-])('items of %s are grouped by country, each read in its own', async (market, item, countries) => {
-  const user = await life().api.createUser(100);
-  const places = () =>
-    Object.entries(life().origins.counters()).filter(([place]) => place.startsWith(market));
-  const before = new Map(places());
-  const items = countries.map((country, at) => ({ ...item(at), country }));
-  const shown = await run(life(), user, `/v1/${market}/pdp/bulk`, { items });
-  expect(shown).toMatchObject({ status: 'completed', success: 6 });
-  const lines = linesOf(await download(life(), shown.download_url));
-  const [first, second, third] = new Set(countries);
-  expect(lines.map(({ country }) => country)).toEqual([first, first, first, second, second, third]);
-  for (const { country, response } of lines) expect(response._country).toBe(country);
-  const read = places().filter(([place, count]) => count > (before.get(place) ?? 0));
-  expect(new Set(read.map(([place]) => place.split(/[/ ]/)[1]))).toEqual(new Set(countries));
-});
+])(
+  'items of %s are grouped by country and read from the origin of their country',
+  async (market, item, countries) => {
+    const user = await life().api.createUser(100);
+    const places = () =>
+      Object.entries(life().origins.counters()).filter(([place]) => place.startsWith(market));
+    const before = new Map(places());
+    const items = countries.map((country, at) => ({ ...item(at), country }));
+    const shown = await run(life(), user, `/v1/${market}/pdp/bulk`, { items });
+    expect(shown).toMatchObject({ status: 'completed', success: 6 });
+    const lines = linesOf(await download(life(), shown.download_url));
+    const [first, second, third] = new Set(countries);
+    expect(lines.map(({ country }) => country)).toEqual([first, first, first, second, second, third]);
+    for (const { country, response } of lines) expect(response._country).toBe(country);
+    const read = places().filter(([place, count]) => count > (before.get(place) ?? 0));
+    expect(new Set(read.map(([place]) => place.split(/[/ ]/)[1]))).toEqual(new Set(countries));
+  },
+);
 
-test('up to 100 failed items are told of, in their order, once the job has ended', async () => {
+test('an ended job lists its first 100 failed items in order', async () => {
   const user = await life().api.createUser(1_000);
   const items = Array.from({ length: 130 }, (_, at) => ({
     shop_domain: 'toko-79',
@@ -162,7 +165,7 @@ test('up to 100 failed items are told of, in their order, once the job has ended
   expect(shown.errors).toEqual(gone.map((item) => ({ ...item, error: expect.stringMatching(/\S/) })));
 });
 
-test('2,000 items are one job', async () => {
+test('accepts 2,000 items in one job', async () => {
   const user = await life().api.createUser(10_000);
   const items = Array.from({ length: 2_000 }, (_, at) => ({
     shop_domain: 'toko-80',
@@ -172,6 +175,6 @@ test('2,000 items are one job', async () => {
   expect(shown).toMatchObject({ status: 'completed', total: 2_000, success: 2_000 });
   const lines = linesOf(await download(life(), shown.download_url));
   expect(lines.map(({ product_key }) => product_key)).toEqual(items.map(({ product_key }) => product_key));
-  expect(asked(life(), 'mktb/id /graphql/PDPGetLayoutQuery')).toBeGreaterThanOrEqual(2_000);
+  expect(requestCount(life(), 'mktb/id /graphql/PDPGetLayoutQuery')).toBeGreaterThanOrEqual(2_000);
   await expectCredits(life(), user, { granted: 10_000, charged: 10_000, refunded: 0 });
 });

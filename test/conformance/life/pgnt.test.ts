@@ -6,11 +6,11 @@ import { fixedLinkSecrets } from '../../../src/links/secrets.ts';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,
-  asked,
   download,
   ended,
   expectCredits,
   expectFields,
+  requestCount,
   retrieve,
   type Submitted,
   submit,
@@ -30,7 +30,7 @@ async function approved(user: TestUser, path: string, urls: string[]): Promise<S
   return job;
 }
 
-/** Runs URLs to their end and gives the last answer with the results of those that have one. */
+/** Runs a job of URLs and returns the last response with the results of successful URLs. */
 async function collect(
   user: TestUser,
   path: string,
@@ -44,7 +44,7 @@ async function collect(
 }
 
 describe('searches and categories', () => {
-  test('wait for approval, charged at once, and hold all pages of each URL', async () => {
+  test('await approval, are charged at once, and contain all pages of each URL', async () => {
     const user = await life().api.createUser(100);
     const urls = ['000', '001', '002', '003', '004', '006'].map(search);
     const job = await submit(life(), user, searches, { urls });
@@ -77,7 +77,7 @@ describe('searches and categories', () => {
     await expectCredits(life(), user, { granted: 100, charged: 36, refunded: 0 });
   });
 
-  test('of every region are asked at its own address', async () => {
+  test('of every region are requested from the region’s own origin', async () => {
     const user = await life().api.createUser(100);
     const hosts = {
       id: 'co.id',
@@ -91,16 +91,16 @@ describe('searches and categories', () => {
     };
     const urls = Object.values(hosts).map((suffix) => `https://mkta.example.${suffix}/Lamps-cat.1.74006`);
     const regions = Object.keys(hosts).map((region) => `mkta/${region} /api/v4/search/search_items`);
-    const before = regions.map((place) => asked(life(), place));
+    const before = regions.map((place) => requestCount(life(), place));
     const { shown, results } = await collect(user, searches, urls);
     expect(shown).toMatchObject({ task_type: 'category', status: 'completed' });
     expectFields('mkta search_items', results);
     regions.forEach((place, at) => {
-      expect(asked(life(), place), place).toBeGreaterThan(before[at]!);
+      expect(requestCount(life(), place), place).toBeGreaterThan(before[at]!);
     });
   });
 
-  test('give back what failed: one of three, then both', async () => {
+  test('refund failed URLs: one of three, then both', async () => {
     const user = await life().api.createUser(18);
     const { shown } = await collect(user, searches, [search('006'), search('800'), search('006')]);
     expect(shown.status).toBe('partial_complete');
@@ -122,7 +122,7 @@ describe('searches and categories', () => {
     await expectCredits(life(), other, { granted: 12, charged: 12, refunded: 12 });
   });
 
-  test('that are rejected are given back in full, once', async () => {
+  test('are fully refunded once when rejected', async () => {
     const user = await life().api.createUser(12);
     const job = await submit(life(), user, searches, { urls: [search('006'), search('007')] });
     await life().api.operator('RejectJob', { job_id: job.id, reason: 'Not today.' });
@@ -141,7 +141,7 @@ describe('searches and categories', () => {
 });
 
 describe('shops', () => {
-  test('hold their sold-out and their active items, all pages of both', async () => {
+  test('contain all pages of active and of sold-out items', async () => {
     const user = await life().api.createUser(100);
     const urls = ['000', '001', '002', '003', '004', '005'].map(shop);
     const { shown, results } = await collect(user, shops, urls);
@@ -182,7 +182,7 @@ describe('the data path', () => {
   let job: Submitted;
   let path: string;
 
-  test('asks for the token of the job’s owner', async () => {
+  test('requires the key of the job’s owner', async () => {
     user = await life().api.createUser(100);
     job = await approved(user, searches, [search('006'), search('800')]);
     const shown = await ended(life(), user, job);
@@ -195,7 +195,7 @@ describe('the data path', () => {
     expect(await status(await life().api.createUser(0))).toBe(404);
   });
 
-  test('refuses tokens that are not the job’s, and has nothing for a unit without a result', async () => {
+  test('refuses tokens of other jobs, and returns 404 for a unit without a result', async () => {
     const token = path.split('/').at(-2)!;
     const at = (other: string) => life().api.get(user, path.replace(token, other));
     for (const wrong of ['x', token.slice(1), `${token}A`, `${token.slice(0, -1)}%00`]) {
@@ -208,7 +208,7 @@ describe('the data path', () => {
     expect([status, body]).toMatchObject([404, { detail: expect.stringMatching(/no result/) }]);
   });
 
-  test('answers 502 when the result can’t be fetched', async () => {
+  test('returns 502 if the result cannot be read', async () => {
     await rm(join(life().deployment.settings.GLEANER_DATA_DIR!, 'results', job.id), { recursive: true });
     const { status, body } = await life().api.get(user, path);
     expect([status, body]).toMatchObject([502, { detail: expect.stringMatching(/could not be fetched/) }]);

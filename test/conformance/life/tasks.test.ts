@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,
-  asked,
   download,
   ended,
   expectCredits,
   expectFields,
+  requestCount,
   run,
   submit,
   useLife,
@@ -21,7 +21,7 @@ const paths = {
   storesOfF: '/v1/mktf/search/bulk',
 };
 
-/** Runs tasks to their end; gives the last answer and each task's file, null where there is none. */
+/** Runs tasks and returns the last response and each task's file; null for a task without one. */
 async function collect(
   user: TestUser,
   path: string,
@@ -34,7 +34,7 @@ async function collect(
   return { shown, files };
 }
 
-/** The results of tasks that all succeed, out of the array that some marketplaces put them into. */
+/** Runs tasks that all succeed and returns their results, unwrapped from the array that some marketplaces use. */
 async function results(path: string, offer: string, items: unknown[]): Promise<AnyJson[]> {
   const user = await life().api.createUser(10_000);
   const { shown, files } = await collect(user, path, items);
@@ -49,7 +49,7 @@ async function results(path: string, offer: string, items: unknown[]): Promise<A
   return objects;
 }
 
-/** What makes a product of a listing one: at E, an advertised one is an entry of its own. */
+/** Returns the identities of a listing's products. At marketplace E, an advertised product is a separate entry. */
 const idsOf = ({ products }: AnyJson): unknown[] =>
   products.map(({ id, asin, is_sponsored: ad }: AnyJson) => id ?? `${asin}${ad ? ' advertised' : ''}`);
 
@@ -58,7 +58,7 @@ function expectDistinct(result: AnyJson): void {
 }
 
 describe('searches of B', () => {
-  test('hold every page, within product_limit and from pmin on', async () => {
+  test('contain every page, limited by product_limit and pmin', async () => {
     const search = { keyword: 'rak 81001' };
     const [whole, ...cut] = await results(paths.searchesOfB, 'mktb search_bulk', [
       search,
@@ -85,7 +85,7 @@ describe('searches of B', () => {
     expect(none.products).toEqual([]);
   });
 
-  test('of every sort of page have the listed fields', async () => {
+  test('have the listed fields for every kind of page', async () => {
     const sorts = ['701', '702', '704', '705', '706', '707', '708'];
     await results(
       paths.searchesOfB,
@@ -94,14 +94,14 @@ describe('searches of B', () => {
     );
   });
 
-  test('end at 5,000 products where no limit is named', async () => {
+  test('end at 5,000 products by default', async () => {
     const [many] = await results(paths.searchesOfB, 'mktb search_bulk', [{ keyword: 'rak 83703' }]);
     expect(many.products).toHaveLength(5_000);
   });
 });
 
 describe('shops of B', () => {
-  test('hold every page, or max_pages of them', async () => {
+  test('contain every page, or the first max_pages', async () => {
     const counted = () =>
       Object.entries(life().origins.counters())
         .filter(([place]) => place.startsWith('mktb/'))
@@ -117,13 +117,13 @@ describe('shops of B', () => {
     expect(first.total_products).toBe(first.products.length);
     expect(second.products.length).toBeGreaterThan(first.products.length);
     expect(idsOf(second)).toEqual(idsOf(whole).slice(0, second.products.length));
-    // Two pages, and whatever tells the shop's name.
+    // Two pages, and the request for the shop's name.
     expect(counted() - before).toBeLessThanOrEqual(3);
   });
 });
 
 describe('merchants of C', () => {
-  test('hold every page within limit', async () => {
+  test('contain every page within limit', async () => {
     const [whole, one, fifty] = await results(paths.shopsOfC, 'mktc merchant_bulk', [
       { shopid: 'GLN-85001' },
       { shopid: 'GLN-85001', limit: 1 },
@@ -135,7 +135,7 @@ describe('merchants of C', () => {
     expect(idsOf(fifty)).toEqual(idsOf(whole).slice(0, 50));
   });
 
-  test('of every sort of page have the listed fields', async () => {
+  test('have the listed fields for every kind of page', async () => {
     const sorts = ['700', '701', '702', '704', '705', '706', '707', '708', '709'];
     await results(
       paths.shopsOfC,
@@ -146,7 +146,7 @@ describe('merchants of C', () => {
 });
 
 describe('searches of E', () => {
-  test('hold all discovered pages, or as many as are wanted', async () => {
+  test('contain all discovered pages, or the requested number', async () => {
     const search = { list_type: 'search', keyword: 'desk lamp 87702', country: 'us' };
     const [whole, first, third, category, none] = await results(paths.searchesOfE, 'mkte search_bulk', [
       { ...search, pages: 0 },
@@ -181,7 +181,7 @@ describe('searches of E', () => {
     expect([whole.submit_date, whole.submit_hour]).toEqual([day, hour.slice(0, 2)]);
   });
 
-  test('of every sort of page have the listed fields', async () => {
+  test('have the listed fields for every kind of page', async () => {
     const sorts = ['703', '704', '705', '706', '707'];
     const items = sorts.map((digits) => ({
       list_type: 'search',
@@ -191,7 +191,7 @@ describe('searches of E', () => {
     await results(paths.searchesOfE, 'mkte search_bulk', items);
   });
 
-  test('name their tasks by words and place', async () => {
+  test('name their tasks after keyword and country', async () => {
     const user = await life().api.createUser(100);
     const item = { list_type: 'search', country: 'uk', pages: 1 };
     const items = [
@@ -226,7 +226,7 @@ describe('searches of E', () => {
 });
 
 describe('stores of F', () => {
-  test('hold the store’s own products of every page, or those that a search is about', async () => {
+  test('contain the store’s own products of every page, or those of a search', async () => {
     const store = life().origins.address('mktf', '');
     const host = new URL(store).host;
     const [whole, collection, one, found] = await results(paths.storesOfF, 'mktf search_bulk', [
@@ -267,7 +267,7 @@ describe.each([
       typeof item === 'string' ? { url: life().origins.address('mktf', '') + item } : item,
     );
 
-  test('have a file each, named after its place, behind a link for their owner alone', async () => {
+  test('have one file each, named after its index, behind a link for their owner only', async () => {
     const [user, other] = [await life().api.createUser(12), await life().api.createUser(0)];
     const [item] = itemsOf();
     const shown = await run(life(), user, path, { items: [item] });
@@ -283,7 +283,7 @@ describe.each([
   });
 
   test.runIf(given.length > 1)(
-    'that fail are given back, in a job that is partly complete, then in one that failed',
+    'are refunded when they fail, in a partly completed and in a failed job',
     async () => {
       const user = await life().api.createUser(100);
       const [good, gone] = itemsOf();
@@ -311,12 +311,12 @@ describe.each([
   );
 });
 
-test('a task whose pages can’t be read is tried a few times, then fails and is given back', async () => {
+test('a task with unreadable pages is retried a few times, then fails and is refunded', async () => {
   const user = await life().api.createUser(6);
   const place = 'mktb/id /graphql/SearchProductV5Query';
-  const before = asked(life(), place);
+  const before = requestCount(life(), place);
   const shown = await run(life(), user, paths.searchesOfB, { items: [{ keyword: 'rak 92813' }] });
   expect(shown).toMatchObject({ status: 'failed', items: [{ status: 'FAILED' }] });
-  expect(asked(life(), place) - before).toBe(4);
+  expect(requestCount(life(), place) - before).toBe(4);
   await expectCredits(life(), user, { granted: 6, charged: 6, refunded: 6 });
 });

@@ -6,10 +6,9 @@ import { promisify } from 'node:util';
 import { findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 
-/** The property-based tester, ready to run. */
+/** The installed Schemathesis tool. */
 export interface Schemathesis {
-  /** Runs it with parameters and settings (its TOML) in a folder of its own; gives its exit code and
-   *  everything it said. */
+  /** Runs the tool with parameters and settings (TOML) in a temporary folder. Returns exit code and output. */
   run(
     parameters: readonly string[],
     settings: string,
@@ -22,7 +21,7 @@ const folder = join(root, '.cache', `schemathesis-${version}`);
 const installMs = 180_000;
 const execute = promisify(execFile);
 
-/** Finds the tester, installed from PyPI into `.cache` the first time; says why where it can't be had. */
+/** Returns the tool, which is installed from PyPI into `.cache` the first time, or why it is unavailable. */
 export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
   const python = findProgram('python3');
   if (python === null) return { missing: 'schemathesis needs python3 with pip: install python3-pip' };
@@ -41,7 +40,7 @@ export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> 
   return { run: (parameters, settings, withinMs) => run(python, parameters, settings, withinMs) };
 }
 
-/** Installs beside and renames, so that two runs do not meet half of it. */
+/** Installs to a temporary folder and renames it, so that concurrent runs never use a partial installation. */
 async function install(python: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const beside = await mkdtemp(`${folder}.`);
@@ -56,7 +55,7 @@ async function install(python: string): Promise<void> {
 }
 
 async function run(python: string, parameters: readonly string[], settings: string, withinMs: number) {
-  // It keeps examples and a cache in the folder that it runs in.
+  // The tool writes examples and a cache to its working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'gleaner-schemathesis-'));
   await writeFile(join(cwd, 'schemathesis.toml'), settings);
   const env = { ...process.env, PYTHONPATH: folder, NO_COLOR: '1', COLUMNS: '160' };

@@ -6,7 +6,7 @@ import type { Case, Marketplace } from '../table.ts';
 const rpc = AccountService.method;
 const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time');
 
-/** The only entry of the caller `poor`. */
+/** The only ledger entry of the caller `poor`. */
 const grant = {
   key: like(/^grant:/, 'key of a grant'),
   amount: 3,
@@ -25,7 +25,7 @@ const refusedName = (title: string, name: unknown, type: string, restOnly = fals
   restOnly,
 });
 
-/** The caller's own account: 7 endpoints. */
+/** The caller's account: 7 endpoints. */
 export const account: Marketplace = {
   name: 'the account',
   jobs: {},
@@ -85,7 +85,7 @@ export const account: Marketplace = {
           answer: grant,
         },
         {
-          title: 'CSV where nothing is said',
+          title: 'CSV by default',
           caller: 'poor',
           status: 200,
           type: 'text/csv; charset=utf-8',
@@ -111,7 +111,7 @@ export const account: Marketplace = {
           },
         },
         {
-          title: 'thirty days where nothing is said',
+          title: '30 days by default',
           status: 200,
           answer: { days: days('thirty days', ({ length }) => length === 30) },
         },
@@ -143,7 +143,7 @@ export const account: Marketplace = {
       method: rpc.createApiKey,
       cases: [
         {
-          title: 'a further key',
+          title: 'a second key',
           body: { name: 'laptop', expires_at: '2999-01-01T00:00:00Z' },
           status: 200,
           answer: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
@@ -156,14 +156,14 @@ export const account: Marketplace = {
           restOnly: true,
         },
         {
-          title: 'a name as long as may be, of characters beyond the first plane',
+          title: 'a name of maximum length, of characters outside the BMP',
           body: { name: '😀'.repeat(200) },
           status: 200,
         },
         refusedName('a name that is too long', 'x'.repeat(201), 'string_too_long'),
         refusedName('an empty name', '', 'string_too_short', true),
-        refusedName('null for a name', null, 'string_type', true),
-        refusedName('a number for a name', 17, 'string_type', true),
+        refusedName('null as the name', null, 'string_type', true),
+        refusedName('a number as the name', 17, 'string_type', true),
         {
           title: 'no body',
           raw: { type: 'application/json', bytes: '' },
@@ -172,13 +172,13 @@ export const account: Marketplace = {
           restOnly: true,
         },
         {
-          title: 'an end that is over',
+          title: 'an expiry in the past',
           body: { name: 'laptop', expires_at: '2020-01-01T00:00:00Z' },
           status: 422,
           problems: [[['body', 'expires_at'], 'value_error']],
         },
         {
-          title: 'an end that is no time',
+          title: 'an expiry that is not a timestamp',
           body: { name: 'laptop', expires_at: 'tomorrow' },
           status: 422,
           problems: [[['body', 'expires_at'], 'datetime_from_date_parsing']],
@@ -193,7 +193,7 @@ export const account: Marketplace = {
       names: { param: 'key_id', id: 'uuid' },
       cases: [
         {
-          title: 'a key of the caller, as often as it is revoked',
+          title: 'a key of the caller, also if it is already revoked',
           params: { key_id: '{spare key}' },
           status: 200,
           answer: {

@@ -2,21 +2,21 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { having, link, text, uuid } from '../matchers.ts';
 import type { Case, Endpoint, FieldRule } from '../table.ts';
 
-/** What bulk endpoints of several marketplaces share: their answers' shapes. */
+/** Shared parts of the bulk endpoints: request and response shapes. */
 export interface BulkSubmit {
   path: string;
   method: DescMethod;
   price: number;
   most: number;
   fields: Readonly<Record<string, FieldRule>>;
-  /** Of the good request. */
+  /** Items of the valid request. */
   items: readonly unknown[];
-  /** Keys of the answer beside the ones that all have. */
+  /** Keys of the response in addition to the common ones. */
   beside?: Readonly<Record<string, unknown>>;
   more?: readonly Case[];
 }
 
-/** The submit of a bulk kind (decisions, "bulk submit response"). */
+/** Creates the submit endpoint of a bulk kind. */
 export function bulkSubmit({
   path,
   method,
@@ -49,7 +49,7 @@ export function bulkSubmit({
   };
 }
 
-/** A problem with one field of the first item. */
+/** Creates a case with an invalid field in the first item. */
 export function refusedItem(title: string, item: unknown, field: string, type: string): Case {
   return { title, body: { items: [item] }, status: 422, problems: [[['body', 'items', 0, field], type]] };
 }
@@ -63,7 +63,7 @@ interface Retrieve {
 
 type Tally = readonly [status: string, total: number, success: number, failed: number];
 
-/** The retrieve of a kind whose result is one file; jobs by name, with what became of them. */
+/** Creates the retrieve endpoint of a kind with one result file. `jobs` maps prepared jobs to their outcomes. */
 export function fileRetrieve(
   { path, method, foreign }: Retrieve,
   jobs: Readonly<Record<string, Tally>>,
@@ -97,10 +97,10 @@ export function fileRetrieve(
   };
 }
 
-/** One task as retrieve shows it: what identifies it, and whether it has its file. */
+/** A task in a retrieve response: its identity, and whether it has a file. */
 export type TaskRow = readonly [identity: Readonly<Record<string, unknown>>, done: boolean];
 
-/** The retrieve of a kind whose tasks have a file each. */
+/** Creates the retrieve endpoint of a kind with one file per task. */
 export function tasksRetrieve(
   { path, method, foreign }: Retrieve,
   jobs: Readonly<Record<string, readonly TaskRow[]>>,

@@ -12,7 +12,7 @@ const one = { region: 'th', item_id: '42000000001', shop_id: '7200' };
 const csv = (...rows: string[]) => ({ file: ['region,shop_id,item_id', ...rows, ''].join('\n') });
 const rows = ['sg,7200,42000000002', 'br,7200,42000000003', 'id,7200,42000000800'];
 
-/** Tasks that the cases of product pages are about. */
+/** Prepared tasks of product pages. */
 export const jobs: Record<string, Prepared> = {
   'page done': { submit: '/v1/mkta/get_pc/submit', body: one, ends: true },
   'page gone': {
@@ -45,14 +45,14 @@ const submitOne: Endpoint = {
       answer: { task_id: positive, status: 'pending', cost: 8, ...one },
     },
     {
-      title: 'ids as integers are kept as text',
+      title: 'integer ids are converted to strings',
       body: { ...one, item_id: 42_000_000_001, shop_id: 7200 },
       status: 202,
       answer: { task_id: positive, status: 'pending', cost: 8, ...one },
       restOnly: true,
     },
     {
-      title: 'every problem is listed',
+      title: 'all problems are listed',
       body: { region: 'SG', shop_id: [] },
       status: 422,
       problems: [
@@ -131,14 +131,16 @@ const submitRows: Endpoint = {
   cases: [
     { title: 'a file alone', form: { file: csv(...rows) }, status: 202, answer: submitted },
     {
-      title: 'the other format, and every page anew',
+      title: 'the other format, with rescrape',
       form: { file: csv(...rows), rescrape: 'true', result_format: 'jsonl' },
       status: 202,
       answer: { ...submitted, rescrape: true, result_format: 'jsonl' },
     },
     quotaCase('with too few credits', { form: { file: csv(...rows) } }, 24),
     refusedForm('no file', { rescrape: 'false' }, [[['body', 'file'], 'missing']]),
-    refusedForm('a file as text', { file: 'region,shop_id,item_id\n' }, [[['body', 'file'], 'value_error']]),
+    refusedForm('a file sent as text', { file: 'region,shop_id,item_id\n' }, [
+      [['body', 'file'], 'value_error'],
+    ]),
     refusedForm('no truth', { file: csv(...rows), rescrape: 'maybe' }, [
       [['body', 'rescrape'], 'bool_parsing'],
     ]),
@@ -147,7 +149,7 @@ const submitRows: Endpoint = {
     ]),
     refusedForm('an empty file', { file: { file: '' } }, [[['body', 'file'], 'bytes_too_short']]),
     {
-      ...refusedForm('rows at fault', { file: csv('sg,7200,', 'xx,7200,42000000001', 'sg,,42000000001') }, [
+      ...refusedForm('invalid rows', { file: csv('sg,7200,', 'xx,7200,42000000001', 'sg,,42000000001') }, [
         [['body', 'file', 1, 'item_id'], 'missing'],
         [['body', 'file', 2, 'region'], 'enum'],
         [['body', 'file', 3, 'shop_id'], 'missing'],
@@ -155,14 +157,14 @@ const submitRows: Endpoint = {
       restOnly: false,
     },
     {
-      title: 'a body of JSON',
+      title: 'a JSON body',
       body: { file: 'region,shop_id,item_id' },
       status: 415,
       answer: errorAnswer,
       restOnly: true,
     },
     {
-      title: 'a form cut short',
+      title: 'a truncated form',
       raw: {
         type: 'multipart/form-data; boundary=x',
         bytes: '--x\r\ncontent-disposition: form-data; name="fi',
@@ -183,7 +185,7 @@ const listRows: Endpoint = {
       title: 'the tasks, newest first',
       status: 200,
       answer: {
-        tasks: matching('integers, each lower than the one before', (value) => {
+        tasks: matching('integers in descending order', (value) => {
           const tasks = value as number[];
           return tasks.length >= 2 && tasks.every((task, at) => at === 0 || task < tasks[at - 1]!);
         }),
@@ -202,7 +204,7 @@ const retrieveRows: Endpoint = {
   names: { param: 'task_id', id: 'integer', foreign: '{page done}' },
   cases: [
     {
-      title: 'a task of which a row failed',
+      title: 'a task with a failed row',
       params: { task_id: '{rows done}' },
       status: 200,
       answer: {
@@ -216,7 +218,7 @@ const retrieveRows: Endpoint = {
       },
     },
     {
-      title: 'a task of which every row failed has its file too',
+      title: 'a task with only failed rows has a file',
       params: { task_id: '{rows gone}' },
       status: 200,
       answer: {

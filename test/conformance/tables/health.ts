@@ -1,6 +1,6 @@
 import type { Marketplace } from '../table.ts';
 
-/** What belongs to no marketplace. */
+/** Health of the service. */
 export const health: Marketplace = {
   name: 'health',
   jobs: {},

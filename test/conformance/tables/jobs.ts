@@ -43,14 +43,14 @@ const unit = { index: 0, batch_id: uuid, key: page('001').product_id, region: 't
 const gone = { ...unit, key: page('800').product_id, input: page('800') };
 const failedUnit = { ...gone, status: 'FAILED', code: 'page_not_found', message: text };
 
-/** An endpoint about one job: what it answers of the job that is done, then of the one that failed. */
+/** Creates an endpoint for a job. The first cases are a completed and a failed job. */
 function about(end: string, method: DescMethod, cases: readonly [Case, ...Case[]]): Endpoint {
   const path = `/v1/jobs/{job_id}${end}`;
   return { verb: 'GET', path, method, names: { param: 'job_id', id: 'uuid' }, cases };
 }
 
-const done = { title: 'one that is done', params: { job_id: '{any page}' }, status: 200 } as const;
-const lost = { title: 'one that failed', params: { job_id: '{any gone}' }, status: 200 } as const;
+const done = { title: 'a completed job', params: { job_id: '{any page}' }, status: 200 } as const;
+const lost = { title: 'a failed job', params: { job_id: '{any gone}' }, status: 200 } as const;
 const refused = { status: 409, answer: errorAnswer } as const;
 
 /** Jobs of every kind: 10 endpoints. */
@@ -79,13 +79,13 @@ export const jobs: Marketplace = {
           },
         },
         {
-          title: 'of one without jobs',
+          title: 'a user without jobs',
           caller: 'poor',
           status: 200,
           answer: { jobs: [], next_page_token: '' },
         },
         {
-          title: 'those of one status, kind and marketplace',
+          title: 'jobs of one status, kind, and marketplace',
           params: { status: 'failed', kind: 'pdp_bulk', market: 'mktd', page_size: '1' },
           status: 200,
           answer: {
@@ -103,7 +103,7 @@ export const jobs: Marketplace = {
     about('', rpc.getJob, [
       { ...done, answer: job },
       { ...lost, answer: failed },
-      { ...done, title: 'a wait that is over at once', params: { ...done.params, wait: '1s' }, answer: job },
+      { ...done, title: 'a wait that ends at once', params: { ...done.params, wait: '1s' }, answer: job },
       refusedQuery('wait', 'abc', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
       refusedQuery('wait', '-1', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
       refusedQuery('wait', '61s', 'less_than_equal', { params: done.params, restOnly: true }),
@@ -116,13 +116,13 @@ export const jobs: Marketplace = {
       { ...lost, answer: { units: [failedUnit], next_page_token: '' } },
       {
         ...lost,
-        title: 'those with a fault',
+        title: 'units with a fault',
         params: { ...lost.params, status: 'FAILED', code: 'page_not_found' },
         answer: { units: [failedUnit], next_page_token: '' },
       },
       {
         ...lost,
-        title: 'those with another fault',
+        title: 'units with another fault',
         params: { ...lost.params, code: 'page_blocked' },
         answer: { units: [], next_page_token: '' },
       },
@@ -186,7 +186,7 @@ export const jobs: Marketplace = {
       },
       {
         ...lost,
-        title: 'one that failed, as CSV',
+        title: 'a failed job, as CSV',
         params: { ...lost.params, format: 'csv' },
         type: 'text/csv; charset=utf-8',
         restOnly: true,
@@ -195,14 +195,14 @@ export const jobs: Marketplace = {
     ]),
     {
       ...about('/retry', rpc.retryJob, [
-        { ...done, title: 'one of which nothing failed', ...refused },
+        { ...done, title: 'a job without failed units', ...refused },
         {
-          title: 'one that has not ended',
+          title: 'a job that has not ended',
           params: { job_id: '{items waiting}' },
           ...refused,
         },
         {
-          title: 'one that failed, once for a key',
+          title: 'a failed job, once per idempotency key',
           params: lost.params,
           headers: { 'idempotency-key': 'again' },
           status: 202,
@@ -213,7 +213,7 @@ export const jobs: Marketplace = {
       verb: 'POST',
     },
     {
-      ...about('/cancel', rpc.cancelJob, [{ ...done, title: 'one that has ended', ...refused }]),
+      ...about('/cancel', rpc.cancelJob, [{ ...done, title: 'a job that has ended', ...refused }]),
       verb: 'POST',
     },
   ],

@@ -60,16 +60,11 @@ export const mktb: Marketplace = {
       },
       items: [search, category],
       more: [
-        refusedItem(
-          'a category without its slug',
-          { ...category, category: undefined },
-          'category',
-          'missing',
-        ),
-        refusedItem('a category by its name', { ...category, keyword: 'lampu' }, 'keyword', 'value_error'),
+        refusedItem('a category without a slug', { ...category, category: undefined }, 'category', 'missing'),
+        refusedItem('a category by name', { ...category, keyword: 'lampu' }, 'keyword', 'value_error'),
         refusedItem('a category with an empty slug', { ...category, category: '' }, 'category', 'missing'),
         {
-          ...refusedItem('a list for a slug', { ...category, category: [1] }, 'category', 'string_type'),
+          ...refusedItem('a list as the slug', { ...category, category: [1] }, 'category', 'string_type'),
           restOnly: true,
         },
       ],

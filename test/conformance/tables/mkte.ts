@@ -43,7 +43,12 @@ export const mkte: Marketplace = {
       fields: { asin: { is: 'id', digits: false }, country },
       items: [page('001', 'us'), page('002', 'de')],
       more: [
-        refusedItem('too short an ASIN', { asin: 'B0GLN', country: 'us' }, 'asin', 'string_pattern_mismatch'),
+        refusedItem(
+          'an ASIN that is too short',
+          { asin: 'B0GLN', country: 'us' },
+          'asin',
+          'string_pattern_mismatch',
+        ),
       ],
     }),
     fileRetrieve(

@@ -6,7 +6,7 @@ const rpc = MktfService.method;
 const path = '/v1/mktf/search/bulk';
 const task = (page: string) => ({ url: `{store}${page}` });
 
-/** Marketplace F: the submit of the interface, and the retrieve of the decisions. */
+/** Marketplace F: 2 endpoints. */
 export const mktf: Marketplace = {
   name: 'mktf',
   jobs: {
@@ -30,9 +30,9 @@ export const mktf: Marketplace = {
         task('/search?q=lamp'),
       ],
       more: [
-        refusedItem('no URL', { url: 'lamps' }, 'url', 'url_parsing'),
+        refusedItem('a text that is not a URL', { url: 'lamps' }, 'url', 'url_parsing'),
         refusedItem('another scheme', { url: 'file:///etc/passwd' }, 'url', 'url_parsing'),
-        refusedItem('a page that is no listing', task('/pages/about'), 'url', 'url_parsing'),
+        refusedItem('a page that is not a listing', task('/pages/about'), 'url', 'url_parsing'),
       ],
     }),
     tasksRetrieve(

@@ -12,7 +12,7 @@ const longSearch = (length: number) => search('006').padEnd(length, 'x');
 const category = 'https://mkta.example.vn/Gia-dung-cat.11036.11036006';
 const shop = (digits: string) => `https://mkta.example.com.my/shop/7300${digits}`;
 
-/** Jobs that the cases of listings are about. */
+/** Prepared jobs of listings. */
 export const jobs: Record<string, Prepared> = {
   'searches waiting': { submit: `${searches}/submit`, body: { urls: [search('006')] }, ends: false },
   'searches done': {
@@ -63,10 +63,10 @@ const submitSearches: Endpoint = {
     accepted('a category', 'category', [category]),
     accepted('a search and a category', 'search', [search('006'), category]),
     accepted('the same URL twice', 'category', [category, category]),
-    refused('no URL', search('006'), 'lampu'),
+    refused('a text that is not a URL', search('006'), 'lampu'),
     refused('a shop', search('006'), shop('000')),
     refused('no keyword', search('006'), 'https://mkta.example.co.id/search?q=lampu'),
-    refused('a region that there is not', search('006'), 'https://mkta.example.de/search?keyword=lampu'),
+    refused('an unknown region', search('006'), 'https://mkta.example.de/search?keyword=lampu'),
     refused('a category without a number', search('006'), 'https://mkta.example.vn/Gia-dung-cat.x'),
     refused('another scheme', search('006'), 'ftp://mkta.example.vn/search?keyword=lampu'),
     {
@@ -82,7 +82,7 @@ const submitSearches: Endpoint = {
       problems: [[['body', 'urls', 1], 'string_too_long']],
     },
     {
-      title: 'every URL at fault is listed',
+      title: 'all invalid URLs are listed',
       body: { urls: ['', search('006'), 'x'] },
       status: 422,
       problems: [

@@ -11,7 +11,7 @@ const item = (at: number) => ({ item_id: String(41_000_000_000 + at), shop_id: '
 const gone = { item_id: '41000000800', shop_id: '7100' };
 const items = [item(1), item(2)];
 
-/** Jobs that the cases of variant sold are about. */
+/** Prepared jobs of variant sold. */
 export const jobs: Record<string, Prepared> = {
   'items waiting': { submit, body: { country: 'sg', items }, ends: false },
   'items done': { submit, body: { country: 'sg', items: [...items, gone] }, decide: 'approve', ends: true },
@@ -55,19 +55,19 @@ const submitEndpoint: Endpoint = {
   },
   cases: [
     {
-      title: 'the guide form: one country beside the items',
+      title: 'one country for all items',
       body: { country: 'sg', items },
       status: 202,
       answer: submitted,
     },
     {
-      title: 'the reference form: a country on every item',
+      title: 'a country on every item',
       body: { items: [itemOf(1, 'br'), itemOf(2, 'br')] },
       status: 202,
       answer: submitted,
     },
     {
-      title: 'an item 50 times, and a second batch whose item says the country again',
+      title: 'an item 50 times, and a second batch whose item repeats the country',
       body: { country: 'id', items: [...new Array(50).fill(item(3)), itemOf(4, 'id')] },
       status: 202,
       answer: { ...submitted, cost: 510, total_items: 51, total_batches: 2 },
@@ -179,7 +179,7 @@ const itemEndpoint: Endpoint = {
       error_log: like(/rejected.*Too dear\./),
     }),
     {
-      title: 'an item that the job has not',
+      title: 'an item that is not in the job',
       params: { job_id: '{items done}', item_id: '999' },
       status: 404,
       answer: errorAnswer,

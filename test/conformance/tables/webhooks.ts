@@ -21,7 +21,7 @@ const webhook = {
   secret: like(/^whsec_[A-Za-z0-9+/]{32,}=*$/, 'secret'),
   updated_at: like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time'),
 };
-/** A message may be tried at any time. */
+/** Matches any delivery state: a message may be sent at any time. */
 const message = having({
   delivery_id: uuid,
   type: 'test',
@@ -31,10 +31,10 @@ const message = having({
   body: having({ type: 'test' }),
   user_id: uuid,
 });
-/** The caller `poor` has none. */
+/** The caller `poor` has no webhook. */
 const without: Case = { title: 'without a webhook', caller: 'poor', status: 404, answer: errorAnswer };
 
-/** Where messages go: 6 endpoints. What is sent is told elsewhere. */
+/** Webhooks and their messages: 6 endpoints. */
 export const webhooks: Marketplace = {
   name: 'webhooks',
   jobs: {},
@@ -52,7 +52,7 @@ export const webhooks: Marketplace = {
           answer: { url: '', enabled: false, secret: '' },
         },
         {
-          title: 'one that is set',
+          title: 'a webhook',
           caller: 'other',
           status: 200,
           answer: { ...webhook, enabled: matching('truth', (value) => typeof value === 'boolean') },
@@ -73,36 +73,36 @@ export const webhooks: Marketplace = {
           answer: webhook,
         },
         {
-          title: 'an address that is not used for now',
+          title: 'a disabled webhook',
           caller: 'other',
           body: { url, disabled: true },
           status: 200,
           answer: { ...webhook, enabled: false },
         },
         {
-          title: 'none any more',
+          title: 'a deleted webhook',
           caller: 'poor',
           body: { url: '' },
           status: 200,
           answer: { url: '', enabled: false, secret: '' },
         },
-        refused('an address of this machine', 'http://127.0.0.1/hook'),
+        refused('a loopback address', 'http://127.0.0.1/hook'),
         refused('an address of a private network', 'http://192.168.7.7/hook'),
-        refused('another protocol', 'ftp://hooks.example.org/'),
-        refused('no address', 'hooks'),
-        refused('an address with a password', 'https://ann:secret@hooks.invalid/'),
-        refused('a name of this machine', 'http://localhost:8080/'),
-        refused('a private address of IPv6', 'http://[fd00::1]/'),
-        refused('an address of this machine as one number', 'http://2130706433/'),
+        refused('another scheme', 'ftp://hooks.example.org/'),
+        refused('a text that is not a URL', 'hooks'),
+        refused('a URL with a password', 'https://ann:secret@hooks.invalid/'),
+        refused('localhost', 'http://localhost:8080/'),
+        refused('a private IPv6 address', 'http://[fd00::1]/'),
+        refused('a loopback address as one number', 'http://2130706433/'),
         refused('the port of another service', 'http://hooks.invalid:25/'),
         {
-          title: 'no address, which must not remove one',
+          title: 'no URL, which must not delete the webhook',
           body: { disabled: true },
           status: 422,
           problems: [[['body', 'url'], 'missing']],
         },
         {
-          title: 'no body, which must not remove one either',
+          title: 'no body, which must not delete the webhook',
           raw: { type: 'application/json', bytes: '' },
           status: 422,
           problems: [[['body'], 'missing']],
@@ -115,7 +115,7 @@ export const webhooks: Marketplace = {
           problems: [[['body', 'url'], 'string_too_long']],
         },
         {
-          title: 'a number for an address, and a word for a truth value',
+          title: 'a number as the URL, and a string as a boolean',
           body: { url: 17, disabled: 'perhaps' },
           status: 422,
           problems: [
