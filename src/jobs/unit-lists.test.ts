@@ -155,6 +155,21 @@ describe('groupFaults()', () => {
     ]);
     expect(reads()).toBe(2);
   });
+
+  test('returns equally frequent faults by code, in whatever order they occur', async () => {
+    const codes = [
+      'page_timeout',
+      'page_blocked',
+      'page_unreadable',
+      'page_empty',
+      'page_not_found',
+    ] as const;
+    const outcomes = codes.map((code): Outcome => ({ status: 'FAILED', code, message: '' }));
+    for (const order of [outcomes, outcomes.toReversed()]) {
+      const groups = await groupFaults(bench.context, await createJob(5, [ended(...order)]));
+      expect(groups.map(({ code }) => code)).toEqual(codes.toSorted());
+    }
+  });
 });
 
 describe('failures()', () => {
@@ -162,7 +177,10 @@ describe('failures()', () => {
     (await Array.fromAsync(failures(bench.context, job, format))).join('');
 
   test('writes an uncharged job without credits and refunds', async () => {
-    const job = await createJob(2, [ended(aSuccess(), blocked), ended(aSuccess(), aSuccess())]);
+    const job = await createJob(3, [
+      ended(aSuccess(), blocked, null),
+      ended(aSuccess(), aSuccess(), aSuccess()),
+    ]);
     const [batch] = await bench.context.store.listBatches(job.id);
     const reads = countReads();
     expect(await write(job, 'jsonl')).toBe(
@@ -233,7 +251,7 @@ describe('results()', () => {
     ];
     const job = await createJob(3, [
       ended(blocked, blocked, blocked),
-      { ...ended(aSuccess(), blocked, aSuccess()), parts },
+      { ...ended(aSuccess(), null, aSuccess()), parts },
       {},
     ]);
     const batches = await bench.context.store.listBatches(job.id);
