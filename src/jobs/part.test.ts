@@ -244,3 +244,8 @@ test('an empty record has a place of no bytes', async () => {
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
 });
+
+test('writeRecords() writes no file without records', async () => {
+  const write: Blobs['write'] = () => Promise.reject(new Error('written'));
+  expect(await writeRecords({ blobs: { ...blobs, write } }, 'job/part', new Map())).toBeNull();
+});

@@ -174,7 +174,7 @@ describe('a submit that is frozen before it charges its job', () => {
   };
 
   /** Lets other processes act before a submit's next call of the store. */
-  function before(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
+  function actBefore(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
     const { store } = fixture.context;
     const acting = async (...parameters: never[]) => {
       fixture.context.store = store;
@@ -185,7 +185,7 @@ describe('a submit that is frozen before it charges its job', () => {
   }
 
   test('reports that the sweep discarded the job', async () => {
-    before('postLedgerEntry', async () => {
+    actBefore('postLedgerEntry', async () => {
       await fixture.clock.advance(31_000);
       await sweep(fixture.context);
     });
@@ -218,9 +218,9 @@ describe('a submit that is frozen before it charges its job', () => {
 
   test('leaves no job if a repeated submit discarded the job before it was written', async () => {
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
-    before('createJob', async () => {
+    actBefore('createJob', async () => {
       await fixture.clock.advance(61_000);
-      before('createJob', async () => grant(fixture.context, userId, -1));
+      actBefore('createJob', async () => grant(fixture.context, userId, -1));
       await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
       await grant(fixture.context, userId, 1);
     });
