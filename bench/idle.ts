@@ -77,7 +77,7 @@ async function measureStart(launcher: string, folder: string) {
     const startMs = performance.now() - started;
     await wait(settleMs);
     const { own, now } = memory(service.pid!);
-    return { startMs, ownBytes: own, allBytes: now };
+    return { startMs, ownBytes: own.now, allBytes: now };
   } finally {
     await end(service);
   }
@@ -96,7 +96,7 @@ async function measureBare(): Promise<number> {
   const bare = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   try {
     await wait(1_000);
-    return memory(bare.pid!).own;
+    return memory(bare.pid!).now;
   } finally {
     await end(bare);
   }

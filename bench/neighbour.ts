@@ -23,6 +23,8 @@ export interface NeighbourResult {
   apiIdleBytes: number;
   /** Sum of the processes' peaks of resident memory during the job. */
   peakBytes: number;
+  /** Peak of the process that serves the API. */
+  apiPeakBytes: number;
   /** Highest sum of proportional set sizes seen during the job: shared pages count once. */
   peakProportionalBytes: number;
 }
@@ -45,7 +47,7 @@ export async function measureNeighbour(items: number): Promise<NeighbourResult> 
   const { pid, rest } = service;
   try {
     await pause(3_000);
-    const { now: idleBytes, own: apiIdleBytes } = memory(pid);
+    const { now: idleBytes, own } = memory(pid);
     const targets = benchPages(idleTasks).map(({ item_id, shop_id }) => ({ region, item_id, shop_id }));
     await runTasks(service, targets.slice(0, 50), () => false);
     const idle = await runTasks(service, targets, () => false);
@@ -73,13 +75,15 @@ export async function measureNeighbour(items: number): Promise<NeighbourResult> 
     await pause(500);
     const busy = await runTasks(service, targets, () => over);
     const jobMs = await watching;
+    const after = memory(pid);
     return {
       idle,
       busy,
       itemsPerSecond: (items / jobMs) * 1000,
       idleBytes,
-      apiIdleBytes,
-      peakBytes: memory(pid).peak,
+      apiIdleBytes: own.now,
+      peakBytes: after.peak,
+      apiPeakBytes: after.own.peak,
       peakProportionalBytes,
     };
   } finally {

@@ -2,18 +2,27 @@ import { median } from './support/rounds.ts';
 import { startService } from './support/service.ts';
 import { forgetPeak, memory, processorMs } from './support/usage.ts';
 
-/** What submits of many items came to. */
+/** Time for the service to become idle after its start. */
+const settleMs = 2_000;
+
+/** Cost of submits with many items. */
 export interface SubmitResult {
   /** Milliseconds from the first byte sent to the last received: of the process's first submit, and the median. */
   firstMs: number;
   ms: number;
   /** Processor time per item in microseconds. */
   processorUs: number;
-  /** Most memory over what the process held before the first submit, in bytes. */
+  /** Peak resident memory of the API process above its idle memory in bytes: during the first submit, and during all. */
+  firstExtraBytes: number;
   extraBytes: number;
+  /** The same over all processes of the service during all submits. */
+  allExtraBytes: number;
 }
 
-/** Submits a variant-sold job of `items` items over REST so many times to a service that was just started. */
+/**
+ * Measures `rounds` submits of a variant-sold job of `items` items over REST to a service that was just started. The
+ * jobs stay unapproved, so no worker process starts meanwhile.
+ */
 export async function measureSubmit(
   rounds: number,
   items: number,
@@ -28,7 +37,9 @@ export async function measureSubmit(
     })),
   });
   try {
-    const before = memory(service.pid).now;
+    await new Promise((resolve) => setTimeout(resolve, settleMs));
+    const before = memory(service.pid);
+    let firstPeak = 0;
     forgetPeak(service.pid);
     const used = processorMs(service.pid);
     const times: number[] = [];
@@ -41,13 +52,17 @@ export async function measureSubmit(
       });
       const answer = (await response.json()) as { total_items?: number };
       times.push(performance.now() - started);
-      if (answer.total_items !== items) throw new Error(`the submit answered ${JSON.stringify(answer)}`);
+      if (answer.total_items !== items) throw new Error(`the submit returned ${JSON.stringify(answer)}`);
+      if (round === 0) firstPeak = memory(service.pid).own.peak;
     }
+    const after = memory(service.pid);
     return {
       firstMs: times[0]!,
       ms: median(times),
       processorUs: ((processorMs(service.pid) - used) / rounds / items) * 1000,
-      extraBytes: memory(service.pid).peak - before,
+      firstExtraBytes: firstPeak - before.own.now,
+      extraBytes: after.own.peak - before.own.now,
+      allExtraBytes: after.peak - before.now,
     };
   } finally {
     await service.stop();

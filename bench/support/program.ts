@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,15 @@ export async function startBenchProgram<T>(
   }
 }
 
-/** Starts the command line of Gleaner; `ready` finds what is waited for in its standard output. */
+/** Compiles Gleaner into dist, as the package is. */
+export function buildGleaner(): void {
+  execFileSync(process.execPath, ['deploy/build.mjs'], { cwd: project });
+}
+
+/**
+ * Starts a role of the compiled Gleaner (see buildGleaner()). Resolves once `ready` returns a value for what the
+ * process has written to standard output so far.
+ */
 export async function startGleaner<T>(
   role: string,
   environment: Record<string, string>,
@@ -57,9 +65,9 @@ export async function startGleaner<T>(
   ready: (output: string) => T | undefined,
 ): Promise<BenchProgram & { said: T }> {
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-  const child = spawn(process.execPath, [...profiling, `${project}/src/cli/main.ts`, role], {
+  const child = spawn(process.execPath, [...profiling, `${project}/dist/main.js`, role], {
     stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, NODE_COMPILE_CACHE: `${project}/node_modules/.cache/compiled`, ...environment },
   });
   let output = '';
   const said = await new Promise<T>((resolve, reject) => {

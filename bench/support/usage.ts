@@ -20,18 +20,29 @@ function ownProcessorMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
-/**
- * Resident memory of a process and those that it started, in bytes: now, and the sum of their peaks since
- * `forgetPeak`. Pages that they share are counted for each; `proportional` counts them once. `own`: of the
- * process alone, now.
- */
-export function memory(pid: number): { now: number; peak: number; proportional: number; own: number } {
-  const all = family(pid).map(ownMemory);
-  const sum = (name: 'now' | 'peak' | 'proportional') => all.reduce((total, one) => total + one[name], 0);
-  return { now: sum('now'), peak: sum('peak'), proportional: sum('proportional'), own: all[0]!.now };
+/** Resident memory in bytes. */
+export interface Memory {
+  now: number;
+  /** Highest since forgetPeak(). */
+  peak: number;
+  /** Proportional set size: a page shared by several processes is divided among them. */
+  proportional: number;
 }
 
-function ownMemory(pid: number): { now: number; peak: number; proportional: number } {
+/** Memory of a process with its descendants. */
+export interface FamilyMemory extends Memory {
+  /** The process alone; the other figures are sums over all processes, shared pages counted for each. */
+  own: Memory;
+}
+
+/** Measures a process and its descendants. `peak` is the sum of their peaks, which need not be simultaneous. */
+export function memory(pid: number): FamilyMemory {
+  const all = family(pid).map(ownMemory);
+  const sum = (name: keyof Memory) => all.reduce((total, one) => total + one[name], 0);
+  return { now: sum('now'), peak: sum('peak'), proportional: sum('proportional'), own: all[0]! };
+}
+
+function ownMemory(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)![1]) * 1024;
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
+import { releaseYoungGeneration } from '../base/heap-size.ts';
 import { createPeer, type Peer } from '../base/peer.ts';
-import { releaseYoungGeneration } from '../base/young-generation.ts';
 import { createJobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';

@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import type { Role } from '../../app/serve.ts';
 import { loadConfig } from '../../base/config.ts';
-import {
-  collectGarbageOfStart,
-  holdYoungGeneration,
-  releaseYoungGeneration,
-} from '../../base/young-generation.ts';
+import { collectGarbageOfStart, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 
 const roles: Readonly<Record<Role, string>> = {
@@ -32,7 +28,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
         const { untilStopped } = await import('../../app/stop.ts');
         const service = await serve(loadConfig(), role as Role, say);
         collectGarbageOfStart();
-        releaseYoungGeneration();
+        limitHeapGrowth();
         await untilStopped();
         await service.stop();
       });

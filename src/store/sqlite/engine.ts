@@ -59,8 +59,11 @@ function makePrivate(path: string): void {
   for (const suffix of ['-wal', '-shm']) restrictFile(`${path}${suffix}`);
 }
 
+/** Default memory for pages of the data file; the operating system caches the rest. */
+const defaultCacheBytes = 8 * 1024 ** 2;
+
 /** Opens the data file at `path`, making it and its folder where they are missing, and its tables current. */
-export function openEngine(path: string, cacheBytes = 32 * 1024 ** 2): Engine {
+export function openEngine(path: string, cacheBytes = defaultCacheBytes): Engine {
   const database = guarded(path, () => {
     if (path !== ':memory:') makePrivate(path);
     return new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });

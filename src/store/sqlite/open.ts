@@ -17,7 +17,7 @@ import { waitStore } from './waits.ts';
 export interface SqliteStoreOptions {
   /** The data file; its folder is made where it is missing. `:memory:` keeps nothing. */
   path: string;
-  /** Pages of the file kept in memory; 32 MiB by default. */
+  /** Pages of the file kept in memory; 8 MiB by default. */
   cacheBytes?: number;
 }
 

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+/** Retains 100 MB of small objects, a megabyte per turn, and prints the size of the young generation in MB. */
+const program = (start: string) => `
+  import v8 from 'node:v8';
+  import { ${start} } from ${JSON.stringify(new URL('./heap-size.ts', import.meta.url).href)};
+  ${start}();
+  const kept = [];
+  for (let turn = 0; turn < 100; turn++) {
+    kept.push(Array.from({ length: 16_000 }, (_, index) => ({ turn, index, text: 'x' + index })));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { space_size } = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  console.log(space_size / 1024 ** 2, kept.length);`;
+
+async function youngGenerationMb(start: string): Promise<number> {
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program(start)]);
+  return Number(stdout.split(' ')[0]);
+}
+
+test('limitHeapGrowth() keeps the young generation within 16 MB while objects survive', async () => {
+  expect(await youngGenerationMb('releaseYoungGeneration')).toBeGreaterThan(16);
+  expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThanOrEqual(16);
+});
