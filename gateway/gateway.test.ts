@@ -7,7 +7,7 @@ import { shopService } from './fixture/shop.ts';
 
 const parcel = '6f1c0f3e-54b5-4b0e-9f2d-0a4de2a1b2c3';
 
-test('answers of a cached method are kept by their status, per caller', async () => {
+test('caches responses of a cached method by status and caller', async () => {
   let calls = 0;
   let state: { status: string; labelUrl?: string } = { status: 'packing' };
   const clock = handClock();
@@ -33,7 +33,7 @@ test('answers of a cached method are kept by their status, per caller', async ()
   expect(calls).toBe(1);
   expect(await ask(undefined, 'key-bob')).toEqual(['delivered', 'private, max-age=120']);
   clock.move(69_500);
-  // Over, but its file is not there yet: asked for again soon.
+  // Ended, but its file is not available yet: cached for a short time.
   expect(await ask()).toEqual(['delivered', 'private, max-age=120']);
   state = { status: 'delivered', labelUrl: 'https://x' };
   clock.move(120_000);
@@ -44,7 +44,7 @@ test('answers of a cached method are kept by their status, per caller', async ()
   await gateway.close(0);
 });
 
-test('faults are not cached, and without lengths nothing is', async () => {
+test('caches no faults, and nothing without a retention', async () => {
   let calls = 0;
   const failing = recordedCaller({
     GetParcel: () => {
@@ -70,7 +70,7 @@ test('faults are not cached, and without lengths nothing is', async () => {
   await plain.close(0);
 });
 
-test('one access-log line per request, with the request id of the answer and no secrets', async () => {
+test('writes one access-log line per request, with the request id and without secrets', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
@@ -99,7 +99,7 @@ test('one access-log line per request, with the request id of the answer and no 
   await gateway.close(0);
 });
 
-test('mounts are served before the 404, and what they throw is a fault', async () => {
+test('serves mounts before the 404 and converts their errors to faults', async () => {
   const gateway = await startTestGateway({
     mounts: [
       (request, response, next) => {
@@ -115,13 +115,13 @@ test('mounts are served before the 404, and what they throw is a fault', async (
   await gateway.close(0);
 });
 
-test('a path declared twice stops the start', async () => {
+test('createGateway() throws for a path that is declared twice', async () => {
   await expect(startTestGateway({ services: [shopService, shopService] })).rejects.toThrow(
     'POST /api/shop/orders is declared twice',
   );
 });
 
-test('closing lets a request under way end', async () => {
+test('close() waits for active requests', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -16,11 +16,11 @@ import { type Locate, locatorOf, type ShownBy, shownByService } from './response
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type Serving } from './transcode.ts';
 
-/** A GET path beside those of the services. */
+/** GET path that no service declares. */
 export interface ExtraPath {
   /** Path template, served under the same forms as the services' paths. */
   path: string;
-  /** Serves a request, given the segments of its path, percent-decoded. Errors are answered as Faults. */
+  /** Serves a request, given the segments of its path, percent-decoded. Thrown errors become error responses. */
   serve(exchange: Exchange, segments: readonly string[]): Promise<void> | void;
   /** OpenAPI operation; undocumented without one. */
   operation?: Schema;
@@ -164,7 +164,7 @@ async function serve(route: Route, exchange: Exchange, segments: readonly string
   }
 }
 
-/** Answers OPTIONS with the methods of a path, and any other method with a 405 that lists them. */
+/** Responds to OPTIONS with the methods of a path, and to any other method with 405 and the same list. */
 function sendMethods(exchange: Exchange, methods: readonly string[]): void {
   const { request, response } = exchange;
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');

@@ -26,7 +26,7 @@ const problems = async (response: Response) => {
   return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
 };
 
-test('serves both address forms with the declared status', async () => {
+test('serves every path form with the declared status', async () => {
   responders.PlaceOrder = () => ({ number: 7n, status: 'placed' });
   for (const path of ['/api/shop/orders', '/shop/orders']) {
     const response = await gateway.ask(path, json({ lines: [line] }));
@@ -65,7 +65,7 @@ test('reads path, body, query and their defaults into the message', async () => 
   ]);
 });
 
-test('takes a path with a verb, and a path of many segments', async () => {
+test('matches a path with a verb and a path of many segments', async () => {
   responders.CancelOrder = ({ number }) => ({ number });
   responders.GetData = async function* ({ name }) {
     yield { contentType: 'text/plain', data: Buffer.from(`${name}`) };
@@ -98,7 +98,7 @@ test.each<[Fault, number, object]>([
   ],
   [new Fault('rate_limited', 'slow', { retryAfterMs: 1500 }), 429, { detail: 'slow' }],
   [new Fault('unavailable', 'store is down'), 502, { detail: 'store is down' }],
-])('answers %s as the interface says', async (fault, status, body) => {
+])('responds to the fault %s as documented', async (fault, status, body) => {
   responders.GetOrder = () => {
     throw fault;
   };
@@ -111,7 +111,7 @@ test.each<[Fault, number, object]>([
   expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
 });
 
-test('an internal fault says nothing of what went wrong inside', async () => {
+test('hides the message of an internal fault', async () => {
   responders.GetOrder = () => {
     throw new TypeError('secret of the house');
   };
@@ -122,7 +122,7 @@ test('an internal fault says nothing of what went wrong inside', async () => {
   );
 });
 
-test('401 comes before the body is looked at, 404 and 405 before 401', async () => {
+test('checks the path, then the method, then the key, then the body', async () => {
   for (const key of [null, 'nobody', '']) {
     const response = await gateway.ask('/shop/orders', { ...json('{{{'), key });
     expect([response.status, await response.json()]).toMatchObject([
@@ -142,7 +142,7 @@ test('401 comes before the body is looked at, 404 and 405 before 401', async () 
   expect(both.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
 });
 
-test('unknown paths are 404 with a detail, whatever they look like', async () => {
+test('responds to unknown paths with 404 and a detail', async () => {
   for (const path of [
     '/',
     '/api',
@@ -168,7 +168,7 @@ test('unknown paths are 404 with a detail, whatever they look like', async () =>
   expect((await gateway.ask('/shop/orders/%ff')).status).toBe(400);
 });
 
-test('HEAD answers as GET without a body, OPTIONS says the methods', async () => {
+test('responds to HEAD as to GET without a body, and to OPTIONS with the methods', async () => {
   responders.GetOrder = () => ({ number: 3n });
   const head = await gateway.ask('/shop/orders/3', { method: 'HEAD' });
   const get = await gateway.ask('/shop/orders/3');
@@ -179,7 +179,7 @@ test('HEAD answers as GET without a body, OPTIONS says the methods', async () =>
   expect((await gateway.ask('/shop/none', { method: 'OPTIONS' })).status).toBe(404);
 });
 
-test('the Idempotency-Key goes to the core; one that is no visible ASCII is refused', async () => {
+test('passes the Idempotency-Key to the core and rejects characters other than visible ASCII', async () => {
   responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders', json({ lines: [line] }, { 'idempotency-key': 'k-1' }));
   expect(core.calls[0]?.context.idempotencyKey).toBe('k-1');
@@ -196,7 +196,7 @@ test('the Idempotency-Key goes to the core; one that is no visible ASCII is refu
   }
 });
 
-test('every answer has a request id: the caller’s when it is sane', async () => {
+test('sends a request id with every response: that of the caller where it is valid', async () => {
   const id = async (given?: string) =>
     (
       await gateway.ask('/shop/none', given === undefined ? {} : { headers: { 'x-request-id': given } })
@@ -207,7 +207,7 @@ test('every answer has a request id: the caller’s when it is sane', async () =
   expect(await id('x'.repeat(200))).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('splices stored JSON into the answer byte for byte', async () => {
+test('copies stored JSON into the response byte for byte', async () => {
   responders.GetOrder = () => ({
     number: 1n,
     data: '{"price":1.50,"big":12345678901234567890,"é":"\\u00e9"}',

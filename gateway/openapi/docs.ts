@@ -45,18 +45,19 @@ const types: Record<string, string> = {
 /** Returns the handler of the page that shows the OpenAPI document; it loads nothing from other origins. */
 export function docsPage(title: string): (exchange: Exchange) => void {
   const page = Buffer.from(htmlOf(title));
-  return (exchange) => answer(exchange, 'text/html; charset=utf-8', page, 'no-cache');
+  return (exchange) => sendFile(exchange, 'text/html; charset=utf-8', page, 'no-cache');
 }
 
 /** Serves one of the page's files. Fault: `not_found` for any other name. */
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
-  if (name === 'start.js') answer(exchange, types['swagger-ui-bundle.js']!, Buffer.from(start), 'no-cache');
-  else if (type !== undefined) answer(exchange, type, await readFile(join(folder(), name)), 'max-age=86400');
+  if (name === 'start.js') sendFile(exchange, types['swagger-ui-bundle.js']!, Buffer.from(start), 'no-cache');
+  else if (type !== undefined)
+    sendFile(exchange, type, await readFile(join(folder(), name)), 'max-age=86400');
   else throw new Fault('not_found', 'The documentation has no such file');
 }
 
-function answer(exchange: Exchange, type: string, content: Buffer, cacheControl: string): void {
+function sendFile(exchange: Exchange, type: string, content: Buffer, cacheControl: string): void {
   const { response } = exchange;
   response.statusCode = 200;
   response.setHeader('content-type', type);

@@ -54,7 +54,7 @@ const generic: Record<string, Schema> = {
   request_id: { type: 'string', description: 'Id of the request, as in `X-Request-Id`.' },
 };
 
-/** Shapes of the error bodies (interface, "Generic models"). */
+/** Shapes of the error bodies: see docs/errors.md. */
 export const errorSchemas: Record<string, Schema> = {
   ErrorResponse: {
     type: 'object',

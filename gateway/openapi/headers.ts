@@ -3,7 +3,7 @@ import type { Schema } from './schemas.ts';
 const text = { type: 'string' };
 
 const components: Record<string, Schema> = {
-  'X-Request-Id': { description: 'Id of the request, which the logs have, too.', schema: text },
+  'X-Request-Id': { description: 'Id of the request, as in the logs.', schema: text },
   ETag: {
     description: 'Identifies the response for `If-None-Match`. Weak: links are signed for each response.',
     schema: text,

@@ -23,7 +23,7 @@ export interface ApiInfo {
   notesOf?: (endpoint: ServedEndpoint) => string[];
   /** Tag of the extra paths. */
   extraTag?: { name: string; description: string };
-  /** How operations under other path forms than the first are told apart. */
+  /** How operations of other path forms than the first are named. */
   otherForms?: { operationSuffix: string; tagSuffix: string; description: string };
 }
 
@@ -38,7 +38,7 @@ export interface DocumentOptions extends ApiInfo {
   isVolatile: (field: DescField) => boolean;
 }
 
-/** What operations of one document have in common. */
+/** Shared state of the operations of one document. */
 interface OperationContext extends DocumentOptions {
   book: SchemaBook;
   headers: ReturnType<typeof documentHeaders>;
@@ -174,7 +174,7 @@ const idempotencyKey: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key and body within 24 hours give the first answer again; the same key with another body is a conflict.',
+    'The same key and body within 24 hours return the first response again; the same key with another body is a conflict.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 

@@ -10,26 +10,26 @@ import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 
-/** A JSON Schema as OpenAPI 3.1 has it. */
+/** JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;
 
-/** Makes schemas of messages and keeps those that others refer to. */
+/** Creates JSON Schemas of messages and collects those that others reference. */
 export interface SchemaBook {
-  /** Reference to a message type as requests write it. */
+  /** Returns a reference to the request schema of a message type. */
   request(schema: DescMessage): Schema;
-  /** Reference to a message type as answers write it. */
+  /** Returns a reference to the response schema of a message type. */
   response(schema: DescMessage): Schema;
-  /** Schema of one field of a request. */
+  /** Returns the schema of one field of a request. */
   requestField(field: DescField): Schema;
-  /** Schema of a request's object with some fields only. */
+  /** Returns the schema of a request object that has these fields only. */
   requestObject(fields: readonly DescField[]): Schema;
-  /** Everything referred to so far, by component name. */
+  /** Returns the referenced schemas by component name. */
   components(): Record<string, Schema>;
 }
 
 type Direction = 'request' | 'response';
 
-/** An empty book. `describe` gives the doc comment of a full name. */
+/** Creates an empty schema book. `describe` returns the doc comment of a full name. */
 export function createSchemaBook(describe: (name: string) => string | undefined): SchemaBook {
   const books = { request: new Map<DescMessage, Schema>(), response: new Map<DescMessage, Schema>() };
 
@@ -37,16 +37,16 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
     if (schema.typeName === 'google.protobuf.Timestamp') return { type: 'string', format: 'date-time' };
     const book = books[direction];
     if (!book.has(schema)) {
-      const made: Schema = {};
-      // Known before it is made, since a type may contain itself.
-      book.set(schema, made);
-      Object.assign(made, { ...described(describe(schema.typeName)), ...object(schema.fields, direction) });
+      const built: Schema = {};
+      // Registered before it is built, since a type may contain itself.
+      book.set(schema, built);
+      Object.assign(built, { ...described(describe(schema.typeName)), ...object(schema.fields, direction) });
     }
     return { $ref: `#/components/schemas/${nameOf(schema, direction)}` };
   };
   const object = (fields: readonly DescField[], direction: Direction): Schema => {
     const required = fields.filter((field) =>
-      direction === 'request' ? isRequired(field) : isAlwaysThere(field),
+      direction === 'request' ? isRequired(field) : isAlwaysPresent(field),
     );
     return {
       type: 'object',
@@ -68,11 +68,11 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
     if (field.fieldKind === 'list') {
       const rules = direction === 'request' ? rulesOf(field) : undefined;
       const limits = rules?.type.case === 'repeated' ? rules.type.value : undefined;
-      const least = Math.max(Number(limits?.minItems ?? 0n), rules?.required ? 1 : 0);
+      const minItems = Math.max(Number(limits?.minItems ?? 0n), rules?.required ? 1 : 0);
       return {
         type: 'array',
         items: elementOf(field, direction),
-        ...(least > 0 ? { minItems: least } : {}),
+        ...(minItems > 0 ? { minItems } : {}),
         ...(limits?.maxItems ? { maxItems: Number(limits.maxItems) } : {}),
       };
     }
@@ -87,7 +87,7 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
     if (direction === 'response' && getOption(field, jsonOption)) return {};
     return scalarSchema(field, direction);
   };
-  // A type in both directions has two schemas, since they differ in what is required and what may be null.
+  // A type used in both directions has two schemas: they differ in required and nullable fields.
   const nameOf = (schema: DescMessage, direction: Direction): string => {
     const name = schema.typeName.replace(/^gleaner\./, '').replace(/\.v\d+\./, '.');
     return direction === 'request' ? `${name}-Input` : name;
@@ -101,13 +101,13 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
     components: () =>
       Object.fromEntries(
         (['request', 'response'] as const).flatMap((direction) =>
-          Array.from(books[direction], ([schema, made]) => [nameOf(schema, direction), made] as const),
+          Array.from(books[direction], ([schema, built]) => [nameOf(schema, direction), built] as const),
         ),
       ),
   };
 }
 
-/** Full name of a field, by which its comment is found. */
+/** Returns the full name of a field, the key of its comment. */
 export function fullName(field: DescField): string {
   return `${field.parent.typeName}.${field.name}`;
 }
@@ -116,8 +116,8 @@ function described(text: string | undefined): Schema {
   return text === undefined ? {} : { description: text };
 }
 
-/** Answers always have a field that is not optional, and one that is null when it is unset. */
-function isAlwaysThere(field: DescField): boolean {
+/** Tells whether every response has the field: fields without presence, and nullable ones. */
+function isAlwaysPresent(field: DescField): boolean {
   if (getOption(field, nullableOption)) return true;
   return field.oneof === undefined && !field.proto.proto3Optional && field.fieldKind !== 'message';
 }
@@ -157,7 +157,7 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
   }
 }
 
-/** An identifier may be written as a number, too (decisions, "numeric ids"). */
+/** Adds the integer form of an identifier: see "Validation" in docs/api.md. */
 function orInteger(text: Schema): Schema {
   const negative =
     typeof text.pattern === 'string' && !new RegExp(text.pattern, 'u').test('-1') ? { minimum: 0 } : {};
@@ -172,7 +172,7 @@ function valuesOf(field: DescField, direction: Direction): Schema {
 
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
-/** The contract's rules on a field, or on its elements, as JSON Schema has them. */
+/** Returns the validation rules of a field, or of its elements, as JSON Schema keywords. */
 function ruleSchema(field: DescField): Schema {
   const rules = rulesOf(field);
   const { type } =
@@ -185,7 +185,7 @@ function ruleSchema(field: DescField): Schema {
     if (pattern !== '') schema.pattern = pattern;
     if (allowed.length > 0) schema.enum = allowed;
     if (wellKnown.value === true) schema.format = wellKnown.case;
-    // Formats are notes, not rules, to most readers of the document.
+    // Most tools do not validate formats.
     if (wellKnown.case === 'uuid' && wellKnown.value) schema.pattern = uuidPattern;
   } else if (type.case === 'int32' || type.case === 'int64') {
     const { gte, lte } = type.value;

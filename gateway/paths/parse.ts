@@ -1,9 +1,9 @@
 import { scan, type Token } from './scan.ts';
 
-/** A segment of a template: a literal, any one segment, or any number of segments (last only). */
+/** Segment of a template: a literal, a wildcard for one segment, or, last only, for any number of segments. */
 export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
 
-/** Segments `start` to `end` (exclusive; null: to the path's end), joined by slashes, are a field's value. */
+/** Variable of a template: segments `start` to `end` (exclusive; null: the rest of the path), joined by slashes. */
 export interface Variable {
   /** Proto name of the field. */
   field: string;

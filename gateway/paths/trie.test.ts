@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parse } from './parse.ts';
 import { createTrie } from './trie.ts';
 
-test('parses segments, variables and verbs', () => {
+test('parse() returns segments, variables and verbs', () => {
   expect(parse('/api/orders/{parcel_id}/items/{token=a/*/**}:data')).toEqual({
     segments: [
       { kind: 'literal', text: 'api' },
@@ -38,7 +38,7 @@ test.each([
   '/a:',
   '/a:b:c',
   '/{a.b=*',
-])('refuses the template "%s" by name', (template) => {
+])('parse() throws an error that names the template "%s"', (template) => {
   expect(() => parse(template)).toThrow(`path template ${template}: `);
 });
 
@@ -52,7 +52,7 @@ function trieOf(...declared: [string, string][]) {
   };
 }
 
-test('literals win over wildcards, and lose when they lead nowhere', () => {
+test('find() prefers literals to wildcards and backtracks from a literal without a match', () => {
   const trie = trieOf(['GET', '/a/{x}/c'], ['GET', '/a/b/d'], ['GET', '/a/**'], ['POST', '/a/b/c']);
   expect(trie.find('GET', '/a/b/d')).toBe('GET /a/b/d');
   expect(trie.find('GET', '/a/b/c')).toBe('GET /a/{x}/c');
@@ -63,7 +63,7 @@ test('literals win over wildcards, and lose when they lead nowhere', () => {
   expect(trie.find('GET', '/b')).toBeUndefined();
 });
 
-test('knows every method of a path', () => {
+test('methods() returns every method of a path', () => {
   const trie = trieOf(['GET', '/a/{x}'], ['POST', '/a/b'], ['DELETE', '/a/{x}:stop']);
   expect(trie.methods('/a/b')).toEqual(['POST', 'GET']);
   expect(trie.methods('/a/c')).toEqual(['GET']);
@@ -72,7 +72,7 @@ test('knows every method of a path', () => {
   expect(trie.find('GET', '/a/')).toBeUndefined();
 });
 
-test('the same method and path twice is refused, by whatever names its variables have', () => {
+test('insert() throws for a duplicate method and path, whatever its variable names', () => {
   const trie = trieOf(['GET', '/a/{x}']);
   expect(() => trie.insert('GET', '/a/{y}')).toThrow('GET /a/* is declared twice');
   trie.insert('PUT', '/a/{y}');

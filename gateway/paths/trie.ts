@@ -1,12 +1,12 @@
 import type { Segment, Template } from './parse.ts';
 
-/** A tree of path templates with a value per HTTP method. */
+/** Tree of path templates with one value per HTTP method. */
 export interface Trie<Value> {
-  /** Adds a template. Throws an Error for a method and path that are already there. */
+  /** Adds a template. Throws an Error for a duplicate method and path. */
   insert(method: string, template: Template, value: Value): void;
-  /** The value of a path, given as its segments; literals win over wildcards. */
+  /** Returns the value of a path, given as its segments; literals take precedence over wildcards. */
   find(segments: readonly string[], method: string): Value | undefined;
-  /** Every method that has a value on the path; empty: the path is unknown. */
+  /** Returns the methods with a value on the path; none for an unknown path. */
   methods(segments: readonly string[]): string[];
 }
 
@@ -15,13 +15,13 @@ interface Node<Value> {
   one: Node<Value> | undefined;
   /** Values of templates that end here, by verb and method. */
   leaf: Leaf<Value>;
-  /** Values of templates that end in `**` after here. */
+  /** Values of templates that end in `**` below this node. */
   rest: Leaf<Value>;
 }
 
 type Leaf<Value> = Map<string, Map<string, Value>>;
 
-/** Asked about each template that fits a path, best first; an answer ends the walk. */
+/** Visits each template that matches a path, best match first; a result other than undefined ends the walk. */
 type Visit<Value> = (methods: Map<string, Value>) => Value | undefined;
 
 const newNode = <Value>(): Node<Value> => ({
@@ -31,7 +31,7 @@ const newNode = <Value>(): Node<Value> => ({
   rest: new Map(),
 });
 
-/** An empty tree. */
+/** Creates an empty tree. */
 export function createTrie<Value>(): Trie<Value> {
   const root = newNode<Value>();
   let verbs = false;
@@ -96,7 +96,7 @@ function walk<Value>(
   else {
     const literal = node.literals.get(segments[at]!);
     if (literal !== undefined) found = walk(literal, segments, at + 1, verb, visit);
-    // An empty segment (`//`, a slash at the end) is no value.
+    // An empty segment (`//`, a trailing slash) matches no variable.
     if (found === undefined && node.one !== undefined && segments[at] !== '') {
       found = walk(node.one, segments, at + 1, verb, visit);
     }

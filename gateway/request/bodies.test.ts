@@ -35,7 +35,7 @@ test.each([
   ['half a UTF-8 sequence', Buffer.from([0x22, 0xe2, 0x82, 0x22])],
   ['UTF-16', Buffer.from('{"lines":[]}', 'utf16le')],
   ['gzip without saying so', gzipSync(good)],
-])('answers 400 to %s', async (_name, body) => {
+])('responds to %s with 400', async (_name, body) => {
   const response = await post(body);
   expect([response.status, await response.json()]).toMatchObject([
     400,
@@ -73,12 +73,12 @@ test.each([
   ['a byte order mark', `\ufeff${good}`, 202],
   ['a key that stands twice', good.replace('{', '{"lines":5,'), 202],
   ['a long unknown string', good.replace('{', `{"other":"${'x'.repeat(1_000_000)}",`), 202],
-])('survives %s', async (_name, body, status) => {
+])('handles %s', async (_name, body, status) => {
   expect((await post(body)).status).toBe(status);
   expect(({} as { country?: unknown }).country).toBeUndefined();
 });
 
-test('a map keeps a key __proto__ as a key', async () => {
+test('reads __proto__ as an ordinary key of a map', async () => {
   core.calls.length = 0;
   await post(good.replace('}]}', '}],"labels":{"__proto__":"x"}}'));
   expect(Object.keys(core.calls[0]?.message.labels as object)).toEqual(['__proto__']);
@@ -92,7 +92,7 @@ test.each([
   'application/jsonx',
   'json',
   '',
-])('answers 415 to the content type "%s"', async (contentType) => {
+])('responds with 415 to the content type "%s"', async (contentType) => {
   const response = await gateway.ask('/shop/orders', {
     method: 'POST',
     body: Buffer.from(good),
@@ -109,11 +109,11 @@ test.each([
   'Application/JSON; charset=UTF-8',
   'application/json;charset="utf-8"',
   'application/vnd.shop+json',
-])('takes the content type %s', async (contentType) => {
+])('accepts the content type %s', async (contentType) => {
   expect((await post(good, { 'content-type': contentType })).status).toBe(202);
 });
 
-test('takes gzip, up to the limit of what comes out of it', async () => {
+test('accepts gzip and limits the decompressed body', async () => {
   expect((await post(gzipSync(good), { 'content-encoding': 'gzip' })).status).toBe(202);
   expect((await post(gzipSync(Buffer.alloc(20_000_000, ' ')), { 'content-encoding': 'gzip' })).status).toBe(
     413,
@@ -123,7 +123,7 @@ test('takes gzip, up to the limit of what comes out of it', async () => {
   expect((await post(good, { 'content-encoding': 'br' })).status).toBe(415);
 });
 
-test('answers 413 by the declared length and while streaming, and the answer arrives', async () => {
+test('responds with 413 to a declared or streamed length over the limit', async () => {
   const declared = await post(Buffer.alloc(5_000_000, ' '));
   expect([declared.status, await declared.json()]).toMatchObject([
     413,
@@ -141,7 +141,7 @@ test('answers 413 by the declared length and while streaming, and the answer arr
   expect(streamed.status).toBe(413);
 });
 
-test('a method without a limit of its own has the gateway’s', async () => {
+test('applies the default limit to a method that declares none', async () => {
   const note = (text: string) =>
     gateway.ask('/shop/orders/1/note', {
       method: 'PUT',
@@ -151,7 +151,7 @@ test('a method without a limit of its own has the gateway’s', async () => {
   expect((await note('x'.repeat(70_000))).status).toBe(413);
 });
 
-test('a client that waits to be told to go on is told so only once it may', async () => {
+test('sends 100 Continue only after the request is accepted', async () => {
   const ask = (key: string, length: number) =>
     new Promise<{ status: number; continued: boolean }>((resolve, reject) => {
       let continued = false;
@@ -181,7 +181,7 @@ test('a client that waits to be told to go on is told so only once it may', asyn
   expect(await ask('key-ann', 50_000_000)).toEqual({ status: 413, continued: false });
 });
 
-test('a body sent to a method without one is left alone', async () => {
+test('ignores a body that the method does not declare', async () => {
   const response = await gateway.ask('/shop/orders/4:cancel', {
     method: 'POST',
     body: '{{{',

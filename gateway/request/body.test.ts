@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { contentLength, hasBody, readBody, streamBody } from './body.ts';
 
-/** A request with these headers, and with a body that arrives in pieces. */
+/** Creates a request whose body arrives in pieces. */
 const requestOf = (headers: Record<string, string>, ...pieces: (string | Buffer | Error)[]) => {
   async function* arriving() {
     for (const piece of pieces) {
@@ -16,7 +16,7 @@ const requestOf = (headers: Record<string, string>, ...pieces: (string | Buffer 
   return Object.assign(Readable.from(arriving()), { headers }) as unknown as IncomingMessage;
 };
 
-/** Reads a body; gives the calls of writeContinue(), too. */
+/** Reads a body and counts the calls of writeContinue(). */
 async function read(request: IncomingMessage, limit = 1_000) {
   let continued = 0;
   const response = { writeContinue: () => (continued += 1) } as unknown as ServerResponse;
@@ -47,7 +47,7 @@ describe('readBody()', () => {
     expect((await read(requestOf({ 'content-encoding': 'identity' }, ...pieces))).text).toBe(pieces.join(''));
   });
 
-  test('reads gzip in many pieces, also faster than it is unzipped', async () => {
+  test('reads gzip in many pieces that arrive faster than they are decompressed', async () => {
     const body = randomBytes(2_000_000);
     const bytes = gzipSync(body);
     const pieces = Array.from({ length: 20 }, (_, at) => bytes.subarray(at * 101_000, (at + 1) * 101_000));
@@ -59,13 +59,13 @@ describe('readBody()', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('tells a client that waits to go on, once', async () => {
+  test('sends 100 Continue once', async () => {
     const request = requestOf({ expect: '100-continue' }, 'x');
     expect(await read(request)).toMatchObject({ text: 'x', continued: 1 });
     expect(request.headers.expect).toBeUndefined();
   });
 
-  test('refuses another content encoding', async () => {
+  test('rejects an unsupported content encoding', async () => {
     await expect(read(requestOf({ 'content-encoding': 'br' }, 'x'))).rejects.toMatchObject({
       code: 'unsupported_media',
       message: expect.stringContaining('Content-Encoding br'),
@@ -74,7 +74,7 @@ describe('readBody()', () => {
 
   const tooLarge = { code: 'too_large', message: expect.stringContaining('larger than 10 bytes') };
 
-  test('refuses a declared length over the limit before it reads anything', async () => {
+  test('rejects a declared length over the limit before reading', async () => {
     const request = requestOf({ 'content-length': '11', expect: '100-continue' }, 'x');
     await expect(read(request, 10)).rejects.toMatchObject(tooLarge);
     expect(request.readableDidRead).toBe(false);
@@ -82,13 +82,13 @@ describe('readBody()', () => {
     expect((await read(requestOf({ 'content-length': '10' }, 'x'.repeat(10)), 10)).text).toHaveLength(10);
   });
 
-  test('refuses more bytes than the limit, and leaves the connection open for the response', async () => {
+  test('rejects more bytes than the limit and leaves the connection open for the response', async () => {
     const request = requestOf({}, 'x'.repeat(10), 'x');
     await expect(read(request, 10)).rejects.toMatchObject(tooLarge);
     expect(request.destroyed).toBe(false);
   });
 
-  test('holds the limit before and after unzipping', async () => {
+  test('limits the body before and after decompression', async () => {
     const half = randomBytes(10);
     await expect(read(requestOf(zipped, gzipSync(half)), 10)).rejects.toMatchObject(tooLarge);
     expect((await read(requestOf(zipped, gzipSync(half)), 40)).body.equals(half)).toBe(true);
@@ -101,7 +101,7 @@ describe('readBody()', () => {
   test.each([
     ['is no gzip', [Buffer.alloc(100, 'x'), Buffer.alloc(100, 'x')]],
     ['ends too early', [gzipSync('a body').subarray(0, 20)]],
-  ])('refuses gzip that %s', async (_what, pieces) => {
+  ])('rejects gzip that %s', async (_what, pieces) => {
     await expect(read(requestOf(zipped, ...pieces))).rejects.toMatchObject({
       code: 'malformed',
       message: 'The body is not valid gzip',
@@ -111,7 +111,7 @@ describe('readBody()', () => {
   test.each([
     ['as it is', {}],
     ['as gzip', zipped],
-  ])('reports a body that is cut short, sent %s', async (_how, headers) => {
+  ])('reports a truncated body sent %s', async (_how, headers) => {
     const start = gzipSync('a body').subarray(0, 15);
     await expect(read(requestOf(headers, start, reset))).rejects.toMatchObject({
       code: 'malformed',
@@ -120,7 +120,7 @@ describe('readBody()', () => {
   });
 });
 
-test('streamBody() gives each piece as it arrives', async () => {
+test('streamBody() yields each piece as it arrives', async () => {
   const response = {} as unknown as ServerResponse;
   const pieces = await Array.fromAsync(streamBody(requestOf({}, 'a', 'b'), response, 2));
   expect(pieces.map(String)).toEqual(['a', 'b']);

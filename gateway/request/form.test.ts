@@ -25,7 +25,7 @@ const problems = async (response: Response) => {
 };
 const file = new File([new Uint8Array([0, 255, 13, 10, 45, 45])], 'items.csv');
 
-test('reads a file byte for byte, and fields with their defaults', async () => {
+test('reads a file byte for byte and applies defaults to fields', async () => {
   const response = await upload([
     ['file', file],
     ['unknown', 'x'],
@@ -37,7 +37,7 @@ test('reads a file byte for byte, and fields with their defaults', async () => {
   );
 });
 
-test('reads booleans as forms write them, and the last of a repeated field', async () => {
+test('reads the booleans of HTML forms and the last value of a repeated field', async () => {
   for (const [text, value] of [
     ['true', true],
     ['1', true],
@@ -56,7 +56,7 @@ test('reads booleans as forms write them, and the last of a repeated field', asy
   }
 });
 
-test('lists what is wrong with a form', async () => {
+test('lists every problem of a form', async () => {
   expect(await problems(await upload([]))).toEqual({ status: 422, problems: ['body.file missing'] });
   expect(
     await problems(
@@ -98,7 +98,7 @@ test.each([
   ['an empty body', raw.bind(undefined, ''), 400],
   ['no form at all', raw.bind(undefined, 'hello'), 400],
   [
-    'a form without its end',
+    'a truncated form',
     raw.bind(undefined, '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc'),
     400,
   ],
@@ -130,7 +130,7 @@ test.each([
     raw.bind(undefined, '--x\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nb\r\n--x--\r\n'),
     422,
   ],
-])('survives %s', async (_name, ask, status) => {
+])('handles %s', async (_name, ask, status) => {
   const response = await ask();
   expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.anything() }]);
   expect(core.calls).toEqual([]);

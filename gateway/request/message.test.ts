@@ -18,7 +18,7 @@ import { parseJson } from './json-body.ts';
 
 const request = shopMessage('PlaceOrderRequest');
 
-test('a message survives its REST form, whatever it holds', () => {
+test('messages round-trip through their REST form', () => {
   const write = messageWriter(request);
   const read = messageReader(request);
   fc.assert(
@@ -32,7 +32,7 @@ test('a message survives its REST form, whatever it holds', () => {
   );
 });
 
-test('whatever JSON comes, it is read or refused with problems at places of the body', () => {
+test('messageReader() reads any JSON or reports problems located in the body', () => {
   const read = messageReader(request);
   fc.assert(
     fc.property(likelyBodies(), (body) => {
@@ -47,7 +47,7 @@ test('whatever JSON comes, it is read or refused with problems at places of the 
   );
 });
 
-test('what is written is JSON, whatever text it holds', () => {
+test('messageWriter() writes valid JSON for any text', () => {
   const write = messageWriter(shopMessage('Order'));
   fc.assert(
     fc.property(
@@ -76,7 +76,7 @@ test('what is written is JSON, whatever text it holds', () => {
   );
 });
 
-/** Messages of a type, filled at random from its descriptor. */
+/** Generates messages of a type from its descriptor. */
 function messages(schema: DescMessage, depth: number): fc.Arbitrary<Message> {
   const fields = schema.fields.filter((field) => depth > 0 || field.message !== request);
   const members = fields.map((field) => [field, member(field, depth)] as const);
@@ -139,7 +139,7 @@ function element(field: DescField, depth: number): fc.Arbitrary<unknown> {
   }
 }
 
-/** JSON values that have the names of a request more often than not. */
+/** Generates JSON values that often use member names of a request. */
 function likelyBodies(): fc.Arbitrary<unknown> {
   const names = fc.oneof(
     fc.constantFrom(

@@ -25,7 +25,7 @@ function fromForm(name: string, fieldNames: string[], parts: Record<string, Part
 }
 
 describe('queryReader()', () => {
-  test('refuses a query without the required fields', () => {
+  test('rejects a query without the required fields', () => {
     const { problems, path } = fromQuery('Line', '');
     expect(problems).toEqual([
       { loc: ['query', 'item_id'], type: 'missing', msg: 'Field required' },
@@ -34,7 +34,7 @@ describe('queryReader()', () => {
     expect(path).toEqual([]);
   });
 
-  test('refuses an empty text for a required field only', () => {
+  test('rejects an empty text for a required field only', () => {
     expect(fromQuery('Line', 'item_id=&shop_id=1').problems).toMatchObject([
       { loc: ['query', 'item_id'], type: 'string_too_short' },
     ]);
@@ -46,7 +46,7 @@ describe('queryReader()', () => {
     expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
   });
 
-  test('names the elements of a list that it refuses, and sets none of them', () => {
+  test('reports the invalid elements of a list and sets none of them', () => {
     const wrong = fromQuery('ListOrdersResponse', 'numbers=1&numbers=x&numbers=3&numbers=y');
     expect(wrong.problems).toMatchObject([
       { loc: ['query', 'numbers', 1], type: 'int_parsing' },
@@ -66,7 +66,7 @@ describe('queryReader()', () => {
 });
 
 describe('formReader()', () => {
-  test('accepts a form without an optional file, and reads the last of several', () => {
+  test('accepts a missing optional file and reads the last of several', () => {
     const none = fromForm('PlaceOrderRequest', ['card'], {});
     expect([none.problems, none.path]).toEqual([[], []]);
     const card = ['a', 'b'].map((text) => ({ kind: 'file' as const, bytes: Buffer.from(text) }));
@@ -75,7 +75,7 @@ describe('formReader()', () => {
     });
   });
 
-  test('says what a part should have been', () => {
+  test('describes the expected part', () => {
     const parts: Record<string, Part[]> = {
       file: [{ kind: 'text', text: 'a' }],
       result_format: [
@@ -99,7 +99,7 @@ describe('formReader()', () => {
     expect(path).toEqual([]);
   });
 
-  test('throws for a field that no part can carry', () => {
+  test('throws for a field without a form representation', () => {
     expect(() => fromForm('PlaceOrderRequest', ['labels'], {})).toThrow(/labels.* has no text form/);
   });
 });

@@ -2,7 +2,7 @@ import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { said } from '../../src/contract/problem-texts.ts';
+import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import type { Part } from './form.ts';
@@ -46,7 +46,7 @@ function textSetter(field: DescField, place: string): Setter<string> {
   return (texts, message, reading) => {
     reading.path.push(place, name);
     if (texts.length === 0) {
-      if (required) refuse(reading, said.missing());
+      if (required) refuse(reading, problemText.missing());
       else fallback?.(message);
     } else if (field.fieldKind === 'list') {
       const depth = reading.path.push(0) - 1;
@@ -59,7 +59,7 @@ function textSetter(field: DescField, place: string): Setter<string> {
       const text = texts.at(-1)!;
       const value =
         required && text === '' && field.scalar === ScalarType.STRING
-          ? refuse(reading, said.tooShort(1))
+          ? refuse(reading, problemText.tooShort(1))
           : read(text, reading);
       if (value !== refused) assign(message, value);
     }
@@ -85,9 +85,9 @@ function fileSetter(field: DescField): Setter<Part> {
     const part = parts.at(-1);
     reading.path.push('body', restName(field));
     if (part === undefined) {
-      if (required) refuse(reading, said.missing());
+      if (required) refuse(reading, problemText.missing());
     } else if (part.kind === 'file') assign(message, part.bytes);
-    else refuse(reading, said.wrong('Expected a file: a part of the form with a filename'));
+    else refuse(reading, problemText.wrong('Expected a file: a part of the form with a filename'));
     reading.path.length = 0;
   };
 }

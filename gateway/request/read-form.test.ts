@@ -8,7 +8,7 @@ const part = (disposition: string, content: string) =>
 const field = (name: string, content: string) => part(`; name="${name}"`, content);
 const file = (name: string, content: string) => part(`; name="${name}"; filename="f"`, content);
 
-/** Reads parts and the end of the form, in chunks of some bytes. */
+/** Reads a form of these parts in chunks of `chunkBytes`. */
 function read(parts: string[], chunkBytes = 1_000_000) {
   const bytes = Buffer.from(`${parts.join('')}--x--\r\n`);
   async function* chunks() {
@@ -40,7 +40,7 @@ describe('readForm()', () => {
     },
   );
 
-  test('reads a file of many chunks whole', async () => {
+  test('reads a file of many chunks', async () => {
     const content = '0123456789'.repeat(100_000);
     const form = await read([file('a', content), field('b', 'after')], 100_000);
     expect(form.get('a')).toEqual([{ kind: 'file', bytes: Buffer.from(content) }]);
@@ -84,7 +84,7 @@ describe('readForm()', () => {
     await expect(readForm(given, chunks())).rejects.toEqual(malformed);
   });
 
-  test('throws what the body throws', async () => {
+  test('rejects with the error of the body', async () => {
     async function* chunks() {
       yield Buffer.from(field('a', 'x'));
       throw new Fault('too_large', 'The body is larger than 3 bytes');

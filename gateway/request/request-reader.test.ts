@@ -29,7 +29,7 @@ const problems = async (response: Response) => {
   return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
 };
 
-test('takes integers for identifiers and refuses every other spelling', async () => {
+test('accepts integers for identifiers and rejects other numbers', async () => {
   responders.PlaceOrder = () => ({});
   const good = await gateway.ask(
     '/shop/orders',
@@ -54,7 +54,7 @@ test('takes integers for identifiers and refuses every other spelling', async ()
   });
 });
 
-test('lists structural and rule problems together, one per place', async () => {
+test('lists structural and rule problems together, one per location', async () => {
   const body = {
     lines: [{ item_id: true }, line, 'x', { item_id: '', shop_id: 'abc', amount: 1000 }],
     country: 'xx',
@@ -148,14 +148,14 @@ test.each([
     'body.weight finite_number',
   ],
   ['an integer beyond int32', json({ lines: [line], pages: 2 ** 31 }), 'body.pages less_than_equal'],
-])('answers 422 to %s', async (_name, init, expected) => {
+])('responds to %s with 422', async (_name, init, expected) => {
   expect(await problems(await gateway.ask('/shop/orders', init))).toEqual({
     status: 422,
     problems: [expected],
   });
 });
 
-test('rule problems of path, query and body come with their places', async () => {
+test('locates rule problems in path, query and body', async () => {
   expect(await problems(await gateway.ask('/shop/orders/x'))).toEqual({
     status: 422,
     problems: ['path.number int_parsing'],
@@ -189,7 +189,7 @@ test('rule problems of path, query and body come with their places', async () =>
   });
 });
 
-test('null for an optional field is absence, and absence has no key', async () => {
+test('reads null for an optional field as absent', async () => {
   responders.PlaceOrder = () => ({});
   const response = await gateway.ask(
     '/shop/orders',
@@ -200,7 +200,7 @@ test('null for an optional field is absence, and absence has no key', async () =
   expect(core.calls[0]?.message.country).toBeUndefined();
 });
 
-test('reads fields of the path, repeated ones of the query, and a path of several segments', async () => {
+test('reads path fields, repeated query fields and a path variable of several segments', async () => {
   responders.GetOrder = () => ({});
   responders.ListOrders = () => ({});
   responders.GetData = async function* () {
@@ -216,7 +216,7 @@ test('reads fields of the path, repeated ones of the query, and a path of severa
   ]);
 });
 
-test('reads a body that is one field beside the path and the query', async () => {
+test('reads a single-field body together with path and query fields', async () => {
   responders.NoteOrder = () => ({});
   const note = { ...json({ text: 'fragile' }), method: 'PUT' };
   const response = await gateway.ask('/shop/orders/5/note?quiet=true', note);
@@ -228,7 +228,7 @@ test('reads a body that is one field beside the path and the query', async () =>
   });
 });
 
-test('ignores query parameters named like fields of the body', async () => {
+test('ignores query parameters with the name of a body field', async () => {
   responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders?gift=true&country=xx', json({ lines: [line] }));
   expect(core.calls[0]?.message).toMatchObject({ gift: false });
@@ -253,12 +253,12 @@ describe('requestReader()', () => {
     expect(message).toMatchObject({ gift: true, limit: 20 });
   });
 
-  test.each(['*', 'limit'])('sets the defaults of the body %s when there is none', (body) => {
+  test.each(['*', 'limit'])('sets the defaults of the body %s when the body is absent', (body) => {
     const read = requestReader({ ...endpoint('ListOrders'), body });
     expect(read(parts, [])).toMatchObject({ limit: 20 });
   });
 
-  test('lists problems of headers, and says what a body should have been', () => {
+  test('lists problems of headers and describes the expected body', () => {
     const read = requestReader(endpoint('PlaceOrder'));
     const problem = { loc: ['header', 'prefer'], type: 'value_error', msg: 'wrong' };
     expect(() => read({ ...parts, json: '[]', problems: [problem] }, [])).toThrow(

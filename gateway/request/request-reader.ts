@@ -3,7 +3,7 @@ import { Fault, type Problem } from '../../src/contract/fault.ts';
 import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
 import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { maxProblems, said } from '../../src/contract/problem-texts.ts';
+import { maxProblems, problemText } from '../../src/contract/problem-texts.ts';
 import { problemsOf } from '../../src/contract/problems.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
@@ -112,7 +112,7 @@ function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]) {
   return (text: string, parse: (text: string) => unknown, message: Message, reading: Reading): void => {
     within(reading, ['body'], () => {
       if (text === '') {
-        if (required) refuse(reading, said.missing());
+        if (required) refuse(reading, problemText.missing());
         else readMembers({}, message, reading);
         return;
       }

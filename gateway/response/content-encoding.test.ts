@@ -14,7 +14,7 @@ const open = async (
   gateway = await startTestGateway({ caller: recordedCaller(responders).caller, ...options });
 };
 
-/** Asks without the decoding that fetch does. */
+/** Sends a request without the decoding of fetch. */
 function ask(path: string, headers: Record<string, string>, method = 'GET'): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const options = { method, headers: { authorization: 'Bearer key-ann', ...headers } };
@@ -76,7 +76,7 @@ test.each([
   expect(isCompressible(contentType)).toBe(compressible);
 });
 
-test('answers of 1 KB come in the encoding asked for, with its length and a weak tag', async () => {
+test('encodes responses of 1 KB as requested, with the encoded length and a weak tag', async () => {
   await open({ ListOrders: () => ({ numbers: Array.from({ length: 2000 }, (_, index) => BigInt(index)) }) });
   const plain = await ask('/shop/orders', {});
   const text = (await bytesOf(plain)).toString();
@@ -99,7 +99,7 @@ test('answers of 1 KB come in the encoding asked for, with its length and a weak
   expect([head.headers['content-encoding'], (await bytesOf(head)).length]).toEqual(['br', 0]);
 });
 
-test('what is smaller comes as it is', async () => {
+test('sends smaller responses unencoded', async () => {
   await open({ ListOrders: () => ({ numbers: [1n] }) });
   const response = await ask('/shop/orders', { 'accept-encoding': 'br, gzip' });
   expect([response.headers['content-encoding'], (await bytesOf(response)).toString()]).toEqual([
@@ -108,7 +108,7 @@ test('what is smaller comes as it is', async () => {
   ]);
 });
 
-test('errors and the pages of the documentation are encoded like all else', async () => {
+test('encodes errors and documentation pages, too', async () => {
   await open({});
   const error = await gateway.ask('/shop/orders', {
     method: 'POST',
@@ -126,7 +126,7 @@ test('errors and the pages of the documentation are encoded like all else', asyn
   expect([icon.statusCode, icon.headers['content-encoding']]).toEqual([200, undefined]);
 });
 
-test('what a stream has so far arrives while it pauses', async () => {
+test('flushes an encoded stream when it pauses', async () => {
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -147,7 +147,7 @@ test('what a stream has so far arrives while it pauses', async () => {
   expect((await decoded.next()).done).toBe(true);
 });
 
-test('a long stream is encoded at the pace of its reader, whole', async () => {
+test('encodes a long stream completely and with backpressure', async () => {
   await open({
     GetData: async function* () {
       for (let count = 0; count < 200; count += 1)
@@ -159,7 +159,7 @@ test('a long stream is encoded at the pace of its reader, whole', async () => {
   expect([text.length, text.startsWith('0,0,'), text.endsWith('199,199,')]).toEqual([3_450_000, true, true]);
 });
 
-test('streams that are small already are sent as they are; a reader who leaves ends an encoded one', async () => {
+test('sends compressed content unencoded, and ends an encoded stream when the client disconnects', async () => {
   let ended = 0;
   await open({
     GetData: async function* ({ name }) {

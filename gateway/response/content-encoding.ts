@@ -19,7 +19,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const offered = ['br', 'gzip', 'x-gzip', 'identity'];
 
 /**
- * Returns the content coding to answer an `Accept-Encoding` header with (RFC 9110, section 12.5.3), br before gzip
+ * Returns the content coding for an `Accept-Encoding` header (RFC 9110, section 12.5.3), br before gzip
  * where the client weighs them equally. Undefined: send the content as it is.
  */
 export function preferredEncoding(header: string | string[] | undefined): Encoding | undefined {

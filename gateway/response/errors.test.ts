@@ -9,7 +9,7 @@ const responseOf = (code: FaultCode, details: ConstructorParameters<typeof Fault
 };
 
 describe('errorResponse()', () => {
-  test('answers what a caller did with a status of 4xx, and a page or unit that failed with 502 or 409', () => {
+  test('maps client errors to 4xx, and failed pages and units to 502 or 409', () => {
     const codes = Object.keys(faultCodes) as FaultCode[];
     const byStatus = Object.groupBy(codes, (code) => responseOf(code).status);
     const { 502: unreachable, ...others } = byStatus;
@@ -30,7 +30,7 @@ describe('errorResponse()', () => {
     expect(unreachable).toEqual(expect.arrayContaining(['unavailable', 'page_blocked', 'not_queued']));
   });
 
-  test('shows the message of a fault as its detail', () => {
+  test('sends the message of a fault as the detail', () => {
     expect(responseOf('conflict')).toEqual({
       status: 409,
       headers: {},
@@ -38,7 +38,7 @@ describe('errorResponse()', () => {
     });
   });
 
-  test('keeps the message of an internal fault to the log and names the request', () => {
+  test('hides the message of an internal fault and names the request', () => {
     expect(responseOf('internal').body).toEqual({
       detail: 'Internal error; request id request-7',
       code: 'internal',
@@ -46,7 +46,7 @@ describe('errorResponse()', () => {
     });
   });
 
-  test('asks for a Bearer key where none was valid, and only there', () => {
+  test('sends WWW-Authenticate with 401 only', () => {
     expect(responseOf('unauthenticated').headers).toEqual({ 'www-authenticate': 'Bearer' });
     expect(responseOf('forbidden').headers).toEqual({});
   });
@@ -60,13 +60,13 @@ describe('errorResponse()', () => {
     expect(responseOf('rate_limited', { retryAfterMs }).headers).toEqual({ 'retry-after': seconds });
   });
 
-  test('keeps the headers of a fault', () => {
+  test('sends the headers of a fault', () => {
     expect(responseOf('rate_limited', { headers: { ratelimit: 'r=0' } }).headers).toEqual({
       ratelimit: 'r=0',
     });
   });
 
-  test('shows what credits are short', () => {
+  test('sends the missing credits', () => {
     const { body } = responseOf('insufficient_credits', { quota: { required: 30, current: 25 } });
     expect(body).toMatchObject({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
     expect(responseOf('insufficient_credits').body).toEqual({
@@ -79,7 +79,7 @@ describe('errorResponse()', () => {
     });
   });
 
-  test('lists the problems of an invalid request, or the request itself as the one problem', () => {
+  test('lists the problems of an invalid request, or one problem of the whole body', () => {
     const problem = { loc: ['body', 'urls', 1], msg: 'No URL', type: 'url_parsing' };
     expect(responseOf('invalid', { problems: [problem] }).body).toEqual({ detail: [problem] });
     expect(responseOf('invalid').body).toEqual({

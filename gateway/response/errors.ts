@@ -1,7 +1,7 @@
 import type { Fault } from '../../src/contract/fault.ts';
 import { faultStatuses } from '../../src/contract/fault-status.ts';
 
-/** An error response of REST (interface, "Errors" and "Generic models"). */
+/** An error response of REST: see docs/errors.md. */
 export interface ErrorResponse {
   status: number;
   headers: Record<string, string>;

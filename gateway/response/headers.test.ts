@@ -25,7 +25,7 @@ const open = async (
 const place = (path: string) =>
   gateway.ask(path, { method: 'POST', body: order, headers: { 'content-type': 'application/json' } });
 
-test('sends the headers of the session, or those that the call sets, also where it fails', async () => {
+test('sends the headers of the session, overridden by those of the call, also with errors', async () => {
   await open({
     GetOrder: () => ({}),
     PlaceOrder: (_message, { responseHeaders }) => {
@@ -48,7 +48,7 @@ test('sends the headers of the session, or those that the call sets, also where 
   expect(await balanceOf(gateway.ask('/shop/orders/1', { key: null }))).toEqual([401, null]);
 });
 
-test('202 says where the order is seen, in the address form of the request', async () => {
+test('sends the Location of a created order with 202, in the path form of the request', async () => {
   await open({
     PlaceOrder: () => ({ number: 7n }),
     UploadOrder: () => ({ number: 8n }),
@@ -66,7 +66,7 @@ test('202 says where the order is seen, in the address form of the request', asy
   expect(await locationOf(note)).toBeNull();
 });
 
-test('a tag of the core spares the answer that is known, whatever its links are', async () => {
+test('responds with 304 to a known tag of the core although links differ', async () => {
   let calls = 0;
   const core = await open({
     GetParcel: (_message, { responseHeaders }) => {
@@ -89,7 +89,7 @@ test('a tag of the core spares the answer that is known, whatever its links are'
   expect(core.calls.at(-1)!.context.ifNoneMatch).toBe('W/"one"');
 });
 
-test('a list without a tag of the core has one of its text', async () => {
+test('tags a list by its text where the core sends no tag', async () => {
   let numbers = [1n, 2n];
   await open({ ListOrders: () => ({ numbers }) });
   const tag = (await gateway.ask('/shop/orders')).headers.get('etag')!;
@@ -101,7 +101,7 @@ test('a list without a tag of the core has one of its text', async () => {
   expect((await gateway.ask('/api/shop/orders', known)).status).toBe(200);
 });
 
-test('a kept answer keeps its tag, and a known one of it is spared', async () => {
+test('sends a cached response with its tag, and 304 where the client has it', async () => {
   let calls = 0;
   await open(
     {
@@ -125,7 +125,7 @@ test.each([
   ['30', 30_000],
   ['60', 60_000],
   ['0', 0],
-])('wait=%s is passed to the core', async (wait, waitMs) => {
+])('passes wait=%s to the core', async (wait, waitMs) => {
   const core = await open({ GetParcel: () => ({}) });
   expect((await gateway.ask(`/shop/parcels/${parcel}?wait=${wait}`)).status).toBe(200);
   expect(core.calls[0]!.context.waitMs).toBe(waitMs);
@@ -140,7 +140,7 @@ test.each([
   ['007', 'string_pattern_mismatch'],
   ['61', 'less_than_equal'],
   ['999999999s', 'less_than_equal'],
-])('wait=%s is a problem of the query, beside every other', async (wait, type) => {
+])('reports wait=%s with the other problems of the query', async (wait, type) => {
   const core = await open({});
   const response = await gateway.ask(`/shop/parcels/no-uuid?wait=${wait}`);
   expect(response.status).toBe(422);
@@ -153,13 +153,13 @@ test.each([
   expect(core.calls).toEqual([]);
 });
 
-test('where nothing is waited for, wait is any other unknown parameter', async () => {
+test('ignores wait for a method that does not wait', async () => {
   const core = await open({ GetOrder: () => ({}) });
   expect((await gateway.ask('/shop/orders/1?wait=soon')).status).toBe(200);
   expect(core.calls[0]!.context.waitMs).toBe(0);
 });
 
-test('waiting passes over the kept answer of a parcel in the works, and what comes of it is kept', async () => {
+test('bypasses the cached response of an unfinished parcel while waiting, and caches the result', async () => {
   let state: { status: string; labelUrl?: string } = { status: 'packing' };
   const core = await open({ GetParcel: () => state }, { retention: packingRetention });
   const statusOf = async (query = '') =>
@@ -174,7 +174,7 @@ test('waiting passes over the kept answer of a parcel in the works, and what com
   expect(core.calls).toHaveLength(2);
 });
 
-test('a client that hangs up while it waits ends the call', async () => {
+test('aborts the call when the client disconnects while waiting', async () => {
   let started = () => {};
   const arrived = new Promise<void>((resolve) => {
     started = resolve;

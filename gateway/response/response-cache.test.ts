@@ -7,7 +7,7 @@ import { createResponseCache } from './response-cache.ts';
 const schema = shopMessage('Parcel');
 
 describe('createResponseCache()', () => {
-  test('keeps at most 64 MB, the most recently used responses', async () => {
+  test('evicts the least recently used responses above 64 MB', async () => {
     const responders = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
@@ -23,7 +23,7 @@ describe('createResponseCache()', () => {
     expect(made).toBe(1_001);
   });
 
-  test('counts what long keys take', async () => {
+  test('counts the size of keys', async () => {
     const responders = createResponseCache(packingRetention, handClock()).of(schema);
     let made = 0;
     const make = async () => {
@@ -36,10 +36,10 @@ describe('createResponseCache()', () => {
     expect(made).toBe(501);
   });
 
-  describe('of a response', () => {
+  describe('a cached response', () => {
     const clock = handClock();
     const responders = () => createResponseCache(packingRetention, clock).of(schema);
-    /** Calls whose parcel has the states in turn, the last one from then on. */
+    /** Calls whose parcel takes the states in order and stays in the last one. */
     const maker = (...states: Record<string, unknown>[]) => {
       let made = 0;
       const make = async () => {
@@ -58,7 +58,7 @@ describe('createResponseCache()', () => {
       ['a delivered parcel', over, 86_400],
       ['a delivered parcel whose label is not there yet', { status: 'delivered' }, 120],
       ['a parcel in the works that has a label already', { ...over, ...running }, 120],
-    ])('keeps that of %s with its tag as long as configured', async (_which, state, seconds) => {
+    ])('of %s is kept with its tag for the configured time', async (_which, state, seconds) => {
       const { make, count } = maker(state);
       const ask = responders();
       const kept = { text: write(state), tag: 'W/"1"' };
@@ -70,7 +70,7 @@ describe('createResponseCache()', () => {
       expect(await ask('key', false, make, write)).toMatchObject({ tag: 'W/"2"', maxAgeSeconds: seconds });
     });
 
-    test('rounds the time it stays good down to seconds', async () => {
+    test('has a max-age rounded down to seconds', async () => {
       const { make } = maker(running);
       const ask = responders();
       await ask('key', false, make, write);
@@ -78,7 +78,7 @@ describe('createResponseCache()', () => {
       expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 119 });
     });
 
-    test('does not keep one of more than 64 KB', async () => {
+    test('is not kept above 64 KB', async () => {
       const { make, count } = maker(over);
       const ask = responders();
       for (let call = 0; call < 2; call += 1) await ask('short', false, make, () => 'x'.repeat(65_536));
@@ -87,7 +87,7 @@ describe('createResponseCache()', () => {
       expect(count()).toBe(3);
     });
 
-    test('is made again for a caller who waits for a change, and replaces the other', async () => {
+    test('is replaced by that of a caller who waits for a change', async () => {
       const { make, count } = maker(running, over);
       const ask = responders();
       await ask('key', false, make, write);
@@ -97,7 +97,7 @@ describe('createResponseCache()', () => {
       expect(count()).toBe(2);
     });
 
-    test('is forgotten when a newer one cannot be made', async () => {
+    test('is dropped when its replacement fails', async () => {
       const { make, count } = maker(running);
       const ask = responders();
       await ask('key', false, make, write);

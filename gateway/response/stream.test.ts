@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close(0));
 
-test('streams pieces with the content type of the first, at the pace of the reader', async () => {
+test('streams pieces with the content type of the first and with backpressure', async () => {
   responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
     for (let count = 0; count < 50; count += 1) yield { data: Buffer.alloc(100_000, 'x') };
@@ -21,7 +21,7 @@ test('streams pieces with the content type of the first, at the pace of the read
   expect((await response.arrayBuffer()).byteLength).toBe(5_000_004);
 });
 
-test('a client that takes no encoding gets the text as it is', async () => {
+test('sends unencoded text to a client that accepts no encoding', async () => {
   responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a,b\n') };
   };
@@ -34,7 +34,7 @@ test('a client that takes no encoding gets the text as it is', async () => {
   expect(response.headers.has('content-encoding')).toBe(false);
 });
 
-test('a stream without a content type is of bytes', async () => {
+test('sends application/octet-stream without a content type', async () => {
   responders.GetData = async function* () {
     yield { data: Buffer.from('x') };
     yield { data: Buffer.alloc(0) };
@@ -48,7 +48,7 @@ test('a stream without a content type is of bytes', async () => {
   expect(response.headers.has('vary')).toBe(false);
 });
 
-test('sends what a stream without an encoding has so far while it pauses', async () => {
+test('flushes an unencoded stream when it pauses', async () => {
   const held = Promise.withResolvers<void>();
   responders.GetData = async function* () {
     yield { contentType: 'text/csv', data: Buffer.from('a\n') };
@@ -63,8 +63,8 @@ test('sends what a stream without an encoding has so far while it pauses', async
   expect((await reader.read()).done).toBe(true);
 });
 
-test('a fault before the first piece is an error like any other', async () => {
-  // biome-ignore lint/correctness/useYield: it fails before
+test('responds with an error to a fault before the first piece', async () => {
+  // biome-ignore lint/correctness/useYield: the generator fails before it yields
   responders.GetData = async function* () {
     throw new Fault('malformed', 'The item token is not valid');
   };
@@ -75,7 +75,7 @@ test('a fault before the first piece is an error like any other', async () => {
   ]);
 });
 
-test('a fault later breaks the connection, so that half a file is not taken for a whole one', async () => {
+test('closes the connection on a later fault, so that the client sees an incomplete file', async () => {
   responders.GetData = async function* () {
     yield { contentType: 'text/plain', data: Buffer.from('half') };
     throw new Fault('unavailable', 'gone');
@@ -84,7 +84,7 @@ test('a fault later breaks the connection, so that half a file is not taken for 
   await expect(whole).rejects.toThrow();
 });
 
-test('an empty stream and an empty piece are told apart', async () => {
+test('distinguishes an empty stream from an empty piece', async () => {
   responders.GetData = async function* () {
     yield { contentType: 'text/plain', data: Buffer.alloc(0) };
   };
@@ -95,7 +95,7 @@ test('an empty stream and an empty piece are told apart', async () => {
   expect([none.status, none.headers.get('content-type')]).toEqual([500, 'application/json']);
 });
 
-test('HEAD says the type without the stream; a reader that goes away ends the call', async () => {
+test('sends the type to HEAD without the content, and ends the call when the client disconnects', async () => {
   let ended = 0;
   responders.GetData = async function* () {
     try {

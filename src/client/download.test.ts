@@ -31,13 +31,13 @@ const resultFile = (url: string, parts: { sha256?: string } = {}) =>
 const open = (url: string) =>
   createGleanerClient({ url, apiKey: 'k', clock: { now: () => 0, sleep: async () => {} }, random: () => 1 });
 
-/** An answer that breaks off, once so many bytes are with the client: what it has not read yet would be lost. */
+/** Response that breaks once the client has received `bytes`: unread bytes would be lost. */
 let held: { response: ServerResponse; at: number } | undefined;
 const breakOff = (_file: ResultFile, bytes: number) => {
   if (bytes === held?.at) held.response.destroy();
 };
 
-/** Serves the file, by range where that is asked for; `cut`: bytes after which the connection breaks. */
+/** Serves the file, by range where the client requests one; `cut`: bytes after which the connection breaks. */
 const serving =
   (
     cut: (number: number) => number = () => Number.POSITIVE_INFINITY,
@@ -59,7 +59,7 @@ const serving =
     }
   };
 
-test('a file is saved whole, and not fetched again', async () => {
+test('downloadFile() saves a file and does not fetch it again', async () => {
   await using server = await scriptedServer(serving());
   const target = join(folder, 'deep', 'full.json');
   const bytes: number[] = [];
@@ -74,7 +74,7 @@ test('a file is saved whole, and not fetched again', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('after a break it goes on where it was', async () => {
+test('downloadFile() resumes after a broken connection', async () => {
   await using server = await scriptedServer(
     serving((number) => (number < 2 ? 100_000 : Number.POSITIVE_INFINITY)),
   );
@@ -89,7 +89,7 @@ test('after a break it goes on where it was', async () => {
   ]);
 });
 
-test('what an ended program left is gone on with', async () => {
+test('downloadFile() resumes the partial file of an earlier process', async () => {
   const stop = new AbortController();
   const target = join(folder, 'full.json');
   await using server = await scriptedServer((got, number, response) => {
@@ -109,7 +109,7 @@ test('what an ended program left is gone on with', async () => {
   expect(await readdir(folder)).toEqual(['full.json']);
 });
 
-test('a part of another version is thrown away', async () => {
+test('downloadFile() discards the partial file of another version', async () => {
   await using server = await scriptedServer(
     serving(
       (number) => (number === 0 ? 100_000 : Number.POSITIVE_INFINITY),
@@ -122,7 +122,7 @@ test('a part of another version is thrown away', async () => {
   expect(server.received[1]!.headers['if-range']).toBe('"t0"');
 });
 
-test('another content than promised is an error and leaves nothing', async () => {
+test('downloadFile() rejects content with another checksum and leaves no file', async () => {
   await using server = await scriptedServer(serving());
   const target = join(folder, 'full.json');
   await writeFile(target, 'an older one');
@@ -135,7 +135,7 @@ test('another content than promised is an error and leaves nothing', async () =>
   expect(await readFile(target, 'utf8')).toBe('an older one');
 });
 
-test('more bytes than promised are not written', async () => {
+test('downloadFile() does not write more bytes than the declared size', async () => {
   await using server = await scriptedServer((_, _number, response) => response.end(Buffer.alloc(400_000)));
   await expect(open(server.url).download(resultFile(server.url), join(folder, 'f'))).rejects.toMatchObject({
     status: -1,
@@ -143,7 +143,7 @@ test('more bytes than promised are not written', async () => {
   });
 });
 
-test('it is given up when nothing comes any more', async () => {
+test('downloadFile() rejects after the maximum attempts without progress', async () => {
   await using server = await scriptedServer((_, _number, response) => {
     response.writeHead(200, { 'content-length': content.length });
     response.flushHeaders();
@@ -155,7 +155,7 @@ test('it is given up when nothing comes any more', async () => {
   expect(server.received).toHaveLength(5);
 });
 
-test('names stay in their folder and apart from each other', () => {
+test('downloadFiles() keeps names inside the folder and distinct', () => {
   const names = ['../../etc/passwd', 'a.json', 'A.json', '..', '', 'C:\\x', 'b\n.csv'].map((name) => ({
     name,
   }));

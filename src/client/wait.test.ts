@@ -9,7 +9,7 @@ const job = (parts: MessageInitShape<typeof JobSchema>) =>
   create(JobSchema, { status: 'processing', ...parts });
 const done = job({ status: 'completed', ended: true });
 
-/** A service that gives one job after the other, and asks that took so long. */
+/** Creates a poll that returns the jobs in order, each after `takesMs`. */
 function service(
   clock: ReturnType<typeof createManualClock>,
   jobs: readonly Job[],
@@ -26,7 +26,7 @@ function service(
   return { ask, asked };
 }
 
-test('a service that holds its answers back is asked again at once', async () => {
+test('polls again at once where the service waits', async () => {
   const clock = createManualClock(0);
   const { ask, asked } = service(clock, [job({}), job({}), job({}), done], (ms) => ms);
   const ended = waitForJob(ask, clock, {});
@@ -37,7 +37,7 @@ test('a service that holds its answers back is asked again at once', async () =>
   expect(asked.map(({ at }) => at)).toEqual([0, 500, 30_500, 60_500]);
 });
 
-test('one that does not is asked less and less often while nothing changes', async () => {
+test('backs off while nothing changes where the service does not wait', async () => {
   const clock = createManualClock(0);
   const jobs = [...Array(6).fill(job({})), job({ success: 1 }), done];
   const { ask, asked } = service(clock, jobs, () => 0);
@@ -48,7 +48,7 @@ test('one that does not is asked less and less often while nothing changes', asy
   expect(asked.map(({ at }) => at)).toEqual([0, 500, 1500, 3500, 7500, 12_500, 17_500, 18_000]);
 });
 
-test('who looks on is told of the first state and of every change, once', async () => {
+test('calls onProgress with the first state and every change once', async () => {
   const clock = createManualClock(0);
   const { ask, asked } = service(
     clock,
@@ -71,7 +71,7 @@ test('who looks on is told of the first state and of every change, once', async 
   expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 2000, 2000, 2000, 2000]);
 });
 
-test('who waits no longer gets the job as it is', async () => {
+test('returns the job in its current state after the timeout', async () => {
   const clock = createManualClock(0);
   const { ask, asked } = service(clock, [job({ success: 3 })], (ms) => ms);
   const waited = waitForJob(ask, clock, { timeoutMs: 40_000 });
@@ -81,7 +81,7 @@ test('who waits no longer gets the job as it is', async () => {
   expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 30_000, 9_500]);
 });
 
-/** A service that answers once and is away from then on, for so long. */
+/** Creates a poll that fails for a time after its first response. */
 const goesAway = (clock: ReturnType<typeof createManualClock>, forMs: number) => {
   let responders = 0;
   return async () => {
@@ -91,7 +91,7 @@ const goesAway = (clock: ReturnType<typeof createManualClock>, forMs: number) =>
   };
 };
 
-test('a service that was there may be away for minutes', async () => {
+test('tolerates an outage of minutes after a first response', async () => {
   const clock = createManualClock(0);
   const ended = waitForJob(goesAway(clock, 290_000), clock, {});
   await flushTasks();
@@ -99,7 +99,7 @@ test('a service that was there may be away for minutes', async () => {
   expect(await ended).toBe(done);
 });
 
-test('one that is away for longer, or never was there, is an error', async () => {
+test('rejects after a longer outage, or without any response', async () => {
   const clock = createManualClock(0);
   const failed = expect(waitForJob(goesAway(clock, 400_000), clock, {})).rejects.toThrow('away');
   await flushTasks();
@@ -111,7 +111,7 @@ test('one that is away for longer, or never was there, is an error', async () =>
   await expect(waitForJob(never, clock, {})).rejects.toThrow('nobody');
 });
 
-test('a refusal is an error at once', async () => {
+test('rejects at once for a permanent error', async () => {
   const clock = createManualClock(0);
   let asked = 0;
   const ask = async () => {
@@ -125,7 +125,7 @@ test('a refusal is an error at once', async () => {
   await failed;
 });
 
-test('a signal ends it', async () => {
+test('rejects when the signal is aborted', async () => {
   const clock = createManualClock(0);
   const stop = new AbortController();
   const { ask } = service(clock, [job({})], () => 0);

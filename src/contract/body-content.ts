@@ -7,8 +7,8 @@ const maxMessages = 120_000;
 const maxJsonTokens = 1_200_000;
 
 /**
- * Refuses a JSON body with more values than any valid request has, before it is parsed: 16 MB of `{},` take
- * seconds to parse and hundreds of megabytes. 50,000 items of eight fields are accepted. Fault `too_large`.
+ * Throws `too_large` for a JSON body with more values than any valid request has. Called before the body is parsed:
+ * 16 MB of `{},` take seconds and hundreds of megabytes to parse. 50,000 items of eight fields are accepted.
  */
 export function checkJsonSize(body: Uint8Array): void {
   let opening = 0;
@@ -21,7 +21,7 @@ export function checkJsonSize(body: Uint8Array): void {
   if (opening > maxMessages || opening + separators > maxJsonTokens) throw tooMany();
 }
 
-/** As checkJsonSize(), for a binary protobuf message. Ends at a malformed field, which the parser reports. */
+/** Checks like checkJsonSize(), for a binary Protobuf message. Stops at a malformed field, which the parser reports. */
 export function checkBinarySize(body: Uint8Array): void {
   let fields = 0;
   let at = 0;
@@ -47,10 +47,10 @@ export function checkBinarySize(body: Uint8Array): void {
 }
 
 function tooMany(): Fault {
-  return new Fault('too_large', 'The body holds more values than a request can have.');
+  return new Fault('too_large', 'The body has more values than a request can have.');
 }
 
-/** The fault for a body of more than `limit` bytes. */
+/** Returns the fault for a body of more than `limit` bytes. */
 export function bodyTooLarge(limit: number): Fault {
   return new Fault('too_large', `The body is larger than ${limit} bytes`);
 }

@@ -1,6 +1,6 @@
 import type { FaultCode } from './fault.ts';
 
-/** HTTP status of each fault (interface, "Errors"). */
+/** HTTP status of each fault: see docs/errors.md. */
 export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   unauthenticated: 401,
   forbidden: 403,

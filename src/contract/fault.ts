@@ -51,7 +51,7 @@ export const faultCodes = {
 /** Code of a fault. */
 export type FaultCode = keyof typeof faultCodes;
 
-/** One problem of an invalid request, in FastAPI's terms (decisions, "422 body"). */
+/** One problem of an invalid request, in FastAPI's terms: see docs/errors.md. */
 export interface Problem {
   /** Starts with `body`, `path`, `query` or `header`. */
   loc: (string | number)[];
@@ -93,7 +93,7 @@ export interface FaultDetails {
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
-  /** The component that does not answer. Clients receive its name only; the message is for the log. */
+  /** The component that is unavailable. Clients receive its name only; the message is for the log. */
   component?: Component;
   /** A retry has the same result, whatever the code's rule. */
   final?: boolean;

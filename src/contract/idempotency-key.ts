@@ -1,19 +1,19 @@
 import type { Problem } from './fault.ts';
-import { quote, said } from './problem-texts.ts';
+import { problemText, quote } from './problem-texts.ts';
 
-/** Longest Idempotency-Key accepted, in characters. */
+/** Maximum length of an Idempotency-Key, in characters. */
 const maxLength = 255;
 
 const visible = /^[\x21-\x7e]+$/;
 /** Metadata of an RPC may contain spaces. */
 const printable = /^[\x20-\x7e]+$/;
 
-/** Returns what is wrong with an `Idempotency-Key` of a REST request; empty for a valid key and for none. */
+/** Returns the problems of an `Idempotency-Key` of a REST request; none for a valid or absent key. */
 export function problemsOfIdempotencyKey(key: string | undefined): Problem[] {
   return problemsOf(key, visible, 'visible');
 }
 
-/** As problemsOfIdempotencyKey(), for the metadata of an RPC. */
+/** Returns the problems of an idempotency key in the metadata of an RPC. */
 export function problemsOfIdempotencyMetadata(key: string | undefined): Problem[] {
   return problemsOf(key, printable, 'printable');
 }
@@ -21,7 +21,7 @@ export function problemsOfIdempotencyMetadata(key: string | undefined): Problem[
 function problemsOf(key: string | undefined, allowed: RegExp, kind: string): Problem[] {
   const loc = ['header', 'idempotency-key'];
   if (key === undefined) return [];
-  if (key.length > maxLength) return [{ loc, ...said.tooLong(maxLength) }];
+  if (key.length > maxLength) return [{ loc, ...problemText.tooLong(maxLength) }];
   if (allowed.test(key)) return [];
   const msg = `Input should be 1 to ${maxLength} ${kind} ASCII characters, not ${quote(key)}`;
   return [{ loc, type: 'string_pattern_mismatch', msg }];

@@ -2,5 +2,5 @@ import { getOption } from '@bufbuild/protobuf';
 import { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { values as valuesOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 
-/** States of a job as clients see them, in the order of its life. */
+/** Statuses of a job, in the order of its lifecycle. */
 export const jobStatuses: readonly string[] = getOption(JobSchema.field.status, valuesOption);

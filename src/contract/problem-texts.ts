@@ -4,48 +4,48 @@ import type { Problem } from './fault.ts';
 export const maxProblems = 100;
 
 /** Message and type of a problem. */
-export type Said = Pick<Problem, 'msg' | 'type'>;
+export type ProblemText = Pick<Problem, 'msg' | 'type'>;
 
 /** Creates problems in pydantic's types and words, with the value where there is one. */
-export const said = {
-  missing: (): Said => ({ type: 'missing', msg: 'Field required' }),
-  tooShort: (least: bigint | number): Said => ({
+export const problemText = {
+  missing: (): ProblemText => ({ type: 'missing', msg: 'Field required' }),
+  tooShort: (minimum: bigint | number): ProblemText => ({
     type: 'string_too_short',
-    msg: `String should have at least ${count(least, 'character')}`,
+    msg: `String should have at least ${count(minimum, 'character')}`,
   }),
-  tooLong: (most: bigint | number): Said => ({
+  tooLong: (maximum: bigint | number): ProblemText => ({
     type: 'string_too_long',
-    msg: `String should have at most ${count(most, 'character')}`,
+    msg: `String should have at most ${count(maximum, 'character')}`,
   }),
-  mismatch: (pattern: string, value: string): Said => ({
+  mismatch: (pattern: string, value: string): ProblemText => ({
     type: 'string_pattern_mismatch',
     msg: `String should match pattern '${pattern}', not ${quote(value)}`,
   }),
-  notOneOf: (allowed: readonly string[], value: string): Said => ({
+  notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
     msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
   }),
-  notUuid: (value: string): Said => ({
+  notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',
     msg: `Input should be a valid UUID, not ${quote(value)}`,
   }),
-  tooSmall: (least: bigint | number, value: bigint | number): Said => ({
+  tooSmall: (minimum: bigint | number, value: bigint | number): ProblemText => ({
     type: 'greater_than_equal',
-    msg: `Input should be greater than or equal to ${least}, not ${value}`,
+    msg: `Input should be greater than or equal to ${minimum}, not ${value}`,
   }),
-  tooGreat: (most: bigint | number, value: bigint | number): Said => ({
+  tooGreat: (maximum: bigint | number, value: bigint | number): ProblemText => ({
     type: 'less_than_equal',
-    msg: `Input should be less than or equal to ${most}, not ${value}`,
+    msg: `Input should be less than or equal to ${maximum}, not ${value}`,
   }),
-  tooFew: (least: bigint | number, given: number): Said => ({
+  tooFew: (minimum: bigint | number, given: number): ProblemText => ({
     type: 'too_short',
-    msg: `List should have at least ${count(least, 'item')} after validation, not ${given}`,
+    msg: `List should have at least ${count(minimum, 'item')} after validation, not ${given}`,
   }),
-  tooMany: (most: bigint | number, given: number): Said => ({
+  tooMany: (maximum: bigint | number, given: number): ProblemText => ({
     type: 'too_long',
-    msg: `List should have at most ${count(most, 'item')} after validation, not ${given}`,
+    msg: `List should have at most ${count(maximum, 'item')} after validation, not ${given}`,
   }),
-  wrong: (msg: string): Said => ({ type: 'value_error', msg }),
+  wrong: (msg: string): ProblemText => ({ type: 'value_error', msg }),
 };
 
 /** Quotes a value for a message, truncated to 100 characters. */

@@ -18,11 +18,11 @@ import { isRequired } from './rules.ts';
 const submit = MktaService.method.submitVariantSold;
 const item = { itemId: '1', shopId: '2' };
 
-test('a request that keeps the rules has no problems', () => {
+test('returns no problems for a valid request', () => {
   expect(problemsOf(submit, create(submit.input, { items: [item] }))).toEqual([]);
 });
 
-test('every broken rule is said with its place, type and value', () => {
+test('describes every violated rule with its location, type and value', () => {
   const message = create(submit.input, {
     country: 'xx',
     items: [item, { itemId: 'abc', shopId: '', country: 'id' }],
@@ -42,7 +42,7 @@ test('every broken rule is said with its place, type and value', () => {
   ]);
 });
 
-test('a list is said to be too short or too long', () => {
+test('reports lists that are too short or too long', () => {
   expect(problemsOf(submit, create(submit.input))).toEqual([
     {
       loc: ['body', 'items'],
@@ -60,7 +60,7 @@ test('a list is said to be too short or too long', () => {
   ]);
 });
 
-test('fields of the path are said to be there', () => {
+test('locates path fields in the path', () => {
   const method = MktaService.method.downloadVariantSoldItem;
   expect(
     problemsOf(method, create(DownloadVariantSoldItemRequestSchema, { jobId: 'x', itemId: '' })).map(
@@ -72,12 +72,12 @@ test('fields of the path are said to be there', () => {
   ]);
 });
 
-test('at most 100 problems are listed, and fast', () => {
+test('lists at most 100 problems', () => {
   const items = Array.from({ length: 50_000 }, () => ({ itemId: 'x', shopId: 'y' }));
   expect(problemsOf(submit, create(SubmitVariantSoldRequestSchema, { items }))).toHaveLength(100);
 });
 
-test('bounds and lengths of other types are said in their words', () => {
+test('describes bounds and lengths of other types', () => {
   expect(
     validateMessage(ListUsersRequestSchema, create(ListUsersRequestSchema, { pageSize: 1001 })),
   ).toMatchObject([
@@ -105,12 +105,12 @@ test('bounds and lengths of other types are said in their words', () => {
   ]);
 });
 
-test('a value in a message is cut', () => {
+test('truncates values in messages', () => {
   const [problem] = problemsOf(submit, create(submit.input, { country: 'y'.repeat(5000), items: [item] }));
   expect(problem!.msg.length).toBeLessThan(200);
 });
 
-test('a field is required when its rules refuse what an absent one holds', () => {
+test('isRequired() is true where the rules exclude the zero value', () => {
   expect(isRequired(SubmitVariantSoldRequestSchema.field.items)).toBe(true);
   expect(isRequired(SubmitVariantSoldRequestSchema.field.country)).toBe(false);
   expect(isRequired(CreateUserRequestSchema.field.name)).toBe(true);
@@ -119,7 +119,7 @@ test('a field is required when its rules refuse what an absent one holds', () =>
   expect(isRequired(ListUsersRequestSchema.field.pageSize)).toBe(false);
 });
 
-test('problems that a handler finds are put where their fields stand, and nothing else is changed', () => {
+test('placeProblems() moves problems to the location of their fields and returns other errors unchanged', () => {
   const { listLedgerEntries, revokeApiKey, createApiKey } = AccountService.method;
   const found = (...loc: (string | number)[]) => Fault.invalid(loc, 'Wrong', 'value_error');
   const placed = (

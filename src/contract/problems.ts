@@ -8,7 +8,7 @@ import {
 import { createValidator, type Violation } from '@bufbuild/protovalidate';
 import { type FieldRules, Int32RulesSchema, Int64RulesSchema } from '../../gen/buf/validate/validate_pb.ts';
 import { Fault, type Problem } from './fault.ts';
-import { maxProblems, quote, type Said, said } from './problem-texts.ts';
+import { maxProblems, type ProblemText, problemText, quote } from './problem-texts.ts';
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
 import { compilePattern, rulesOf } from './rules.ts';
 
@@ -108,22 +108,24 @@ function describe(
   field: DescField | undefined,
   rules: FieldRules | undefined,
   value: unknown,
-): Said {
+): ProblemText {
   const type = rules?.type;
   if (violation.ruleId === 'required') {
-    const least = type?.case === 'repeated' ? type.value.minItems : 0n;
-    return field?.fieldKind === 'list' && least > 0n ? said.tooFew(least, 0) : said.missing();
+    const minItems = type?.case === 'repeated' ? type.value.minItems : 0n;
+    return field?.fieldKind === 'list' && minItems > 0n
+      ? problemText.tooFew(minItems, 0)
+      : problemText.missing();
   }
   if (type?.case === 'string') {
     const { minLen, maxLen, pattern } = type.value;
     const text = String(value);
-    if (violation.ruleId === 'string.min_len') return said.tooShort(minLen);
-    if (violation.ruleId === 'string.max_len') return said.tooLong(maxLen);
-    if (violation.ruleId === 'string.pattern') return said.mismatch(pattern, text);
-    if (violation.ruleId === 'string.in') return said.notOneOf(type.value.in, text);
-    if (violation.ruleId.startsWith('string.uuid')) return said.notUuid(text);
+    if (violation.ruleId === 'string.min_len') return problemText.tooShort(minLen);
+    if (violation.ruleId === 'string.max_len') return problemText.tooLong(maxLen);
+    if (violation.ruleId === 'string.pattern') return problemText.mismatch(pattern, text);
+    if (violation.ruleId === 'string.in') return problemText.notOneOf(type.value.in, text);
+    if (violation.ruleId.startsWith('string.uuid')) return problemText.notUuid(text);
     if (violation.ruleId.startsWith('string.email'))
-      return said.wrong(`Value is not a valid email address: ${quote(text)}`);
+      return problemText.wrong(`Value is not a valid email address: ${quote(text)}`);
   }
   if (type?.case === 'int32' || type?.case === 'int64') {
     const { gte, lte } = type.value;
@@ -132,18 +134,18 @@ function describe(
       type.case === 'int32'
         ? isFieldSet(type.value, Int32RulesSchema.field.gte)
         : isFieldSet(type.value, Int64RulesSchema.field.gte);
-    return bounded && given < gte ? said.tooSmall(gte, given) : said.tooGreat(lte, given);
+    return bounded && given < gte ? problemText.tooSmall(gte, given) : problemText.tooGreat(lte, given);
   }
   if (type?.case === 'repeated' && Array.isArray(value)) {
     const { minItems, maxItems } = type.value;
     return violation.ruleId === 'repeated.min_items'
-      ? said.tooFew(minItems, value.length)
-      : said.tooMany(maxItems, value.length);
+      ? problemText.tooFew(minItems, value.length)
+      : problemText.tooMany(maxItems, value.length);
   }
   if (type?.case === 'bytes') {
     if (violation.ruleId === 'bytes.min_len')
       return { type: 'bytes_too_short', msg: `Data should have at least ${type.value.minLen} bytes` };
     return { type: 'bytes_too_long', msg: `Data should have at most ${type.value.maxLen} bytes` };
   }
-  return said.wrong(`Value ${violation.message}`);
+  return problemText.wrong(`Value ${violation.message}`);
 }

@@ -7,7 +7,7 @@ export const creditsHeader = 'x-credits-remaining';
 /** Entity tag: identifies the state that a response shows. */
 export const tagHeader = 'etag';
 
-/** What is left of an API key's rate, where it is limited: see src/access/rate-limit.ts. */
+/** Rate-limit headers, sent where an API key's rate is limited: see src/access/rate-limit.ts. */
 export const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
   'ratelimit',
@@ -16,10 +16,10 @@ export const rateHeaderNames: readonly string[] = [
   'x-ratelimit-reset',
 ];
 
-/** The headers that a core's answer to an RPC can carry, for edges that pass them on. */
+/** Headers of RPC responses that the edges forward. */
 export const responseHeaderNames: readonly string[] = [creditsHeader, tagHeader, ...rateHeaderNames];
 
-/** Copies the headers that a core's response to an RPC carries into `into`. */
+/** Copies the forwarded headers of an RPC response into `into` and returns it. */
 export function copyResponseHeaders(from: Headers, into: ResponseHeaders): ResponseHeaders {
   for (const name of responseHeaderNames) {
     const value = from.get(name);

@@ -3,9 +3,9 @@ import { rest_name as restNameOption } from '../../gen/gleaner/options/v1/option
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import type { Problem } from './fault.ts';
 
-/** Where the fields of a request message stand in its REST form. */
+/** Location of the fields of a request message in its REST form. */
 export interface Binding {
-  /** Proto names of the fields that the path carries. */
+  /** Proto names of the fields in the path. */
   path: ReadonlySet<string>;
   /** `*`: every other field is in the body; a proto name: that field is the body; empty: no body. */
   body: string;
@@ -27,7 +27,7 @@ export function restName(field: DescField): string {
   return getOption(field, restNameOption) || field.name;
 }
 
-/** Returns where a field of a request stands: the first steps of the `loc` of its problems. */
+/** Returns the location of a field of a request: the first steps of the `loc` of its problems. */
 export function placeOf(binding: Binding, field: DescField): Problem['loc'] {
   const name = restName(field);
   if (binding.path.has(field.name)) return ['path', name];

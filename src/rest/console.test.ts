@@ -33,7 +33,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}) => built.ask(path, { key: null, headers });
 
 test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/get_pc?x=1'])(
-  'answers %s with the page of the console, which is never kept',
+  'serves the console page at %s without caching',
   async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -44,7 +44,7 @@ test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/
   },
 );
 
-test('lets nothing in but its own files, and styles by a nonce that is new every time', async () => {
+test('allows only its own files, and styles with a nonce per response', async () => {
   const look = async () => {
     const response = await get('/console');
     const policy = response.headers.get('content-security-policy') ?? '';
@@ -65,7 +65,7 @@ test('lets nothing in but its own files, and styles by a nonce that is new every
   expect(first.policy).not.toContain('unsafe');
 });
 
-test('lets hashed files be kept for a year, and sends them compressed', async () => {
+test('serves hashed files compressed and cacheable for a year', async () => {
   const response = await get('/console/assets/index-abc.js', { 'accept-encoding': 'gzip' });
   expect(response.status).toBe(200);
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -75,7 +75,7 @@ test('lets hashed files be kept for a year, and sends them compressed', async ()
 });
 
 test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/console/assets/../.digest'])(
-  'has no file at %s',
+  'returns 404 for %s',
   async (path) => {
     const response = await get(path);
     expect(await response.text()).not.toContain('of the build');
@@ -83,12 +83,12 @@ test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/c
   },
 );
 
-test('leads from / to the console', async () => {
+test('redirects / to the console', async () => {
   const response = await get('/');
   expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);
 });
 
-test('says what to do where nothing is built', async () => {
+test('explains how to build a missing console', async () => {
   const response = await unbuilt.ask('/console/jobs', { key: null });
   expect(response.status).toBe(503);
   expect(await response.text()).toContain('npm run setup');

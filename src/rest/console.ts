@@ -31,9 +31,9 @@ const missing = `<!doctype html>
 `;
 
 /**
- * Serves the built console under /console: its files, whose names change with their content, for a year; its
- * page for every other path below, so that each of the console's own addresses can be opened. `/` leads there.
- * Without a build the page says what to do, with status 503.
+ * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every other path
+ * below, so that deep links work. `/` redirects there. Without a build, the page explains how to build it, with
+ * status 503.
  */
 export function serveConsole(folder = built): RequestHandler {
   const router = express.Router();

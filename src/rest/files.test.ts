@@ -11,7 +11,7 @@ const files = {
   'job/empty.csv': '',
   'job/ünï "x".csv': 'x',
 };
-// Stands for signed links: `?good` is one, `?owner=…` one that needs the owner's key.
+// Fake signed links: `?good` is valid, `?owner=…` also requires the owner's key.
 const verifyLink = (link: string) => {
   const url = new URL(link, 'http://gleaner.test');
   if (!url.searchParams.has('good')) throw new Fault('link_invalid', 'The link is not valid');
@@ -33,7 +33,7 @@ afterAll(() => gateway.close(0));
 const get = (path: string, headers: Record<string, string> = {}, key: string | null = null, method = 'GET') =>
   gateway.ask(path, { headers, key, method });
 
-test('serves a signed file whole, in both address forms, to be saved', async () => {
+test('serves a signed file as an attachment, in both path forms', async () => {
   for (const path of ['/files/job/full.json?good', '/v1/files/job/full.json?good']) {
     const response = await get(path);
     expect([response.status, await response.text()]).toEqual([200, content]);
@@ -47,7 +47,7 @@ test('serves a signed file whole, in both address forms, to be saved', async () 
   }
 });
 
-test('serves ranges, and says which one', async () => {
+test('serves ranges with Content-Range', async () => {
   const response = await get('/files/job/full.json?good', { range: 'bytes=5-7' });
   expect([response.status, await response.text()]).toEqual([206, '567']);
   expect(response.headers.get('content-range')).toBe('bytes 5-7/100');
@@ -55,12 +55,12 @@ test('serves ranges, and says which one', async () => {
   const beyond = await get('/files/job/full.json?good', { range: 'bytes=100-' });
   expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */100']);
   expect(await beyond.json()).toMatchObject({
-    detail: 'The file has 100 bytes, the range asks for others',
+    detail: 'The file has 100 bytes, the range is outside of them',
     code: 'range_not_satisfiable',
   });
 });
 
-test('If-Range asks for the part only of the same file, If-None-Match for nothing', async () => {
+test('evaluates If-Range and If-None-Match', async () => {
   const tag = (await get('/files/job/full.json?good')).headers.get('etag')!;
   const same = await get('/files/job/full.json?good', { range: 'bytes=0-1', 'if-range': tag });
   const other = await get('/files/job/full.json?good', { range: 'bytes=0-1', 'if-range': '"other"' });
@@ -68,7 +68,7 @@ test('If-Range asks for the part only of the same file, If-None-Match for nothin
   expect((await get('/files/job/full.json?good', { 'if-none-match': `"x", W/${tag}` })).status).toBe(304);
 });
 
-test('HEAD tells size and type without the file', async () => {
+test('responds to HEAD with size and type', async () => {
   const response = await get('/files/job/full.json?good', { range: 'bytes=0-9' }, null, 'HEAD');
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
     206,
@@ -77,7 +77,7 @@ test('HEAD tells size and type without the file', async () => {
   ]);
 });
 
-test('HEAD and an empty file are answered without opening the file', async () => {
+test('responds to HEAD and for an empty file without opening the file', async () => {
   const opened: string[] = [];
   const kept = memoryFiles(files);
   const served = await startTestApi({
@@ -99,7 +99,7 @@ test('HEAD and an empty file are answered without opening the file', async () =>
   await served.close(0);
 });
 
-test('gzip is the file’s own form, not an encoding of the transfer', async () => {
+test('serves gzip files without Content-Encoding', async () => {
   const response = await get('/files/job/a.jsonl.gz?good');
   expect([response.headers.get('content-type'), response.headers.get('content-encoding')]).toEqual([
     'application/gzip',
@@ -113,7 +113,7 @@ test('gzip is the file’s own form, not an encoding of the transfer', async () 
   ]);
 });
 
-test('an empty file and a name of any characters are served', async () => {
+test('serves an empty file and a name with any characters', async () => {
   const empty = await get('/files/job/empty.csv?good');
   expect([empty.status, empty.headers.get('content-length'), await empty.text()]).toEqual([200, '0', '']);
   const odd = await get(`/files/job/${encodeURIComponent('ünï "x".csv')}?good`);
@@ -132,7 +132,7 @@ test.each([
   expect(attachment(name)).toBe(header);
 });
 
-test('the tag of a file names its path and its size', async () => {
+test('derives the entity tag from path and size', async () => {
   const sizes = { 'job/a.json': '12', 'job/b.json': '12', 'job/c.json': '123' };
   const served = await startTestApi({ files: memoryFiles(sizes), verifyLink });
   const tagOf = async (path: string) =>
@@ -144,7 +144,7 @@ test('the tag of a file names its path and its size', async () => {
   await served.close(0);
 });
 
-test('a text file says that it varies by encoding, an archive does not, and 1,024 bytes are the least encoded', async () => {
+test('sends Vary for text files only, and encodes from 1,024 bytes', async () => {
   const texts = { 'job/short.csv': 'x'.repeat(1023), 'job/long.csv': 'x'.repeat(1024), 'job/a.gz': content };
   const served = await startTestApi({ files: memoryFiles(texts), verifyLink });
   const headersOf = async (path: string, range: Record<string, string> = {}) => {
@@ -166,7 +166,7 @@ test('a text file says that it varies by encoding, an archive does not, and 1,02
   await served.close(0);
 });
 
-test('a link that is not valid is 403, a file that is gone 404', async () => {
+test('returns 403 for an invalid link and 404 for a deleted file', async () => {
   for (const [path, status] of [
     ['/files/job/full.json', 403],
     ['/files/job/none.json?good', 404],
@@ -178,7 +178,7 @@ test('a link that is not valid is 403, a file that is gone 404', async () => {
   expect((await get('/files/job/full.json?good', {}, null, 'POST')).status).toBe(405);
 });
 
-test('a link for its owner needs the key: 401 without, 404 for another user', async () => {
+test('requires the key of the owner for a bearer link: 401 without, 404 for another user', async () => {
   const link = '/files/job/full.json?good&owner=ann';
   expect((await get(link)).status).toBe(401);
   expect((await get(link, {}, 'nobody')).status).toBe(401);
@@ -187,7 +187,7 @@ test('a link for its owner needs the key: 401 without, 404 for another user', as
   expect([own.status, own.headers.get('x-credits-remaining')]).toEqual([200, '500']);
 });
 
-describe('files of a storage engine with links of its own', () => {
+describe('files of a storage engine with its own links', () => {
   const link = '/files/job/full.json?good&owner=ann';
   const asked: unknown[] = [];
   let redirecting: TestGateway;
@@ -206,7 +206,7 @@ describe('files of a storage engine with links of its own', () => {
   });
   afterAll(() => redirecting.close(0));
 
-  test('are redirected to, after the same check', async () => {
+  test('are redirected to after the same check', async () => {
     expect((await redirecting.ask(link, { key: null })).status).toBe(401);
     expect((await redirecting.ask(link, { key: 'key-bob' })).status).toBe(404);
     expect(asked).toEqual([]);
@@ -229,13 +229,13 @@ describe('files of a storage engine with links of its own', () => {
     ['no-redirects', 302],
     ['x-no-redirect', 302],
     ['respond-async', 302],
-  ])('are answered to Prefer: %s with %i', async (prefer, status) => {
+  ])('respond to Prefer: %s with %i', async (prefer, status) => {
     const response = await redirecting.ask(link, { headers: { prefer } });
     expect([response.status, await response.text()]).toEqual([status, status === 200 ? content : '']);
   });
 });
 
-test('compresses whole files of text, not ranges and archives, under one tag', async () => {
+test('compresses whole text files, but no ranges or archives, under one tag', async () => {
   const text = 'a line of text\n'.repeat(500);
   const texts = { 'job/text.json': text, 'job/text.jsonl.gz': 'x'.repeat(5000) };
   const api = await startTestApi({ files: memoryFiles(texts), verifyLink });

@@ -43,16 +43,15 @@ export interface FileServing {
   verifyLink: VerifyLink;
 }
 
-// Long enough to follow a redirect, too short to pass on.
+// Long enough to follow a redirect, too short to share.
 const redirectSeconds = 60;
 
-/** A web page that may only request its own origin cannot follow a redirect: it sends `Prefer: no-redirect`. */
-const staysHere = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
+// A web page whose policy allows its own origin only cannot follow a redirect and sends `Prefer: no-redirect`.
+const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
 
 /**
- * Serves a signed link: the whole file or a range of it, or a redirect to the storage engine unless the
- * client prefers none. A link with `bearer` requires its owner's key, too: 401 without one, 404 for another
- * user's.
+ * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client prefers
+ * none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another user.
  */
 export async function serveFile(
   { caller, files, verifyLink }: FileServing,
@@ -64,22 +63,22 @@ export async function serveFile(
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
     acceptRequest(request);
-    if (session.userId !== userId) throw notThere();
+    if (session.userId !== userId) throw noSuchFile();
   }
-  const elsewhere = staysHere.test(String(request.headers.prefer ?? ''))
+  const presigned = prefersNoRedirect.test(String(request.headers.prefer ?? ''))
     ? null
     : await files.presign(path, fileName, redirectSeconds);
-  if (elsewhere !== null) {
-    response.writeHead(302, { location: elsewhere, 'cache-control': 'no-store', 'content-length': 0 }).end();
+  if (presigned !== null) {
+    response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;
   }
   const size = await files.size(path);
-  if (size === null) throw notThere();
+  if (size === null) throw noSuchFile();
 
   // Result files never change once written: path and size identify their contents.
   const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
   const contentType = contentTypeOf(path);
-  // Ranges count the bytes of the file itself, and resumed downloads do, too.
+  // Ranges, and so resumed downloads, count the bytes of the unencoded file.
   const encoding =
     request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
       ? preferredEncoding(request.headers['accept-encoding'])
@@ -98,7 +97,7 @@ export async function serveFile(
       ? parseRange(request.headers.range, size)
       : ({ kind: 'whole' } as const);
   if (range.kind === 'unsatisfiable') {
-    const detail = `The file has ${size} bytes, the range asks for others`;
+    const detail = `The file has ${size} bytes, the range is outside of them`;
     const body = errorBody(detail, 'range_not_satisfiable', exchange.requestId);
     sendJson(exchange, 416, body, { 'content-range': `bytes */${size}` });
     return;
@@ -120,11 +119,11 @@ export async function serveFile(
   else await pipeline(bytes, createEncoder(encoding), response);
 }
 
-function notThere(): Fault {
+function noSuchFile(): Fault {
   return new Fault('not_found', 'No such file');
 }
 
-/** Returns the media type of a result file; gzip is the file's own form, not a content encoding. */
+/** Returns the media type of a result file; a gzip file has no content encoding. */
 export function contentTypeOf(name: string): string {
   if (name.endsWith('.gz')) return 'application/gzip';
   if (name.endsWith('.json')) return 'application/json';
@@ -133,7 +132,7 @@ export function contentTypeOf(name: string): string {
   return 'application/octet-stream';
 }
 
-/** Returns a Content-Disposition that saves under `name`, whatever characters it has (RFC 6266). */
+/** Returns a Content-Disposition that saves under `name`, with any characters (RFC 6266). */
 export function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(

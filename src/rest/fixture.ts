@@ -15,7 +15,7 @@ import type { FileReader } from './files.ts';
 import { createRestApi, type RestCaller, type RestOptions } from './rest.ts';
 import { startServer } from './server.ts';
 
-/** A caller over the shop that limits and reports readiness as the core does. */
+/** Creates a caller over the shop that limits rates and reports readiness like the core. */
 export function recordedCaller(
   responders: Parameters<typeof shopCaller>[0],
   rateLimit: RateLimit | null = null,
@@ -37,7 +37,7 @@ export function recordedCaller(
   return { caller, calls: core.calls, state };
 }
 
-/** Files in memory. */
+/** Creates a file reader over files in memory. */
 export function memoryFiles(files: Record<string, string>, presigned?: (path: string) => string): FileReader {
   return {
     size: async (path) => (path in files ? Buffer.byteLength(files[path]!) : null),
@@ -47,7 +47,7 @@ export function memoryFiles(files: Record<string, string>, presigned?: (path: st
   };
 }
 
-/** Creates the REST interface; without options, over a shop without answers. */
+/** Creates the REST interface; by default, over a shop without responders. */
 export const createApp = (options: Partial<RestOptions> = {}) =>
   createRestApi({
     services: [shopService],

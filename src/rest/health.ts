@@ -2,13 +2,13 @@ import { type Exchange, sendJson } from '../../gateway/exchange.ts';
 import { Fault } from '../contract/fault.ts';
 import type { RestCaller } from './rest.ts';
 
-/** Answers the liveness probe (interface, "Other"): 200, and 503 until the service admits callers. */
+/** Responds to the liveness probe: 200, or 503 until the service admits callers. */
 export function serveHealth(caller: RestCaller, exchange: Exchange): void {
   if (caller.started()) sendJson(exchange, 200, '{"status":"ok"}');
   else sendJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
 }
 
-/** Answers the readiness probe: 503 with the missing component while the core cannot work. */
+/** Responds to the readiness probe: 200, or 503 with the missing component. */
 export async function serveReady(caller: RestCaller, exchange: Exchange): Promise<void> {
   try {
     await caller.ready();

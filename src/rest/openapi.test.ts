@@ -47,7 +47,7 @@ test('is valid OpenAPI 3.1', async () => {
   expect(document.servers).toEqual([{ url: 'http://gleaner.test' }]);
 });
 
-test('every reference leads somewhere, every schema compiles, every operation has its own id', () => {
+test('resolves every reference, compiles every schema, and has unique operation ids', () => {
   const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
   ajv.addSchema(document as never, 'document');
   const texts = JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g);
@@ -85,7 +85,7 @@ test('describes every method in both address forms, and the service’s own path
   expect(document.paths['/health']!.get!.security).toEqual([]);
 });
 
-test('carries comments, statuses, bodies and errors of the contract', () => {
+test('includes comments, statuses, bodies and errors of the contract', () => {
   const submit = document.paths['/v1/mkta/variant_sold_v1/submit']!.post!;
   expect(submit.summary).toBe("Submits up to 50,000 items for their variants' sold counts.");
   expect(submit.description).toContain('working hours');
@@ -155,7 +155,7 @@ test('carries comments, statuses, bodies and errors of the contract', () => {
   expect(schema('job.VariantSoldItem').properties.data).not.toHaveProperty('type');
 });
 
-test('carries forms, queries, defaults and streams', () => {
+test('includes forms, queries, defaults and streams', () => {
   const upload = document.paths['/v1/shop/uploads']!.post!.requestBody.content['multipart/form-data']!.schema;
   expect(upload).toEqual({
     type: 'object',
@@ -199,7 +199,7 @@ test('carries forms, queries, defaults and streams', () => {
   });
 });
 
-test('answers keep to the document', () => {
+test('responses match their schemas', () => {
   const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
   ajv.addSchema(document as never, 'document');
   const check = ajv.compile({ $ref: 'document#/components/schemas/fixture.shop.Order' });
@@ -223,7 +223,7 @@ test('answers keep to the document', () => {
   }
 });
 
-test('the page that shows it loads nothing from elsewhere and runs no inline script', async () => {
+test('serves a reference page without other origins and inline scripts', async () => {
   for (const prefix of ['', '/v1']) {
     const page = await gateway.ask(`${prefix}/docs`, { key: null });
     const text = await page.text();
@@ -238,7 +238,7 @@ test('the page that shows it loads nothing from elsewhere and runs no inline scr
   expect((await gateway.ask('/docs/package.json')).status).toBe(404);
 });
 
-test('declares the headers of every answer to a known caller, of tags and of 202', () => {
+test('declares the headers of authenticated, tagged and 202 responses', () => {
   const headersOf = (path: string, verb: string, status: string) => {
     const response = document.paths[path]![verb]!.responses[status] as { headers?: object };
     return Object.keys(response.headers ?? {});

@@ -19,11 +19,11 @@ test.each([
   ['bytes=0-1,3-4', { kind: 'whole' }],
   ['items=0-1', { kind: 'whole' }],
   ['xbytes=0-1', { kind: 'whole' }],
-])('reads %s of ten bytes', (header, expected) => {
+])('parses %s of ten bytes', (header, expected) => {
   expect(parseRange(header, 10)).toEqual(expected);
 });
 
-test('no range of an empty file is there', () => {
+test('finds no satisfiable range of an empty file', () => {
   expect(parseRange('bytes=0-0', 0)).toEqual({ kind: 'unsatisfiable' });
   expect(parseRange('bytes=-1', 0)).toEqual({ kind: 'unsatisfiable' });
 });

@@ -14,7 +14,7 @@ const open = async (
 ): Promise<void> => {
   api = await startTestApi({ caller: recordedCaller(responders, rateLimit).caller });
 };
-test('health is alive whatever the core says; ready says what is missing', async () => {
+test('reports liveness regardless of the core, and readiness with the missing component', async () => {
   const { caller, state } = recordedCaller({});
   api = await startTestApi({ caller });
   for (const path of ['/health', '/v1/health'])
@@ -30,7 +30,7 @@ test('health is alive whatever the core says; ready says what is missing', async
   expect((await api.ask('/health')).status).toBe(200);
 });
 
-test('over its rate a key gets 429 and when to come back; another key is not touched', async () => {
+test('limits the rate per key with 429 and Retry-After', async () => {
   const clock = handClock();
   const rateLimit = createRateLimit({ requestsPerSecond: 2, clock });
   await open({ GetOrder: () => ({}) }, rateLimit);
@@ -52,7 +52,7 @@ test('over its rate a key gets 429 and when to come back; another key is not tou
   ]);
 });
 
-test('every authenticated answer says how the key stands with its rate, in the new form and the older one', async () => {
+test('sends the rate-limit headers with every authenticated response', async () => {
   const clock = handClock();
   await open({ GetOrder: () => ({}) }, createRateLimit({ requestsPerSecond: 2, clock }));
   const rateOf = async (path = '/shop/orders/1', key?: string) => {
@@ -72,7 +72,7 @@ test('every authenticated answer says how the key stands with its rate, in the n
   expect(await rateOf(undefined, 'nobody')).toEqual([401, null, null, null, null, null]);
 });
 
-test('a rate of less than one a second is told as one request in a longer window', async () => {
+test('describes a rate below one per second as one request in a longer window', async () => {
   const rateLimit = createRateLimit({ requestsPerSecond: 0.25, clock: handClock() });
   await open({ GetOrder: () => ({}) }, rateLimit);
   const { headers } = await api.ask('/shop/orders/1');
@@ -82,7 +82,7 @@ test('a rate of less than one a second is told as one request in a longer window
   ]);
 });
 
-test('without a limit nothing is said of it', async () => {
+test('sends no rate-limit headers without a limit', async () => {
   await open({ GetOrder: () => ({}) });
   const { headers } = await api.ask('/shop/orders/1');
   expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);

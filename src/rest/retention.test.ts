@@ -14,17 +14,17 @@ describe('retrieveRetention()', () => {
     ['a completed job', { status: 'completed', downloadUrl: 'https://x' }, long],
     ['a completed job whose file is not available yet', { status: 'completed' }, short],
     ['a running job with a link', { status: 'processing', downloadUrl: 'https://x' }, short],
-  ])('of %s', (_which, fields, expected) => {
+  ])('returns the retention of %s', (_which, fields, expected) => {
     const schema = BulkRetrievedSchema;
     expect(retention(schema)(create(schema, fields))).toEqual(expected);
   });
 
-  test('of a completed job is long where its type has no link', () => {
+  test('caches a completed job for long where its type has no link', () => {
     const order = shopMessage('Order');
     expect(retention(order)(create(order, { status: 'completed' }))).toEqual(long);
   });
 
-  test('refuses a type without a status', () => {
+  test('throws for a type without a status', () => {
     expect(() => retention(shopMessage('Line'))).toThrow(/status/);
   });
 });

@@ -70,7 +70,7 @@ const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers a malformed HTTP request in the shape of every other error; it has no id, since nothing logs it. */
+/** Responds to a malformed HTTP request in the shape of every other error, without an id, since it is not logged. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

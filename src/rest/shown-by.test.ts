@@ -9,7 +9,7 @@ import { MktdService } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
 import { addressForms } from './rest.ts';
 import { shownByKind } from './shown-by.ts';
 
-/** Paths, one per address form, where a method's answer sends its client; undefined without a location. */
+/** Returns the `Location` of a method's response, one per path form; undefined without one. */
 function locationsOf(services: DescService[], method: string, response: object, reversed = false) {
   const declared = servedEndpoints(services, addressForms);
   const endpoints = reversed ? declared.toReversed() : declared;
@@ -24,7 +24,7 @@ function locationsOf(services: DescService[], method: string, response: object, 
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
 describe('shownByKind()', () => {
-  test.each([false, true])('sends to the read method of the kind (endpoints reversed: %s)', (reversed) => {
+  test.each([false, true])('returns the read method of the kind (endpoints reversed: %s)', (reversed) => {
     const locations = (method: string, response: object) =>
       locationsOf([MktdService, MktaService], method, response, reversed);
     expect(locations('SubmitGetPc', { taskId: 7n })).toEqual(both('/mkta/get_pc/retrieve/7'));
@@ -35,7 +35,7 @@ describe('shownByKind()', () => {
     expect(locations('SubmitMerchantItems', { jobId: 'x' })).toEqual(both('/mkta/merchant-items/retrieve/x'));
   });
 
-  test('sends to the first of several read methods', () => {
+  test('returns the first of several read methods', () => {
     expect(locationsOf([MktaService], 'SubmitVariantSold', { jobId: 'x' })).toEqual(
       both('/mkta/variant_sold_v1/retrieve/x'),
     );
@@ -53,7 +53,7 @@ describe('shownByKind()', () => {
   });
 
   test.each([false, true])(
-    'sends to a GET of a service without kinds (endpoints reversed: %s)',
+    'returns a GET of a service without kinds (endpoints reversed: %s)',
     (reversed) => {
       expect(locationsOf([shopService], 'PlaceOrder', { number: 7n }, reversed)).toEqual(
         both('/shop/orders/7'),
@@ -61,7 +61,7 @@ describe('shownByKind()', () => {
     },
   );
 
-  test('has none for an answer with another status, or without a method that shows it', () => {
+  test('returns undefined for another status, or without a method that shows the job', () => {
     expect(locationsOf([shopService], 'GetOrder', {})).toBeUndefined();
     const [upload, ...others] = servedEndpoints([shopService], addressForms).toSorted((one) =>
       one.method.name === 'UploadOrder' ? -1 : 1,

@@ -15,7 +15,7 @@ const file = (description: string): Schema => ({
   headers: {
     ...requestIdHeader,
     'Content-Disposition': text('Name to save the file under.'),
-    ETag: text('Names the content.'),
+    ETag: text('Identifies the content.'),
     'Accept-Ranges': text('`bytes`.'),
   },
   content: { '*/*': { schema: {} } },
@@ -32,7 +32,7 @@ export const systemOperations = {
       200: json('The process runs.', { status: { const: 'ok' } }),
       503: json('The service is starting.', {
         status: { const: 'unavailable' },
-        detail: { type: 'string', description: 'What is missing.' },
+        detail: { type: 'string', description: 'The missing component.' },
       }),
     },
   },
@@ -42,10 +42,10 @@ export const systemOperations = {
     summary: 'Readiness probe.',
     security: [],
     responses: {
-      200: json('The service can work.', { status: { const: 'ready' } }),
-      503: json('Something that the service needs is missing.', {
+      200: json('The service is ready.', { status: { const: 'ready' } }),
+      503: json('A component of the service is unavailable.', {
         status: { const: 'unavailable' },
-        detail: { type: 'string', description: 'What is missing.' },
+        detail: { type: 'string', description: 'The missing component.' },
       }),
     },
   },
@@ -54,7 +54,7 @@ export const systemOperations = {
     tags: ['Service'],
     summary: 'A result file, by a signed link.',
     description:
-      'Links come from retrieve endpoints and are good for 7 days. Some need the API key of their owner, too. Ranges of bytes can be asked for; a gzip file is sent as it is, as application/gzip. Other whole files come in br or gzip to clients that ask for it with `Accept-Encoding`.',
+      'Retrieve endpoints return links, which are valid for 7 days. Some also need the API key of their owner. Byte ranges are supported. A gzip file is sent unchanged, as application/gzip; other whole files are sent in br or gzip to clients that accept it.',
     security: [{}, { bearer: [] }],
     parameters: [
       ...['job_id', 'name'].map((name) => ({
@@ -65,8 +65,8 @@ export const systemOperations = {
       })),
       ...[
         ['expires', 'Unix time in seconds after which the link is not valid.'],
-        ['signature', 'Proof that the link was made by the service.'],
-        ['user', 'Owner whose API key is needed, too.'],
+        ['signature', 'Signature of the link.'],
+        ['user', 'Owner whose API key is required.'],
         ['name', 'Name to save the file under.'],
       ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
       { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
@@ -76,7 +76,7 @@ export const systemOperations = {
       206: file('The range of the file.'),
       302: {
         description: 'The file is at `Location`.',
-        headers: { ...requestIdHeader, Location: text('Where the file is.') },
+        headers: { ...requestIdHeader, Location: text('Address of the file.') },
       },
       304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
       ...errorResponses([400, 401, 403, 404, 416, 500, 502]),

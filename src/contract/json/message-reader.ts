@@ -10,7 +10,7 @@ import {
   default_json as defaultOption,
   identifier as identifierOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { said } from '../problem-texts.ts';
+import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
@@ -118,7 +118,7 @@ function readMembers(
         continue;
       }
       path.push(member.name);
-      refuse(reading, said.missing());
+      refuse(reading, problemText.missing());
       path.pop();
       continue;
     }
@@ -150,23 +150,23 @@ function elementReader(field: DescField): ReadValue {
   const nonEmpty =
     field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && rulesOf(field).required;
   if (!nonEmpty || field.proto.proto3Optional) return read;
-  return (value, reading) => (value === '' ? refuse(reading, said.tooShort(1)) : read(value, reading));
+  return (value, reading) => (value === '' ? refuse(reading, problemText.tooShort(1)) : read(value, reading));
 }
 
 function listReader(field: DescField): ReadValue {
   const rules = rulesOf(field);
   const limits = rules.type.case === 'repeated' ? rules.type.value : undefined;
-  const least = Math.max(Number(limits?.minItems ?? 0n), rules.required ? 1 : 0);
-  const most = Number(limits?.maxItems ?? 0n) || Number.POSITIVE_INFINITY;
+  const minItems = Math.max(Number(limits?.minItems ?? 0n), rules.required ? 1 : 0);
+  const maxItems = Number(limits?.maxItems ?? 0n) || Number.POSITIVE_INFINITY;
   const element = elementReader(field);
   // An invalid object keeps its place, so that the problems of other elements have the right index.
   const placeholder = field.message === undefined ? undefined : () => create(field.message!);
   return (value, reading) => {
     if (!Array.isArray(value))
       return refuse(reading, { type: 'list_type', msg: 'Input should be a valid list' });
-    if (value.length < least) return refuse(reading, said.tooFew(least, value.length));
+    if (value.length < minItems) return refuse(reading, problemText.tooFew(minItems, value.length));
     // A list that is too long is not read: a request must not cost more than the contract allows.
-    if (value.length > most) return refuse(reading, said.tooMany(most, value.length));
+    if (value.length > maxItems) return refuse(reading, problemText.tooMany(maxItems, value.length));
     const { path } = reading;
     const list: unknown[] = new Array(value.length);
     const depth = path.push(0) - 1;

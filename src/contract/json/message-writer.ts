@@ -18,8 +18,8 @@ import { showTimestamp } from './timestamps.ts';
 
 /**
  * Writes a message as JSON text: REST names; integers as numbers where a double holds them, else as
- * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always there;
- * an unset field with presence is absent, or null when declared `nullable`.
+ * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an unset field
+ * with presence is omitted, or null when declared `nullable`.
  */
 export type WriteMessage = (message: Message) => string;
 
@@ -28,13 +28,13 @@ type WriteValue = (value: unknown) => string;
 interface Member {
   /** `"name":`. */
   key: string;
-  /** Text of the value; undefined: no key. */
+  /** Returns the text of the value; undefined omits the key. */
   write(message: Message): string | undefined;
 }
 
 const compiled = new WeakMap<DescMessage, Member[]>();
 
-/** The writer of a message type, compiled once. Throws an Error for types without a REST form. */
+/** Returns the writer of a message type, compiled once. Throws an Error for types without a REST form. */
 export function messageWriter(schema: DescMessage): WriteMessage {
   if (schema.typeName === 'google.protobuf.Timestamp')
     return (message) => `"${showTimestamp(message as Timestamp)}"`;
@@ -42,7 +42,7 @@ export function messageWriter(schema: DescMessage): WriteMessage {
   let members = compiled.get(schema);
   if (members === undefined) {
     members = [];
-    // Known before its members are, since a type may contain itself.
+    // Registered before its members are, since a type may contain itself.
     compiled.set(schema, members);
     members.push(...schema.fields.map(memberOf));
   }
@@ -98,7 +98,7 @@ function elementWriter(field: DescField): WriteValue {
   if (field.message !== undefined) return messageWriter(field.message) as WriteValue;
   if (field.enum !== undefined) return enumWriter(field.enum);
   const scalar = field.scalar ?? ScalarType.STRING;
-  // Text of a stored record: spliced as it is, since encoding it again could change it.
+  // Text of a stored record: copied unchanged, since encoding it again could alter it.
   if (getOption(field, jsonOption)) return (value) => (value === '' ? 'null' : (value as string));
   if (isBig(scalar)) return writeBig;
   switch (scalar) {

@@ -1,11 +1,11 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
-import { quote, said } from '../problem-texts.ts';
+import { problemText, quote } from '../problem-texts.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
 /**
- * A number whose JSON text is not a plain integer (`1.0`, `1e3`): told apart only where a request
- * has identifiers written as numbers.
+ * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers written as numbers
+ * are parsed with it.
  */
 export class NumberLiteral {
   readonly value: number;
@@ -15,7 +15,7 @@ export class NumberLiteral {
   }
 }
 
-/** Reads one JSON value; `refused` after a problem. */
+/** Reads one JSON value; returns `refused` after recording a problem. */
 export type ReadValue = (value: unknown, reading: Reading) => unknown;
 
 const type = {
@@ -45,7 +45,7 @@ const [int64, uint64] = [
   [0, Number.MAX_SAFE_INTEGER],
 ] as const;
 
-/** Bounds of the integers that a field of a type takes from JSON; undefined for other types. */
+/** Returns the minimum and maximum of an integer type in JSON; undefined for other types. */
 export function integerBounds(scalar: ScalarType): readonly [number, number] | undefined {
   switch (scalar) {
     case ScalarType.INT32:
@@ -67,13 +67,13 @@ export function integerBounds(scalar: ScalarType): readonly [number, number] | u
   }
 }
 
-/** Tells whether messages hold a type's values as bigint. */
+/** Tells whether messages represent values of a type as bigint. */
 export function isBig(scalar: ScalarType): boolean {
   const bounds = integerBounds(scalar);
   return bounds === int64 || bounds === uint64;
 }
 
-/** The reader of a scalar type's JSON form. */
+/** Returns the reader of the JSON form of a scalar type. */
 export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue {
   const bounds = integerBounds(scalar);
   if (bounds !== undefined) {
@@ -95,12 +95,12 @@ export function scalarReader(scalar: ScalarType, identifier: boolean): ReadValue
   }
 }
 
-/** The reader of an enum: the names of its values. */
+/** Returns the reader of an enum, which accepts the names of its values. */
 export function enumReader(schema: DescEnum): ReadValue {
   const names = schema.values.map((value) => value.name);
   return (value, reading) => {
     const found = schema.values.find((known) => known.name === value);
-    return found?.number ?? refuse(reading, said.notOneOf(names, String(value)));
+    return found?.number ?? refuse(reading, problemText.notOneOf(names, String(value)));
   };
 }
 
@@ -132,13 +132,13 @@ const readBytes: ReadValue = (value, reading) => {
   if (typeof value !== 'string') return refuse(reading, type.bytes);
   const digits = value.replace(/={0,2}$/, '');
   if (!/^[A-Za-z0-9+/_-]*$/.test(digits) || digits.length % 4 === 1)
-    return refuse(reading, said.wrong(type.bytes.msg));
+    return refuse(reading, problemText.wrong(type.bytes.msg));
   return base64Decode(digits);
 };
 
 function readInteger(
   value: unknown,
-  [least, most]: readonly [number, number],
+  [minimum, maximum]: readonly [number, number],
   reading: Reading,
 ): number | typeof refused {
   const number = value instanceof NumberLiteral ? value.value : value;
@@ -150,6 +150,6 @@ function readInteger(
   if (typeof number !== 'number') return refuse(reading, type.int);
   if (!Number.isFinite(number)) return refuse(reading, type.finite);
   if (!Number.isInteger(number)) return refuse(reading, type.fraction);
-  if (number < least) return refuse(reading, said.tooSmall(least, number));
-  return number > most ? refuse(reading, said.tooGreat(most, number)) : number + 0;
+  if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, number));
+  return number > maximum ? refuse(reading, problemText.tooGreat(maximum, number)) : number + 0;
 }

@@ -1,10 +1,10 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
-import { quote, said } from '../problem-texts.ts';
+import { problemText, quote } from '../problem-texts.ts';
 import { type Reading, refuse } from './reading.ts';
 import { enumReader, integerBounds, isBig } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
 
-/** Reads the text of a path segment, a query parameter or a form field; `refused` after a problem. */
+/** Reads the text of a path segment, query parameter or form field; returns `refused` after recording a problem. */
 export type ReadText = (text: string, reading: Reading) => unknown;
 
 const truths = new Map<string, boolean>([
@@ -12,7 +12,7 @@ const truths = new Map<string, boolean>([
   ...['false', '0', 'no', 'off', 'f', 'n'].map((word) => [word, false] as const),
 ]);
 
-/** The reader of a field's text form, or of one element of a list; undefined for fields without one. */
+/** Returns the reader of the text form of a field, or of a list's elements; undefined for fields without one. */
 export function textReader(field: DescField): ReadText | undefined {
   if (field.enum !== undefined && field.fieldKind !== 'map') return enumReader(field.enum);
   if (field.message?.typeName === 'google.protobuf.Timestamp' && field.fieldKind !== 'map')
@@ -24,7 +24,7 @@ export function textReader(field: DescField): ReadText | undefined {
 function scalarTextReader(scalar: ScalarType): ReadText | undefined {
   const bounds = integerBounds(scalar);
   if (bounds !== undefined) {
-    const [least, most] = bounds;
+    const [minimum, maximum] = bounds;
     const big = isBig(scalar);
     return (text, reading) => {
       if (!/^[+-]?\d{1,4000}$/.test(text)) {
@@ -34,8 +34,8 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
         });
       }
       const number = Number(text);
-      if (number < least) return refuse(reading, said.tooSmall(least, number));
-      if (number > most) return refuse(reading, said.tooGreat(most, number));
+      if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, number));
+      if (number > maximum) return refuse(reading, problemText.tooGreat(maximum, number));
       return big ? BigInt(number) : number + 0;
     };
   }
