@@ -67,7 +67,7 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     const reasons = /MongoDB at [^\n]*NATS [^\n]*file store failed [^\n]*"msg":"not ready"/;
     const logged = () => deployment.processes.some((process) => reasons.test(process.log())) || undefined;
     await until('the log has the reasons', logged, { withinMs: 10_000 });
-    // The store is away: the response must not blame the key.
+    // Without the store the key cannot be checked, so the response must not be 401.
     const refused = await sendJson(
       'GET',
       `${deployment.url}/v1/mkta/get_pc_bulk/tasks`,

@@ -5,20 +5,20 @@ import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { createPolitePages } from '../../src/fetch/polite.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 
-/** What one process is to ask for; its only parameter, as JSON. */
+/** Parameters of the process: its only command line argument, as JSON. */
 export interface Errand {
-  /** A connection string of MongoDB, or the path of a SQLite file. */
+  /** Connection string of MongoDB, or the path of a SQLite file. */
   store: string;
-  /** Text of an origins file with the fake marketplace's mkta/sg. */
+  /** Contents of an origins file with mkta/sg of the fake marketplace. */
   origins: string;
   pages: number;
-  /** Pages under way or waiting at once. */
+  /** Maximum pages requested or waiting at the same time. */
   atOnce: number;
 }
 
 /*
- * One process of several that ask the same origin, as a worker does. Writes how many calls it made to the
- * store for how many pages.
+ * One of several processes that request pages of the same origin, as workers do. Prints the numbers of store calls and
+ * pages.
  */
 const errand = JSON.parse(process.argv[2]!) as Errand;
 const log = createLog('silent', 'test');

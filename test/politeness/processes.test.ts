@@ -35,7 +35,7 @@ const stores = [
   },
 ];
 
-/** Runs so many processes that ask one origin at once; tells what each says, and how long all took. */
+/** Runs processes that request pages of one origin concurrently. Returns their output and the total duration. */
 async function ask(processes: number, store: string, settings: object, pages: number) {
   const config = { mkta: { sg: origins.address('mkta', 'sg'), ...settings } };
   const errand: Errand = { store, origins: JSON.stringify(config), pages, atOnce: 20 };
@@ -55,15 +55,15 @@ describe.each(stores)('two processes on one $name', ({ there, place }) => {
   });
   afterAll(() => origins.stop());
 
-  test.skipIf(!there)('have no more requests under way than one may', async () => {
+  test.skipIf(!there)('share the concurrency limit', async () => {
     const { said } = await ask(2, place(), { concurrency: 3, requests_per_second: 5_000 }, 150);
     expect(said.map(({ served }) => served)).toEqual([150, 150]);
     expect(origins.peaks()['mkta/sg']).toBe(3);
-    // Far fewer calls to the store than pages.
+    // Leases keep the number of store calls far below the number of pages.
     for (const { calls } of said) expect(calls).toBeLessThan(75);
   });
 
-  test.skipIf(!there)('ask no more often than one may', async () => {
+  test.skipIf(!there)('share the rate limit', async () => {
     const { said, seconds } = await ask(2, place(), { concurrency: 100, requests_per_second: 40 }, 40);
     expect(said.map(({ served }) => served)).toEqual([40, 40]);
     expect(seconds).toBeGreaterThan(79 / 40);

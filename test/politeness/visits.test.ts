@@ -17,16 +17,16 @@ import type { PageName } from '../../src/markets/market.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Headers that a request may have: what HTTP needs, what says who asks for what, and what sites' own
- *  interfaces ask for. */
+/** Permitted request headers: those of HTTP, those that identify the client and the content, and those that the
+ *  sites' APIs require. */
 const harmless =
   /^(?:host|connection|user-agent|accept|accept-encoding|accept-language|content-type|content-length|cookie|origin|referer|channelid|x-(?:api-source|device|source|tkpd-lite-service))$/;
 
 let server: Server;
 let address: string;
-/** Headers of the requests that came. */
+/** Headers of the received requests. */
 let seen: IncomingHttpHeaders[];
-/** Which market and region the site is. */
+/** Market and region that the site represents. */
 let site: readonly [string, string];
 let store: Store;
 let fetcher: Fetcher;
@@ -44,7 +44,7 @@ beforeEach(async () => {
     );
     const { fetch } = direct(origins.find((origin) => origin.market === market)!, region, Date.now());
     const answer = await fetch({ ...asked, headers });
-    // A visitor is given a number with the first answer.
+    // The first response assigns a visitor number.
     const known = request.headers.cookie?.includes('visitor=');
     const cookie = known ? {} : { 'set-cookie': `visitor=${seen.length}; Path=/` };
     response.writeHead(answer.status, { ...answer.headers, ...cookie }).end(answer.body);
@@ -82,7 +82,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** Reads a unit as a worker does, to its end; gives how many pages it had. */
+/** Reads a unit as a worker does, and returns the number of its pages. */
 async function read(market: string, region: string, page: PageName, input: JsonObject): Promise<number> {
   site = [market, region];
   const reader = markets.find(({ name }) => name === market)!.readers[page]!;
@@ -109,7 +109,7 @@ describe('requests of a marketplace', () => {
     ['mktc', 'id', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, /^id-ID/],
     ['mktd', 'my', 'product', { product_id: '1729384756102938475', country: 'my' }, /^en-MY$/],
     ['mkte', 'de', 'product', { product_id: 'B000020101', country: 'de' }, /^de-DE$/],
-  ])('%s/%s %s speak its language, say who asks, and nothing of ours', async (...what) => {
+  ])('%s/%s %s use its language, identify the client, and disclose nothing else', async (...what) => {
     const [market, region, page, input, language] = what;
     await read(market, region, page, input).catch(({ code }) => expect(code).toBe('page_not_found'));
     expect(seen.length).toBeGreaterThan(0);
@@ -125,19 +125,19 @@ test.each([
   ['uk', ['i18n-prefs=GBP', 'lc-acbuk=en_GB']],
   ['jp', ['i18n-prefs=JPY', 'lc-acbjp=ja_JP']],
   ['us', ['i18n-prefs=USD', 'lc-main=en_US']],
-])('a visitor of mkte/%s has chosen the store’s own money and language', async (region, chosen) => {
+])('a session of mkte/%s has cookies for the store’s currency and language', async (region, chosen) => {
   const search = { keyword: 'lamp', list_type: 'search', country: region, pages: 2 };
   await read('mkte', region, 'search', search);
   expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([chosen, [...chosen, 'visitor=1']]);
 });
 
 describe('the pages of one search', () => {
-  test('are one visit, with the cookies of the first', async () => {
+  test('share a session with the cookies of the first page', async () => {
     expect(await read('mkta', 'sg', 'search', { keyword: 'lamp 002' })).toBe(3);
     expect(seen.map(({ cookie }) => cookie)).toEqual([undefined, 'visitor=1', 'visitor=1']);
   });
 
-  test('and the next search of the region go on as the same visitor; another region is another', async () => {
+  test('share a session with the next search of the region, but not with another region', async () => {
     await read('mkta', 'sg', 'search', { keyword: 'lamp 002' });
     await read('mkta', 'sg', 'search', { keyword: 'lamp 003' });
     expect(seen.slice(1).every(({ cookie }) => cookie === 'visitor=1')).toBe(true);

@@ -1,27 +1,27 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { catalogue, openSafety, publicAddress, type SafetyBench } from './bench.ts';
+import { catalogue, openSafetyFixture, publicAddress, type SafetyFixture } from './fixture.ts';
 
-let bench: SafetyBench;
+let fixture: SafetyFixture;
 
 beforeAll(async () => {
-  bench = await openSafety();
+  fixture = await openSafetyFixture();
 });
 
 afterEach(async () => {
-  await bench.clear();
-  expect(bench.inside.connections()).toBe(0);
+  await fixture.clear();
+  expect(fixture.inside.connections()).toBe(0);
 });
 
-afterAll(() => bench.stop());
+afterAll(() => fixture.stop());
 
-test('a store of the public internet is read', async () => {
-  expect(await bench.read('https://shop.example/'.replace('https', 'http'))).toBe('1 products');
-  expect(bench.proxy.targets).toEqual(
-    [`${publicAddress}:80`, `${publicAddress}:80`].slice(0, bench.proxy.targets.length),
+test('reads a store on the public internet', async () => {
+  expect(await fixture.read('https://shop.example/'.replace('https', 'http'))).toBe('1 products');
+  expect(fixture.proxy.targets).toEqual(
+    [`${publicAddress}:80`, `${publicAddress}:80`].slice(0, fixture.proxy.targets.length),
   );
 });
 
-describe('an address of the operator’s own network is refused', () => {
+describe('refuses an address of the operator’s network', () => {
   const forms = [
     '127.0.0.1',
     '127.0.0.1.',
@@ -60,10 +60,10 @@ describe('an address of the operator’s own network is refused', () => {
     '224.0.0.1',
   ];
   test.each(forms)('as %s', async (host) => {
-    for (const settings of [null, {}, bench.throughProxy()]) {
-      expect(await bench.read(`http://${host}:${bench.inside.port}/`, settings)).toBe('address_refused');
+    for (const settings of [null, {}, fixture.throughProxy()]) {
+      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe('address_refused');
     }
-    expect(bench.proxy.targets).toEqual([]);
+    expect(fixture.proxy.targets).toEqual([]);
   });
 
   test.each([
@@ -77,8 +77,8 @@ describe('an address of the operator’s own network is refused', () => {
     ['no scheme but slashes', '//127.0.0.1:PORT/'],
     ['a port beyond', 'http://127.0.0.1:99999/'],
     ['nothing', ''],
-  ])('with %s it is invalid', async (_name, url) => {
-    expect(await bench.read(url.replace('PORT', `${bench.inside.port}`), {})).toBe('invalid');
+  ])('rejects a URL with %s as invalid', async (_name, url) => {
+    expect(await fixture.read(url.replace('PORT', `${fixture.inside.port}`), {})).toBe('invalid');
   });
 
   test.each([
@@ -89,9 +89,9 @@ describe('an address of the operator’s own network is refused', () => {
     ['a backslash before the host', 'http://127.0.0.1:PORT\\?@shop.example/'],
     ['tabs and line ends', 'ht\ttp://127.0.\n0.1:PORT/'],
     ['another case', 'HTTP://LOCALHOST:PORT/'],
-  ])('with %s it is what it is', async (_name, url) => {
-    bench.names.localhost = ['127.0.0.1'];
-    expect(await bench.read(url.replace('PORT', `${bench.inside.port}`), {})).toBe('address_refused');
+  ])('is not misled by %s', async (_name, url) => {
+    fixture.names.localhost = ['127.0.0.1'];
+    expect(await fixture.read(url.replace('PORT', `${fixture.inside.port}`), {})).toBe('address_refused');
   });
 
   test.each([
@@ -108,45 +108,45 @@ describe('an address of the operator’s own network is refused', () => {
     ['teredo.example', '2001:0:7f00:1::'],
     ['one-of-two.example', `${publicAddress} 127.0.0.1`],
     ['zone.example', 'fe80::1%eth0'],
-  ])('by the name %s', async (host, address) => {
-    bench.names[new URL(`http://${host}`).hostname] = [address];
-    for (const settings of [null, {}, bench.throughProxy()]) {
-      expect(await bench.read(`http://${host}:${bench.inside.port}/`, settings)).toBe('address_refused');
+  ])('given by the name %s', async (host, address) => {
+    fixture.names[new URL(`http://${host}`).hostname] = [address];
+    for (const settings of [null, {}, fixture.throughProxy()]) {
+      expect(await fixture.read(`http://${host}:${fixture.inside.port}/`, settings)).toBe('address_refused');
     }
-    expect(bench.proxy.targets).toEqual([]);
+    expect(fixture.proxy.targets).toEqual([]);
   });
 
-  test('by a name that leads elsewhere the second time', async () => {
-    bench.names['rebinding.example'] = [publicAddress, '127.0.0.1'];
-    bench.behaves = (_request, response) =>
+  test('given by a name that resolves differently the second time', async () => {
+    fixture.names['rebinding.example'] = [publicAddress, '127.0.0.1'];
+    fixture.respond = (_request, response) =>
       void response.writeHead(200, { connection: 'close' }).end(catalogue);
-    expect(await bench.read(`http://rebinding.example:${bench.inside.port}/`)).toMatch(
+    expect(await fixture.read(`http://rebinding.example:${fixture.inside.port}/`)).toMatch(
       /address_refused|1 products/,
     );
-    for (const asked of bench.proxy.targets) expect(asked).toBe(`${publicAddress}:${bench.inside.port}`);
-    bench.names['late.example'] = [publicAddress, '127.0.0.1'];
-    bench.behaves = (_request, response) => {
+    for (const asked of fixture.proxy.targets) expect(asked).toBe(`${publicAddress}:${fixture.inside.port}`);
+    fixture.names['late.example'] = [publicAddress, '127.0.0.1'];
+    fixture.respond = (_request, response) => {
       const products = Array.from({ length: 250 }, (_, id) => ({
-        id: `${bench.outside.requests.length}-${id}`,
+        id: `${fixture.outside.requests.length}-${id}`,
       }));
       response.writeHead(200, { connection: 'close' }).end(JSON.stringify({ products }));
     };
-    bench.outside.requests.length = 0;
-    expect(await bench.read(`http://late.example:${bench.inside.port}/`)).toBe('address_refused');
-    expect(bench.outside.requests.length).toBeLessThanOrEqual(2);
+    fixture.outside.requests.length = 0;
+    expect(await fixture.read(`http://late.example:${fixture.inside.port}/`)).toBe('address_refused');
+    expect(fixture.outside.requests.length).toBeLessThanOrEqual(2);
   });
 
-  test.each([1, 21, 22, 25, 110, 465, 587, 993, 0])('on port %d of another service', async (port) => {
-    expect(await bench.read(`http://shop.example:${port}/`)).toBe('address_refused');
-    expect(bench.proxy.targets).toEqual([]);
+  test.each([1, 21, 22, 25, 110, 465, 587, 993, 0])('with port %d of another service', async (port) => {
+    expect(await fixture.read(`http://shop.example:${port}/`)).toBe('address_refused');
+    expect(fixture.proxy.targets).toEqual([]);
   });
 
-  test('though the market is not in the origins file, and unless that says otherwise', async () => {
-    expect(await bench.read(`http://127.0.0.1:${bench.outside.port}/`, null)).toBe('address_refused');
-    expect(await bench.read(`http://127.0.0.1:${bench.outside.port}/`, { allow_private: false })).toBe(
+  test('even if the market is not in the origins file, unless allow_private is set', async () => {
+    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, null)).toBe('address_refused');
+    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: false })).toBe(
       'address_refused',
     );
-    expect(await bench.read(`http://127.0.0.1:${bench.outside.port}/`, { allow_private: true })).toBe(
+    expect(await fixture.read(`http://127.0.0.1:${fixture.outside.port}/`, { allow_private: true })).toBe(
       '1 products',
     );
   });
@@ -165,6 +165,6 @@ test.each([
   'blob:http://shop.example/1',
   'view-source:http://shop.example/',
   'unix:/var/run/docker.sock',
-])('the scheme of %s is invalid', async (url) => {
-  expect(await bench.read(url)).toBe('invalid');
+])('rejects the scheme of %s', async (url) => {
+  expect(await fixture.read(url)).toBe('invalid');
 });

@@ -11,19 +11,19 @@ import type { PageName } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type Inside, type Site, startInside, startSite } from './site.ts';
+import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /*
- * URLs of marketplace A's searches and shops, as submitted: whatever host they name, pages come from
- * the region's configured origin and from nowhere else.
+ * Submitted URLs of marketplace A's searches and shops: whatever host they name, pages are only requested from the
+ * region's configured origin.
  */
 
 let site: Site;
-let inside: Inside;
+let inside: InternalServer;
 let store: Store;
 let fetcher: Fetcher;
 let pages: PolitePages;
-/** Names that were to be resolved. */
+/** Names that were looked up. */
 const resolved: string[] = [];
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
     const answer = await asked.fetch({ path: request.url! });
     response.writeHead(answer.status, answer.headers).end(answer.body);
   });
-  inside = await startInside();
+  inside = await startInternalServer();
   store = openSqliteStore({ path: ':memory:' });
   const origins = parseOrigins(
     JSON.stringify({ mkta: { sg: `http://127.0.0.1:${site.port}`, requests_per_second: 1_000 } }),
@@ -63,7 +63,7 @@ afterAll(async () => {
   await inside.stop();
 });
 
-/** Reads a submitted URL; gives its entries, or null for a URL that is refused. */
+/** Reads a submitted URL and returns the number of entries, or null for a refused URL. */
 async function read(page: PageName, url: string): Promise<number | null> {
   let parsed: ReturnType<NonNullable<typeof mkta.parseUrl>>;
   try {
@@ -82,7 +82,7 @@ async function read(page: PageName, url: string): Promise<number | null> {
   return entries;
 }
 
-describe('a host that does not end as the marketplace’s do is refused', () => {
+describe('refuses a host without a suffix of the marketplace', () => {
   test.each([
     'https://shopee.sg.evil.example/search?keyword=mug',
     'https://evil.example/shopee.sg/search?keyword=mug',
@@ -113,7 +113,7 @@ describe('a host that does not end as the marketplace’s do is refused', () => 
   });
 });
 
-describe('a host that ends as one of them does, whoever’s it is, is never asked', () => {
+describe('never sends a request to the host of a URL with a valid suffix', () => {
   test.each([
     'https://shopee.sg/search?keyword=mug',
     'http://shopee.sg/search?keyword=mug',
@@ -148,7 +148,7 @@ describe('a host that ends as one of them does, whoever’s it is, is never aske
     expect(JSON.stringify(site.requests)).not.toContain('secret');
   });
 
-  test('nor for a shop', async () => {
+  test('of a shop', async () => {
     expect(await read('merchant', `https://evil.sg:${inside.port}/shop/77?x=@127.0.0.1`)).toBeGreaterThan(0);
     for (const { target } of site.requests) expect(target).toMatch(/^GET \/api\/v4\/shop\//);
     expect(await read('merchant', 'https://evil.sg/shop/77%0d%0aHost:%20x')).toBeNull();
@@ -156,7 +156,7 @@ describe('a host that ends as one of them does, whoever’s it is, is never aske
   });
 });
 
-test('a region without a configured origin is told so, and its host is not asked instead', async () => {
+test('reports a region without a configured origin, and sends no request to its host', async () => {
   await expect(read('search', 'https://shopee.ph/search?keyword=mug')).rejects.toMatchObject({
     code: 'origin_missing',
   });

@@ -8,8 +8,8 @@ import { embedded } from '../support/engines.ts';
 import { type Site, startSite } from './site.ts';
 
 /*
- * A page that kills the process that reads it: whenever it is asked for, the process is ended by SIGKILL, as the kernel
- * does when memory runs out, and started again, as a supervisor does.
+ * A page that kills the process that reads it: on each request for it, the process is killed with SIGKILL, as the kernel
+ * does when memory runs out, and restarted, as a supervisor does.
  */
 
 const ids = plainIds(30).map(String);
@@ -54,14 +54,14 @@ afterAll(async () => {
   await site?.stop();
 });
 
-test('a unit that kills its process fails alone, and its neighbours succeed', {
+test('a unit that kills its process fails alone, and the other units succeed', {
   timeout: 240_000,
 }, async () => {
   const user = await api.createUser(300);
   const items = ids.map((id) => ({ item_id: id, shop_id: '77' }));
   const jobId = await submitItems(api, user, 'sg', items);
   const { download } = await watchJob(api, user, jobId, 200_000);
-  // Four claims of the whole batch and three of the unit alone; those that recorded neighbours do not count.
+  // Four claims of the whole batch and three of the unit alone. Claims that recorded other units do not count.
   expect(kills).toBeGreaterThanOrEqual(7);
   expect(kills).toBeLessThan(40);
   expect(download).toMatchObject({ total_items: 30, success_count: 29, failed_count: 1 });

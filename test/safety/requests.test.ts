@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { catalogue, openSafety, publicAddress, type SafetyBench } from './bench.ts';
+import { catalogue, openSafetyFixture, publicAddress, type SafetyFixture } from './fixture.ts';
 
-let bench: SafetyBench;
+let fixture: SafetyFixture;
 
 beforeAll(async () => {
-  bench = await openSafety();
+  fixture = await openSafetyFixture();
 });
 
 afterEach(async () => {
-  await bench.clear();
-  expect(bench.inside.connections()).toBe(0);
+  await fixture.clear();
+  expect(fixture.inside.connections()).toBe(0);
 });
 
-afterAll(() => bench.stop());
+afterAll(() => fixture.stop());
 
 const redirecting = (location: string) => (_request: unknown, response: ServerResponse) => {
   response.writeHead(302, { location }).end();
@@ -38,41 +38,41 @@ describe('a redirect', () => {
     'javascript:alert(1)',
     'data:application/json,{"products":[{"id":9}]}',
     'http://shop.example:22/',
-  ])('to %s leads nowhere', async (location) => {
-    bench.names['inside.example'] = ['127.0.0.1'];
-    bench.behaves = redirecting(location.replace('PORT', `${bench.inside.port}`));
-    expect(await bench.read('http://shop.example/')).toMatch(
+  ])('to %s is refused', async (location) => {
+    fixture.names['inside.example'] = ['127.0.0.1'];
+    fixture.respond = redirecting(location.replace('PORT', `${fixture.inside.port}`));
+    expect(await fixture.read('http://shop.example/')).toMatch(
       /^(?:address_refused|page_failed|page_mismatch)$/,
     );
-    for (const asked of bench.proxy.targets) expect(asked).toBe(`${publicAddress}:80`);
+    for (const asked of fixture.proxy.targets) expect(asked).toBe(`${publicAddress}:80`);
   });
 
-  test('to private addresses leads nowhere on any hop, also by a name that changes', async () => {
-    bench.names['www.shop.example'] = [publicAddress, '127.0.0.1'];
-    bench.behaves = (request, response) => {
+  test('to a private address is refused on every hop, also if a name resolves differently later', async () => {
+    fixture.names['www.shop.example'] = [publicAddress, '127.0.0.1'];
+    fixture.respond = (request, response) => {
       const other =
-        request.headers.host === 'shop.example' ? `www.shop.example:${bench.inside.port}` : '127.0.0.1';
+        request.headers.host === 'shop.example' ? `www.shop.example:${fixture.inside.port}` : '127.0.0.1';
       response.writeHead(301, { location: `http://${other}${request.url}`, connection: 'close' }).end();
     };
-    expect(await bench.read('http://shop.example/')).toBe('address_refused');
+    expect(await fixture.read('http://shop.example/')).toBe('address_refused');
   });
 
-  test('to itself, or through ever new addresses, ends', async () => {
-    bench.behaves = (request, response) => redirecting(request.url!)(request, response);
-    expect(await bench.read('http://shop.example/')).toBe('page_failed');
-    expect(bench.outside.requests.length).toBeLessThanOrEqual(5);
-    bench.outside.requests.length = 0;
+  test('to itself or through an endless chain ends', async () => {
+    fixture.respond = (request, response) => redirecting(request.url!)(request, response);
+    expect(await fixture.read('http://shop.example/')).toBe('page_failed');
+    expect(fixture.outside.requests.length).toBeLessThanOrEqual(5);
+    fixture.outside.requests.length = 0;
     let turn = 0;
-    bench.behaves = (request, response) => {
+    fixture.respond = (request, response) => {
       turn += 1;
       redirecting(`http://shop${turn}.example/products.json`)(request, response);
     };
-    expect(await bench.read('http://shop.example/')).toBe('page_failed');
+    expect(await fixture.read('http://shop.example/')).toBe('page_failed');
     expect(turn).toBe(4);
   });
 
-  test('takes no cookie, no credentials and no address of ours to another site', async () => {
-    bench.behaves = (request, response) => {
+  test('to another site carries no cookie, credentials, or referrer', async () => {
+    fixture.respond = (request, response) => {
       if (request.headers.host === 'shop.example') {
         const headers = {
           location: 'http://other.example/products.json',
@@ -82,8 +82,8 @@ describe('a redirect', () => {
       }
       response.writeHead(200).end(catalogue);
     };
-    expect(await bench.read('http://shop.example/')).toBe('1 products');
-    const other = bench.outside.requests.filter(({ headers }) => headers.host === 'other.example');
+    expect(await fixture.read('http://shop.example/')).toBe('1 products');
+    const other = fixture.outside.requests.filter(({ headers }) => headers.host === 'other.example');
     expect(other.length).toBeGreaterThan(0);
     for (const { headers } of other) {
       expect(headers).not.toHaveProperty('cookie');
@@ -92,20 +92,20 @@ describe('a redirect', () => {
   });
 
   test('with a user and password is not followed', async () => {
-    bench.behaves = redirecting('http://admin:secret@other.example/products.json');
-    expect(await bench.read('http://shop.example/')).toBe('page_failed');
-    expect(JSON.stringify(bench.outside.requests)).not.toMatch(/secret|YWRtaW46c2VjcmV0/);
-    expect(bench.outside.requests.every(({ headers }) => headers.host === 'shop.example')).toBe(true);
+    fixture.respond = redirecting('http://admin:secret@other.example/products.json');
+    expect(await fixture.read('http://shop.example/')).toBe('page_failed');
+    expect(JSON.stringify(fixture.outside.requests)).not.toMatch(/secret|YWRtaW46c2VjcmV0/);
+    expect(fixture.outside.requests.every(({ headers }) => headers.host === 'shop.example')).toBe(true);
   });
 });
 
-describe('what goes out', () => {
+describe('a request', () => {
   const harmless = ['host', 'connection', 'user-agent', 'accept-encoding', 'accept'];
 
-  test('is what a visitor’s request is made of, and no more', async () => {
-    await bench.read('http://shop.example/collections/all');
-    expect(bench.outside.requests.length).toBeGreaterThan(1);
-    for (const { headers } of bench.outside.requests) {
+  test('has only the headers of a visitor’s request', async () => {
+    await fixture.read('http://shop.example/collections/all');
+    expect(fixture.outside.requests.length).toBeGreaterThan(1);
+    for (const { headers } of fixture.outside.requests) {
       expect(Object.keys(headers).filter((name) => !harmless.includes(name))).toEqual([]);
       expect(headers['user-agent']).toBe('Gleaner/test');
     }
@@ -121,9 +121,9 @@ describe('what goes out', () => {
     'http://shop.example/collections/%2e%2e/admin',
     'http://shop.example/collections/a%00b',
     'http://shop.example/collections/a%3f%23b',
-  ])('by %j is one request for one catalogue', async (url) => {
-    const result = await bench.read(url);
-    for (const { target, headers } of bench.outside.requests) {
+  ])('for %j is a single request for one catalogue', async (url) => {
+    const result = await fixture.read(url);
+    for (const { target, headers } of fixture.outside.requests) {
       expect(headers).not.toHaveProperty('x-injected');
       expect(headers.host).toBe('shop.example');
       expect(target).toMatch(

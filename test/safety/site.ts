@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
-/** A site that runs on this machine, and what it was asked. */
+/** A local site that records its requests. */
 export interface Site {
   port: number;
   requests: { target: string; headers: IncomingHttpHeaders; raw: string[] }[];
@@ -9,7 +9,7 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-/** Starts a site; `answer` answers its requests. */
+/** Starts a site with a request listener. */
 export async function startSite(answer: RequestListener): Promise<Site> {
   let connections = 0;
   const requests: Site['requests'] = [];
@@ -36,11 +36,11 @@ export async function startSite(answer: RequestListener): Promise<Site> {
   };
 }
 
-/** Something that nobody from outside may reach. */
-export type Inside = Omit<Site, 'requests'>;
+/** A server in the internal network, which requests must not reach. */
+export type InternalServer = Omit<Site, 'requests'>;
 
-/** Starts something inside: it only counts who comes, on IPv4 and IPv6. */
-export async function startInside(): Promise<Inside> {
+/** Starts an internal server that counts connections on IPv4 and IPv6. */
+export async function startInternalServer(): Promise<InternalServer> {
   let connections = 0;
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {

@@ -8,8 +8,8 @@ import { embedded } from '../support/engines.ts';
 import { until } from '../support/until.ts';
 
 /*
- * One process with a heap of 256 MB reads eight stores at once whose pages take far more memory than bytes: 5.9 MB each,
- * just within the limit of a page, from some KB of gzip.
+ * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the limit, compressed to
+ * a few KB, and takes far more memory when parsed.
  */
 
 const heapMb = 256;
@@ -21,7 +21,7 @@ const plain = Array.from(
   (_, at) => `{"id":${1e8 + at},"a":[],"b":1.5,"c":2.5,"d":"${'d'.repeat(90)}"}`,
 );
 
-/** Pages by the name of a store's collection, and what reading one comes to. */
+/** Pages by the name of a store's collection, and the expected outcome. */
 const bombs: Record<string, { body: Buffer; ends: object }> = {
   // Parsed, it would take 130 MB.
   objects: {
@@ -29,7 +29,7 @@ const bombs: Record<string, { body: Buffer; ends: object }> = {
     ends: { status: 'FAILED', error: 'the page has more than 250000 JSON objects and arrays' },
   },
   numbers: { body: pageOf(`{"id":1,"tags":[${'1.5,'.repeat(1_500_000)}1]}`), ends: { status: 'SUCCESS' } },
-  // The same page again and again holds nothing new.
+  // A repeated page contains no new products.
   products: { body: pageOf(plain.join()), ends: { status: 'SUCCESS' } },
 };
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   site = http.createServer((request, response) => {
     if (request.url === '/robots.txt') return void response.writeHead(404).end();
     const [, sort] = /collections\/([a-z]+)/.exec(request.url!)!;
-    // The others ask meanwhile, so that all pages come together.
+    // Waits for the other requests, so that all pages arrive at once.
     setTimeout(() => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bombs[sort!]!.body), 200);
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
@@ -71,7 +71,7 @@ afterAll(async () => {
   await new Promise((resolve) => site?.close(resolve));
 });
 
-/** Reads stores of one sort to the end of their job; gives their tasks. */
+/** Runs a job of stores of one kind and returns its tasks. */
 async function readStores(user: TestUser, sort: string): Promise<object[]> {
   const items = Array.from({ length: stores }, (_, at) => ({ url: `${address}/collections/${sort}-${at}` }));
   const submitted = await api.post(user, '/v1/mktf/search/bulk/submit', { items });

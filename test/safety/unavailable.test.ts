@@ -12,8 +12,8 @@ const connectPorts = () => [stage.server.port, stage.gateway.port, stage.front.p
 const health = () =>
   sendJson('POST', `http://127.0.0.1:${stage.server.port}/grpc.health.v1.Health/Check`, null, {});
 
-describe('while an engine is away', () => {
-  test('clients learn which component is away, and nothing about where it is', async () => {
+describe('while an engine is unavailable', () => {
+  test('names the unavailable component but not its address', async () => {
     stage = await openRpcFixture();
     await stage.context.store.close();
     const detail = 'The store is unavailable.';
@@ -26,7 +26,7 @@ describe('while an engine is away', () => {
     }
   });
 
-  test('a core that cannot be reached is named without its address', async () => {
+  test('names an unreachable core without its address', async () => {
     stage = await openRpcFixture();
     await stage.server.close();
     const answer = await sendJson('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
@@ -35,7 +35,7 @@ describe('while an engine is away', () => {
   });
 });
 
-test('until the first operator exists, every edge answers 503', async () => {
+test('every port returns 503 until the first operator exists', async () => {
   let started = false;
   stage = await openRpcFixture({}, () => started);
   const detail = 'The service is starting.';

@@ -10,50 +10,50 @@ import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type RunningProxy, startHttpProxy } from '../support/proxy.ts';
-import { type Inside, type Site, startInside, startSite } from './site.ts';
+import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /**
- * Addresses of stores that callers name, read as the service reads them: address, robots.txt, catalogue.
- * "Outside" stands for the public internet: a proxy that leads every public address to a site of ours.
- * "Inside" stands for the operator's own network, on this machine: nothing may ever reach it.
+ * Reads store addresses submitted by callers as the service does: address, robots.txt, catalogue. `outside` is the
+ * public internet: a proxy forwards every public address to a local site. `inside` is the operator's network on this
+ * machine, which no request may reach.
  */
-export interface SafetyBench {
+export interface SafetyFixture {
   outside: Site;
-  inside: Inside;
+  inside: InternalServer;
   proxy: RunningProxy;
-  /** What the site outside answers; a catalogue where it is not set. */
-  behaves: RequestListener | undefined;
-  /** Where names lead: the first time, the second time, …; the last for ever. Several addresses at
-   *  once stand apart by spaces. A name that is not here leads outside. */
+  /** Response of the outside site. The default is a catalogue. */
+  respond: RequestListener | undefined;
+  /** DNS answers by name: one per lookup, of which the last repeats. Several addresses of one answer are separated
+   *  by spaces. Other names resolve to the outside site. */
   names: Record<string, string[]>;
-  /** What `mktf` says in an origins file that lets requests out. */
+  /** Settings of `mktf` in an origins file that send requests through the proxy. */
   throughProxy(): object;
-  /** Reads a submitted address to its end; gives what is read, or how it is refused. `settings`: what
-   *  an origins file says of `mktf`; null: there is no such file. */
+  /** Reads a submitted address and returns a summary of the result or the fault code. `settings` are those of `mktf`
+   *  in the origins file; null for no such file. */
   read(url: string, settings?: object | null): Promise<string>;
-  /** Forgets what happened. */
+  /** Resets responses, names, and recorded requests. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Address that names outside lead to. */
+/** Address of names on the public internet. */
 export const publicAddress = '93.184.216.34';
 
-/** What the site outside answers. */
+/** Default response of the outside site. */
 export const catalogue = JSON.stringify({ products: [{ id: 1, title: 'Mug' }] });
 
-/** Opens the bench. */
-export async function openSafety(): Promise<SafetyBench> {
+/** Opens a fixture. */
+export async function openSafetyFixture(): Promise<SafetyFixture> {
   const outside = await startSite((request, response) => {
     if (request.url === '/robots.txt') return void response.writeHead(404).end();
-    if (bench.behaves) return bench.behaves(request, response);
+    if (fixture.respond) return fixture.respond(request, response);
     response.writeHead(200, { 'content-type': 'application/json' }).end(catalogue);
   });
-  const inside = await startInside();
+  const inside = await startInternalServer();
   const proxy = await startHttpProxy({ to: outside.port });
   let stops: (() => Promise<unknown>)[] = [];
 
-  /** Pages as the service gets them. */
+  /** Opens the pages as the service does. */
   const open = (settings: object | null): PolitePages => {
     const log = createLog('silent', 'test');
     const origins = parseOrigins(JSON.stringify(settings === null ? {} : { mktf: settings }));
@@ -64,7 +64,7 @@ export async function openSafety(): Promise<SafetyBench> {
       userAgent: 'Gleaner/test',
       limits: { wireBytes: 1_000_000, bytes: 2_000_000, totalMs: 700, idleMs: 400, connectMs: 2_000 },
       resolve: (host, _options, callback) => {
-        const left = bench.names[host] ?? [publicAddress];
+        const left = fixture.names[host] ?? [publicAddress];
         const found = (left.length > 1 ? left.shift()! : left[0]!).split(' ');
         callback(
           null,
@@ -89,11 +89,11 @@ export async function openSafety(): Promise<SafetyBench> {
 
   const throughProxy = () => ({ proxies: [`http://${proxy.address}`], requests_per_second: 1_000 });
 
-  const bench: SafetyBench = {
+  const fixture: SafetyFixture = {
     outside,
     inside,
     proxy,
-    behaves: undefined,
+    respond: undefined,
     names: {},
     throughProxy,
     read: async (url, settings = throughProxy()) => {
@@ -120,17 +120,17 @@ export async function openSafety(): Promise<SafetyBench> {
     clear: async () => {
       for (const stop of stops) await stop();
       stops = [];
-      bench.behaves = undefined;
-      bench.names = {};
+      fixture.respond = undefined;
+      fixture.names = {};
       outside.requests.length = 0;
       proxy.targets.length = 0;
     },
     stop: async () => {
-      await bench.clear();
+      await fixture.clear();
       await proxy.stop();
       await outside.stop();
       await inside.stop();
     },
   };
-  return bench;
+  return fixture;
 }
