@@ -10,15 +10,15 @@ export interface BenchPage {
 /** The region whose items are read. */
 export const region = 'id';
 
-const leastBytes = 7 * 1024;
-const mostBytes = 9 * 1024;
+const minBytes = 7 * 1024;
+const maxBytes = 9 * 1024;
 
 /** The first `count` items whose page is of 7 to 9 KiB; the same in every process. */
 export function benchPages(count: number): BenchPage[] {
   const pages: BenchPage[] = [];
   for (let id = 10_000_123; pages.length < count; id += 1_000) {
     const body = Buffer.from(productPage(region, id, 4_242));
-    if (body.length >= leastBytes && body.length <= mostBytes)
+    if (body.length >= minBytes && body.length <= maxBytes)
       pages.push({ item_id: String(id), shop_id: '4242', body });
   }
   return pages;

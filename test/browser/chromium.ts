@@ -6,7 +6,7 @@ import { type BrowserFetcherOptions, createBrowserFetcher } from '../../src/fetc
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { findEngine, type MissingEngine } from '../engines/missing.ts';
 
-/** The browser of this machine. */
+/** Finds the browser of this machine. */
 export interface Chromium {
   path: string;
 }
@@ -22,13 +22,13 @@ async function installed(): Promise<Chromium | MissingEngine> {
 /** The browser of this machine, or why the tests that need one are skipped. */
 export const chromium = await findEngine(installed());
 
-/** Why the tests are skipped, behind their title; '' where they run. */
+/** Reason for skipping the tests, to append to a title; empty if they run. */
 export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
 
-/** Limits that a test of something else never meets, however slow the machine is. */
+/** Limits that only tests of limits reach, however slow the machine is. */
 const patient = { totalMs: 45_000, patienceMs: 30_000, settleMs: 30_000 };
 
-/** Makes a fetcher over the browser of this machine for origins as a file has them. */
+/** Creates a fetcher with the browser of this machine for the contents of an origins file. */
 export function browserFetcher(
   origins: object,
   limits: BrowserFetcherOptions['limits'] = {},

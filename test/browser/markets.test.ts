@@ -10,7 +10,7 @@ import { markets } from '../../src/markets/list.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
-/** The marketplaces as they serve anyone, and as they serve browsers only. */
+/** The marketplaces in two variants: one serves every client, the other browsers only. */
 let open: RunningOrigins;
 let closed: RunningOrigins;
 let http: Fetcher;
@@ -26,7 +26,7 @@ function httpFetcher(running: RunningOrigins): Fetcher {
   });
 }
 
-/** What is read, without the time at which it was. A listing's pages as one. */
+/** Reads a page without its timestamp. The pages of a listing are merged. */
 async function read(
   fetcher: Fetcher,
   [name, region, page]: readonly [string, string, PageName],
@@ -42,14 +42,14 @@ async function read(
   const pages = reader.read(input, context);
   for (;;) {
     const next = await pages.next();
-    // How many pages a list took is the page's own business.
+    // The number of pages of a list may differ.
     if (next.done) return { lists, summary: { ...next.value, pages_fetched: null } };
     const { list, entries } = next.value;
     lists[list] = [...(lists[list] ?? []), ...entries];
   }
 }
 
-describe.skipIf(skipped)(`a market whose pages only a browser can read${skipped}`, () => {
+describe.skipIf(skipped)(`a market that serves browsers only${skipped}`, () => {
   beforeAll(async () => {
     const shops = origins.filter(({ plain }) => plain !== undefined);
     open = await startOrigins({ origins: shops });
@@ -85,13 +85,16 @@ describe.skipIf(skipped)(`a market whose pages only a browser can read${skipped}
     [['mktc', 'id', 'merchant'], { shopid: 'RIB-70109', keyword: 'lampu', limit: 60 }, 'page_blocked'],
     [['mktd', 'my', 'product'], { product_id: '1729384756102938475', country: 'my' }, 'page_empty'],
     [['mktd', 'id', 'product'], { product_id: '1729384756102938702', country: 'id' }, 'page_empty'],
-  ])('%j %j is the record that plain requests get where they are served', async (what, input, refusal) => {
-    const expected = await read(http, what, input);
-    await expect(read(plain, what, input)).rejects.toMatchObject({ code: refusal });
-    expect(await read(browser, what, input)).toEqual(expected);
-  });
+  ])(
+    '%j %j is read as the record that plain HTTP gets from the other variant',
+    async (what, input, refusal) => {
+      const expected = await read(http, what, input);
+      await expect(read(plain, what, input)).rejects.toMatchObject({ code: refusal });
+      expect(await read(browser, what, input)).toEqual(expected);
+    },
+  );
 
-  test('says so where it knows no page for a request', async () => {
+  test('reports a request without a known page', async () => {
     await expect(read(browser, ['mktb', 'id', 'merchant'], { shopid: '12' })).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringContaining('/graphql/ShopInfoCore'),

@@ -40,7 +40,7 @@ describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {
 
   const item = () => targetOf('mkta', 'product', '1000100/30000000007', 'sg');
 
-  test('reads what plain requests are refused, saves it, and extract reads it again', async () => {
+  test('reads and saves a page that refuses plain HTTP; extract reads the saved page', async () => {
     expect(await runFetch(config, item(), {}, say)).toBe(false);
     expect(said()).toContain('FAULT page_blocked');
     lines = [];
@@ -59,13 +59,13 @@ describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {
     expect(printed()).toEqual({ ...record, collected_at: expect.any(Number) });
   });
 
-  test('reads a document as its scripts have made it', async () => {
+  test('reads a document after its scripts have run', async () => {
     const target = targetOf('mktd', 'product', '1729384756102938475', 'my');
     expect(await runFetch(config, target, { browser: true }, say)).toBe(true);
     expect(printed()._product_id).toBe('1729384756102938475');
   });
 
-  test('says so where there is no browser', async () => {
+  test('reports a missing browser', async () => {
     const none = { ...config, browser: { ...config.browser, path: null } };
     expect(await runFetch(none, item(), { browser: true }, say)).toBe(false);
     expect(said()).toContain('FAULT browser_missing (not retried): ');

@@ -13,14 +13,14 @@ import { browserFetcher, skipped } from './chromium.ts';
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const ask = '/data?id=1';
 
-/** 100 MB of nothing, in 100 KB. */
+/** 100 MB of zeros, compressed to 100 KB. */
 const bomb = gzipSync(Buffer.alloc(100_000_000));
 
-/** Requests that a page made and that never came to an end. */
+/** Requests of pages that never received a response. */
 const open: ServerResponse[] = [];
 let seen: IncomingMessage[];
 
-/** A site of our own: pages by their path. What `/data` answers is what the pages ask for. */
+/** A site with pages by path, which request `/data`. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   seen.push(request);
   const { pathname, searchParams } = new URL(request.url!, 'http://here');
@@ -133,7 +133,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 const server = createServer(answer);
-/** A server inside our own network: no page may reach it. */
+/** A server in the internal network, which no page may reach. */
 let reached = 0;
 const inside = createServer((_request, response) => {
   reached += 1;
@@ -142,9 +142,9 @@ const inside = createServer((_request, response) => {
 let otherPort: number;
 let closedPort: number;
 let origin: string;
-/** The shop whose pages are as they should not be. */
+/** A shop with defective pages. */
 let shop: RunningOrigins;
-/** Waits as long as it takes. */
+/** A timeout that is never reached. */
 let fetcher: Fetcher;
 
 async function listen(which: typeof server): Promise<number> {
@@ -161,7 +161,7 @@ const sites = () => ({
 
 const fetchers: Fetcher[] = [];
 
-/** Makes a fetcher for which every name leads to this machine. */
+/** Creates a fetcher that resolves every name to this machine. */
 function newFetcher(limits: Parameters<typeof browserFetcher>[1]): Fetcher {
   const made = browserFetcher(
     sites(),
@@ -208,14 +208,14 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   const get = (request: PageRequest, region = 'id') => fetcher.for('mktb', region)(request);
   const paths = () => seen.map(({ url }) => url);
 
-  /** Reads a product page of the shop by the last digits of its id. */
+  /** Reads a product page of the shop, selected by the last digits of its id. */
   const read = (digits: string, one = fetcher) => {
     const input = { shop_id: '1000100', item_id: `30000000${digits}` };
     return market.readers.product!.read(input, { region: 'sg', fetch: one.for('mkta', 'sg') });
   };
 
-  describe('that asks for what is wanted', () => {
-    test('gives the answer that it got, as plain HTTP would', async () => {
+  describe('that requests the wanted data', () => {
+    test('returns the response, as plain HTTP would', async () => {
       expect(await get(responseOf('/asks'))).toEqual({
         status: 200,
         headers: expect.objectContaining({ 'content-type': 'application/json', 'x-many': 'a, b' }),
@@ -231,19 +231,19 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       ['/asks-twice', '1'],
       ['/moved', '1'],
       ['/streams', '1'],
-    ])('%s: is waited for, and found among others', async (path, id) => {
+    ])('%s: waits for the response and finds it among others', async (path, id) => {
       const { body, headers } = await get(responseOf(path));
       expect(JSON.parse(body.toString())).toMatchObject({ id });
       expect(headers).not.toHaveProperty('set-cookie');
     });
 
-    test('may post, and may be refused', async () => {
+    test('may use POST, and may be refused', async () => {
       const posted = await get({ path: '/data', method: 'POST', page: { path: '/posts', take: 'response' } });
       expect(posted.body.toString()).toContain('"id":"2"');
       expect(await get(responseOf('/asks-refused'))).toMatchObject({ status: 403 });
     });
 
-    test('says honestly what it is, and speaks the language that is asked for', async () => {
+    test('identifies itself honestly, and uses the requested language', async () => {
       await get(responseOf('/asks', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));
       for (const { headers } of seen) {
         expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
@@ -254,7 +254,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       }
     });
 
-    test('loads no images, media, fonts and frames of others', async () => {
+    test('loads no images, media, fonts, or cross-site frames', async () => {
       await get(responseOf('/heavy'));
       await get({ path: '/heavy' });
       const loaded = new Set(paths());
@@ -263,8 +263,8 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
   });
 
-  describe('that is taken as a document', () => {
-    test('comes as its scripts have made it, in UTF-8', async () => {
+  describe('read as a document', () => {
+    test('is returned in UTF-8 after its scripts have run', async () => {
       const { body, headers, status } = await get({ path: '/builds' });
       expect(body.toString()).toContain('<p id="made">Türöffner 3 燈</p>');
       expect(body.toString()).toMatch(/^<!DOCTYPE html><html>/);
@@ -272,28 +272,28 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
     });
 
-    test('comes after a while where it is never quiet', async () => {
+    test('is returned after a timeout if its network never becomes idle', async () => {
       const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
       expect((await page({ path: '/never-quiet' })).body.toString()).toContain('<title>ready</title>');
     });
 
-    test('is read where its scripts cannot lie', async () => {
+    test('is read in a context that its scripts cannot manipulate', async () => {
       expect((await get({ path: '/meddles' })).body.toString()).toContain('<title>page</title>');
     });
 
     test.each([
       ['/json', '{"a":"<b>"}'],
       ['/text', 'User-agent: *\nDisallow:'],
-    ])('%s comes as it is where it is no web page', async (path, body) => {
+    ])('%s is returned unchanged if it is not HTML', async (path, body) => {
       expect((await get({ path })).body.toString()).toBe(body);
     });
 
-    test('has the status and the address of its answer', async () => {
+    test('has the status and the address of its response', async () => {
       expect(await get({ path: '/missing' })).toMatchObject({ status: 404, url: `${origin}/missing` });
       expect(await get({ path: '/nothing' })).toMatchObject({ status: 204, body: Buffer.alloc(0) });
     });
 
-    test('that has moved is a redirect, and so is one that leads away', async () => {
+    test('returns redirects within the site and to other sites', async () => {
       expect(await get({ path: '/moved', redirects: 'same_origin' })).toMatchObject({
         status: 302,
         headers: { location: '/asks' },
@@ -304,7 +304,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await get(responseOf('/leaves'))).toMatchObject(away);
     });
 
-    test('stays where its script would leave', async () => {
+    test('does not follow a script to another site', async () => {
       const { url, body } = await get({ path: '/script-leaves' });
       expect(url).toBe(`${origin}/script-leaves`);
       expect(body.toString()).toContain('Stay a while');
@@ -318,7 +318,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       return cookie?.split('; ').sort() ?? [];
     };
 
-    test('for the pages of a region, until it is forgotten', async () => {
+    test('for the pages of a region, until it is discarded', async () => {
       fetcher.forget('mktb', 'id');
       expect(await cookieAt('/asks')).toEqual([]);
       expect(await cookieAt('/visitor')).toEqual(['data=1', 'visitor=7']);
@@ -329,7 +329,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await cookieAt('/asks', 'sg')).toEqual(['data=1']);
     });
 
-    test('that begins with the choices of a visitor, until the site sets others', async () => {
+    test('that starts with preset cookies, until the site changes them', async () => {
       fetcher.forget('mktb', 'id');
       const preferences = { money: 'GBP', data: '0' };
       const cookieOf = async (path: string) => {
@@ -340,7 +340,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await cookieOf('/asks')).toEqual(['data=1', 'money=GBP']);
     });
 
-    test('over the end of its context and of its browser', async () => {
+    test('across the end of its context and of its browser', async () => {
       const one = newFetcher({ contextPages: 1, enginePages: 2 });
       await cookieAt('/visitor', 'id', one);
       expect(await cookieAt('/asks', 'id', one)).toEqual(['data=1', 'visitor=7']);
@@ -348,15 +348,15 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
   });
 
-  describe('reaches nothing inside our network', () => {
-    test('by its scripts, by number, by name and by redirects', async () => {
+  describe('reaches nothing in the internal network', () => {
+    test('by scripts, addresses, names, or redirects', async () => {
       reached = 0;
       const { body } = await get(responseOf('/reaches', { path: '/data?id=0' }));
       expect(JSON.parse(body.toString())).toMatchObject({ id: '0' });
       expect(reached).toBe(0);
     });
 
-    test('by an address that a caller named', async () => {
+    test('by an address from a caller', async () => {
       const store = (host: string) =>
         fetcher.for('mktf', '')({ origin: `http://${host}:${otherPort}`, path: '/' });
       await expect(store('127.0.0.1')).rejects.toMatchObject({ code: 'address_refused' });
@@ -368,7 +368,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
   });
 
-  describe('that goes wrong gets one of our names', () => {
+  describe('that fails has a fault code', () => {
     test.each([
       ['/drop', 'network'],
       ['/cut', 'network'],
@@ -376,14 +376,14 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       await expect(get(responseOf(path))).rejects.toMatchObject({ code });
     });
 
-    test('a host that refuses connections is said so', async () => {
+    test('reports a host that refuses connections', async () => {
       await expect(get({ path: '/' }, 'closed')).rejects.toMatchObject({
         code: 'network',
         message: '127.0.0.1: the connection was refused',
       });
     });
 
-    test('what stalls or takes too long is a timeout', async () => {
+    test('reports a page that stalls or takes too long as a timeout', async () => {
       const hasty = newFetcher({ totalMs: 1_000 });
       const page = hasty.for('mktb', 'id');
       const pages = [page({ path: '/stall' }), page(responseOf('/never-quiet')), read('830', hasty)];
@@ -394,7 +394,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       }
     });
 
-    test('what is too large is not waited for', async () => {
+    test('aborts a page that is too large', async () => {
       const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for('mktb', 'id');
       const large = { path: '/data-large', page: { path: '/asks-large', take: 'response' } } as const;
       const swells = { path: '/data-bomb', page: { path: '/asks-bomb', take: 'response' } } as const;
@@ -404,7 +404,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'page_too_large' } });
     });
 
-    test('an aborted signal rejects with its reason, before and during the page', async () => {
+    test('rejects with the reason of an aborted signal, before and during the page', async () => {
       const reason = new Error('stopping');
       const controller = new AbortController();
       const page = fetcher.for('mktb', 'id', controller.signal);
@@ -416,7 +416,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       await expect(page({ path: '/' })).rejects.toBe(reason);
     });
 
-    test('a missing origin and a missing browser say what to do', async () => {
+    test('reports a missing origin and a missing browser with a remedy', async () => {
       await expect(get({ path: '/' }, 'th')).rejects.toMatchObject({
         code: 'origin_missing',
       });
@@ -433,7 +433,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
   });
 
-  describe('of a shop that is not as it should be', () => {
+  describe('of a defective shop', () => {
     let hasty: Fetcher;
 
     beforeAll(() => {
@@ -442,38 +442,38 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test.each([
       ['820', 'a login', 'page_login'],
-      ['821', 'a check that its script leads to', 'page_blocked'],
-      ['822', 'a puzzle', 'page_blocked'],
+      ['821', 'a challenge opened by a script', 'page_blocked'],
+      ['822', 'a CAPTCHA', 'page_blocked'],
       ['823', 'an empty shell', 'page_empty'],
       ['824', 'a script that fails', 'page_empty'],
-      ['825', 'redirects without end', 'page_failed'],
-      ['826', 'a script that leads on without end', 'page_empty'],
+      ['825', 'endless redirects', 'page_failed'],
+      ['826', 'endless navigation by a script', 'page_empty'],
       ['827', 'a huge page', 'page_too_large'],
       ['829', 'a file', 'page_unreadable'],
       ['831', 'a redirect to another site', 'page_failed'],
       ['833', '404', 'page_failed'],
-      ['834', 'requests without end', 'page_too_large'],
-      ['800', 'an answer that there is no such item', 'page_not_found'],
-      ['807', 'an answer that refuses', 'page_blocked'],
-      ['902', 'an answer that is never given', 'network'],
-      ['907', 'an answer that asks to wait', 'page_throttled'],
+      ['834', 'endless requests', 'page_too_large'],
+      ['800', 'a response for a missing item', 'page_not_found'],
+      ['807', 'a refusal', 'page_blocked'],
+      ['902', 'a missing response', 'network'],
+      ['907', 'a throttled response', 'page_throttled'],
     ])('%s: %s is %s', async (digits, _what, code) => {
       await expect(read(digits, hasty)).rejects.toMatchObject({ code });
     });
 
     test.each([
       ['828', 'dialogs and popups'],
-      ['832', 'a question about another item first'],
-      ['835', 'an address that has moved'],
-      ['836', 'downloads, pictures and frames of others'],
-      ['901', 'a connection that is lost once'],
-    ])('%s: %s does not keep its record from being read', async (digits) => {
+      ['832', 'an earlier request for another item'],
+      ['835', 'a moved address'],
+      ['836', 'downloads, images, and cross-site frames'],
+      ['901', 'a connection lost once'],
+    ])('%s: reads the record despite %s', async (digits) => {
       expect(await read(digits)).toMatchObject({ data: { item: { item_id: Number(`30000000${digits}`) } } });
     });
 
-    test('popups and pictures are not loaded', () => {
-      const asked = Object.keys(shop.counters()).join('\n');
-      expect(asked).not.toMatch(/picture|film|keyword|\/search/);
+    test('loads no popups or images', () => {
+      const requested = Object.keys(shop.counters()).join('\n');
+      expect(requested).not.toMatch(/picture|film|keyword|\/search/);
     });
   });
 });

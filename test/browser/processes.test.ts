@@ -14,7 +14,7 @@ import { browserFetcher, skipped } from './chromium.ts';
 
 const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');
 
-/** Answers at once, never at /wait, and with a page that takes 400 MB and keeps them at /leaks. */
+/** Responds at once, except for /wait, which never ends. The page at /leaks allocates 400 MB and keeps it. */
 const leak = `<script>
   globalThis.kept = Array.from({ length: 40 }, () => new Uint8Array(10 * 1024 ** 2).fill(7));
   fetch('/wait');
@@ -25,9 +25,9 @@ const server = createServer((request, response) => {
   if (request.url !== '/wait')
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>here</title>');
 });
-/** A user who may do nothing. */
+/** Id of the unprivileged user "nobody". */
 const nobody = 65_534;
-/** Whether we may become that user, who has to be able to read this program. */
+/** True if the test may switch to that user, who must be able to read this program. */
 const canBeNobody =
   process.getuid?.() === 0 &&
   spawnSync(
@@ -42,10 +42,10 @@ let origin: string;
 let fetcher: Fetcher;
 let child: ChildProcess | undefined;
 
-/** How the folders of browsers are called that a process has started. */
+/** Returns the names of the folders of browsers started by a process. */
 const folderOf = (pid: number) => `gleaner-browser-${hostname()}-${pid}-`;
 
-/** Browsers' processes that a process has started, with their command lines. */
+/** Returns the browser processes started by a process, with their command lines. */
 function processesOf(pid: number): { pid: number; line: string }[] {
   const found: { pid: number; line: string }[] = [];
   for (const name of readdirSync('/proc')) {
@@ -54,7 +54,7 @@ function processesOf(pid: number): { pid: number; line: string }[] {
       const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
       if (line.includes(folderOf(pid))) found.push({ pid: Number(name), line });
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   return found;
@@ -78,12 +78,12 @@ const arrived = (path: string) =>
     server.on('request', look);
   });
 
-/** Ends processes of ours, at once. */
+/** Kills our own processes that match a pattern. */
 function kill(sort: RegExp): void {
   for (const { pid, line } of processesOf(process.pid)) if (sort.test(line)) process.kill(pid, 'SIGKILL');
 }
 
-describe.skipIf(absent)(`the browser's processes${absent}`, () => {
+describe.skipIf(absent)(`the browser processes${absent}`, () => {
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -102,7 +102,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     server.close();
   });
 
-  test('start with the first page and know none of our secrets', async () => {
+  test('start with the first page, without the secrets of the service', async () => {
     expect(processesOf(process.pid)).toEqual([]);
     process.env.GLEANER_TEST_SECRET = 'hush';
     await get('/');
@@ -116,7 +116,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     expect(withoutSandbox).toBe(process.getuid?.() === 0);
   });
 
-  test('that are killed fail their page, and the next page starts new ones', async () => {
+  test('fail their page when killed, and the next page starts new ones', async () => {
     const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
     await arrived('/wait');
     kill(/^(?!.*--type=).*--remote-debugging-pipe/);
@@ -124,7 +124,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     expect((await get('/')).body.toString()).toContain('here');
   });
 
-  test('of one page that are killed fail that page alone', async () => {
+  test('of a single page fail only that page when killed', async () => {
     const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
     await arrived('/wait');
     kill(/--type=renderer/);
@@ -132,13 +132,13 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     expect((await get('/')).body.toString()).toContain('here');
   });
 
-  test('that hold too much memory are replaced once their page is done, or at once', async () => {
+  test('are replaced after their page or at once, depending on their memory use', async () => {
     const leader = () => processesOf(process.pid).find(({ line }) => !line.includes('--type='))!.pid;
     await get('/');
     const before = leader();
     const usual = (await memoryOf(before))!;
     await fetcher.close();
-    // Where it grows by 400 MB: above the bound, and above twice the bound.
+    // Growth of 400 MB exceeds the bound in one case, and twice the bound in the other.
     for (const [memoryBytes, code] of [
       [usual + 200 * 1024 ** 2, null],
       [(usual + 200 * 1024 ** 2) / 2, 'browser_failed'],
@@ -155,7 +155,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     fetcher = browserFetcher({ mkta: { sg: origin } }, { quietMs: 100 });
   });
 
-  test('are gone with their folder when the fetcher is closed, a page under way or not', async () => {
+  test('end and leave no folder when the fetcher is closed, also during a page', async () => {
     const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
     await arrived('/wait');
     await fetcher.close();
@@ -166,7 +166,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
   });
 
   test.skipIf(!canBeNobody)(
-    'of a worker without privileges have their sandbox, or it is said what they lack',
+    'of an unprivileged worker are sandboxed, or the missing requirement is reported',
     async () => {
       const script = `
       const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});
@@ -189,7 +189,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
       expect(renderers.length).toBeGreaterThan(0);
       for (const { pid } of renderers) {
         const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-        // A filter of system calls, and an id of its own in a namespace of its own.
+        // A system call filter, and a separate id in a separate namespace.
         expect(status).toMatch(/^Seccomp:\t2$/m);
         expect(status).toMatch(/^NSpid:\t\d+\t\d+/m);
       }
@@ -199,7 +199,7 @@ describe.skipIf(absent)(`the browser's processes${absent}`, () => {
     },
   );
 
-  test('end when we are killed, and the next start removes what is left', async () => {
+  test('end when the service is killed, and the next start removes leftover folders', async () => {
     const script = `
       const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});
       const fetcher = browserFetcher({ mkta: { sg: ${JSON.stringify(origin)} } }, { quietMs: 100 });

@@ -27,7 +27,7 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
   test.each([
     ['http', startHttpProxy],
     ['socks5', startSocksProxy],
-  ] as const)('opens its pages through an %s proxy, with its login', async (scheme, startProxy) => {
+  ] as const)('opens pages through an %s proxy with a login', async (scheme, startProxy) => {
     const proxy = await startProxy({ to: port, login: 'me:secret' });
     const proxies = [`${scheme}://me:secret@${proxy.address}`];
     const fetcher = browserFetcher(
@@ -43,7 +43,7 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
     await proxy.stop();
   });
 
-  test('says so where the proxy fails', async () => {
+  test('reports a failing proxy', async () => {
     const proxy = await startHttpProxy({ to: port, replies: 'end' });
     const proxies = [`http://me:secret@${proxy.address}`];
     const fetcher = browserFetcher({ mktb: { id: 'http://shop.example', fetch: 'browser', proxies } });

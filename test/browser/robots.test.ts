@@ -14,7 +14,7 @@ import { browserFetcher, skipped } from './chromium.ts';
 
 let seen: string[];
 
-/** A site with pages that lead on, some of them to where robots may not go. */
+/** A site with pages that navigate to other pages, some of them disallowed by robots.txt. */
 const server = createServer((request, response) => {
   seen.push(request.url!);
   const to = (location: string) => response.writeHead(302, { location }).end();
@@ -42,7 +42,7 @@ const server = createServer((request, response) => {
   }
 });
 
-describe.skipIf(skipped)(`where robots.txt is respected, a page in the browser${skipped}`, () => {
+describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skipped}`, () => {
   let fetcher: Fetcher;
   let store: Store;
   let polite: PolitePages;
@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`where robots.txt is respected, a page in the browser${
     ['is led by its script', '/script-leads', '/private/2'],
     ['is led by its head', '/refreshes', '/private/3'],
   ])(
-    'that %s to where robots may not go is dropped, and the other never asked for',
+    'that %s to a disallowed page is dropped, and the other page is never requested',
     async (_, path, forbidden) => {
       await expect(open(path)).rejects.toMatchObject({
         code: 'robots_disallowed',
@@ -96,7 +96,7 @@ describe.skipIf(skipped)(`where robots.txt is respected, a page in the browser${
     },
   );
 
-  test('that is led elsewhere is read', async () => {
+  test('that navigates to an allowed page is read', async () => {
     expect((await open('/redirects-well')).body.toString()).toBe('/data');
   });
 });
