@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 
-// What the gateway is compared with: Express that answers every path it is told with bytes at hand.
+// Baseline of the gateway: Express that responds to each given path with fixed bytes.
 const answers = JSON.parse(process.argv[2]!) as Record<string, string>;
 const app = express();
 app.disable('etag');

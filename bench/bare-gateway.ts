@@ -7,8 +7,8 @@ import { createLog } from '../src/base/log.ts';
 import { createRestApi, type RestCaller } from '../src/rest/rest.ts';
 import { startServer } from '../src/rest/server.ts';
 
-// The gateway alone: routes, checks, JSON and access log as in the service; where the core would be,
-// answers at hand.
+// The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses instead of the
+// core.
 const [retrieved, downloaded] = JSON.parse(process.argv[2]!) as [string, string];
 const { retrieveVariantSold, downloadVariantSold } = MktaService.method;
 const answers = new Map<string, Message>([
@@ -22,7 +22,7 @@ const caller = {
     userId: 'bench',
     headers: { 'x-credits-remaining': '1000' },
     call: async ({ name }: { name: string }, _message: Message, { responseHeaders }: CallContext) => {
-      // What a core says beside its answer.
+      // Response headers that a core sets.
       responseHeaders['x-credits-remaining'] = '1000';
       responseHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';
       return answers.get(name)!;

@@ -4,13 +4,13 @@ import { benchPages, region } from './support/pages.ts';
 import { startBenchProgram } from './support/program.ts';
 import { startService } from './support/service.ts';
 
-/** What a job leaves on the disk of the embedded stack, in bytes. */
+/** Disk usage of a job on the embedded stack, in bytes. */
 export interface DiskResult {
-  /** The merged file. */
+  /** Size of the merged file. */
   mergedBytes: number;
   /** Growth of the result folder: parts and the merged file. */
   resultBytes: number;
-  /** Growth of everything else in the data folder: the database with its log. */
+  /** Growth of the rest of the data folder: the database with its log. */
   databaseBytes: number;
 }
 
@@ -20,7 +20,7 @@ const pollMs = 100;
 /** Measures what a variant-sold job of `items` items adds to the data folder. */
 export async function measureDisk(items: number): Promise<DiskResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
     origins: { mkta: { [region]: address, concurrency: 32, requests_per_second: 10_000 } },
   });

@@ -25,7 +25,7 @@ export async function measureGrowth(
   report: (job: number, processorUs: number) => void,
 ): Promise<GrowthResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
     origins: { mkta: { [region]: address, concurrency: 32, requests_per_second: 10_000 } },
   });

@@ -8,7 +8,7 @@ import { freePort } from '../src/app/demo/processes.ts';
 import { median } from './support/rounds.ts';
 import { memory } from './support/usage.ts';
 
-/** What the service of the package costs without work. */
+/** Cost of the idle service as installed from the package. */
 export interface IdleResult {
   /** Milliseconds from the start of the process to the first 200 of /health: of the first start after installing, and the median. */
   firstStartMs: number;

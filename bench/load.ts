@@ -1,16 +1,16 @@
 import { Pool } from 'undici';
 
-/** What the generator is asked to do. */
+/** Parameters of the load generator. */
 export interface Load {
   url: string;
   path: string;
   apiKey: string;
   calls: number;
-  /** Connections, kept alive, each with one call under way. */
+  /** Number of keep-alive connections, each with one call at a time. */
   connections: number;
 }
 
-// Calls an address over and over. Takes undici's events as they come, so that it is faster than what it calls.
+// Calls a URL repeatedly. Uses undici's low-level handlers to be faster than the server under test.
 const pools = new Map<string, Pool>();
 
 async function run({ url, path, apiKey, calls, connections }: Load): Promise<void> {
@@ -40,7 +40,7 @@ async function run({ url, path, apiKey, calls, connections }: Load): Promise<voi
   const loop = async () => {
     while (left-- > 0) await call();
   };
-  // Spins while it works: waking a sleeping process costs the server that writes to it more than an answer.
+  // Busy-waits: waking a sleeping process would cost the server more than a response.
   let spinning = true;
   const spin = () => spinning && setImmediate(spin);
   spin();

@@ -13,8 +13,9 @@ import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
 
 /**
- * Prints the cost of the service compared with minimal baselines, measured in turn in one run: ratios hold where the
- * machine's speed does not. `node bench/main.ts [rounds] [benchmark…]`; without names all but `growth`, which takes minutes. `growth=<jobs>` runs it
+ * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because ratios depend
+ * less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs all benchmarks by default
+ * except `growth`, which takes minutes. `growth=<jobs>` runs it
  * with another number of jobs than 20.
  */
 const parameters = process.argv.slice(2);
@@ -51,7 +52,7 @@ const pages = 10_000;
 
 const fixed = (value: number, digits = 0) => value.toFixed(digits);
 const megabytes = (bytes: number) => `${fixed(bytes / 1024 ** 2)} MB`;
-const say = (line: string) => console.log(line);
+const print = (line: string) => console.log(line);
 
 function sayPipeline(
   stack: string,
@@ -59,16 +60,16 @@ function sayPipeline(
   rateAim: string,
   cpuAim: string,
 ): void {
-  say(
+  print(
     `pipeline, ${stack}: ${fixed(pipeline.itemsPerSecond)} items/s, a bare fetch + parse + write loop ${fixed(bare.itemsPerSecond)}, ratio ${fixed(pipeline.itemsPerSecond / bare.itemsPerSecond, 2)}${rateAim}`,
   );
-  say(
+  print(
     `  processor time per item ${fixed(pipeline.processorUs)} µs over ${fixed(bare.processorUs)} µs, ratio ${fixed(pipeline.processorUs / bare.processorUs, 2)}${cpuAim}`,
   );
 }
 
 buildGleaner();
-say(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} rounds, medians`);
+print(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} rounds, medians`);
 await run('pipeline', async () => {
   sayPipeline('embedded', await measurePipeline(rounds, items, {}), ' (aim 0.8)', ' (aim 1.4)');
   try {
@@ -85,13 +86,13 @@ await run('pipeline', async () => {
       await engines.stop();
     }
   } catch (error) {
-    say(`pipeline, distributed: not measured: ${(error as Error).message}`);
+    print(`pipeline, distributed: not measured: ${(error as Error).message}`);
   }
 });
 
 await run('page', async () => {
   for (const { protocol, gleanerUs, bareUs } of await measurePage(rounds, pages)) {
-    say(
+    print(
       `page over ${protocol}: ${fixed(gleanerUs)} µs of processor time, undici alone ${fixed(bareUs)} µs, ratio ${fixed(gleanerUs / bareUs, 2)}`,
     );
   }
@@ -99,41 +100,41 @@ await run('page', async () => {
 
 await run('submit', async () => {
   const submit = await measureSubmit(rounds, 50_000);
-  say(
+  print(
     `submit of 50,000 items: ${fixed(submit.ms)} ms (aim 250), the first ${fixed(submit.firstMs)} ms, ${fixed(submit.processorUs, 1)} µs of processor time per item`,
   );
-  say(
+  print(
     `  peak memory of the API process above idle: ${megabytes(submit.firstExtraBytes)} during the first submit (aim 80), ${megabytes(submit.extraBytes)} over ${rounds} submits; of all processes ${megabytes(submit.allExtraBytes)}`,
   );
 });
 
 await run('idle', async () => {
   const idle = await measureIdle(rounds);
-  say(
+  print(
     `serve from the package, idle: ${megabytes(idle.ownBytes)} resident (aim 110), ${megabytes(idle.allBytes)} with its worker processes; a bare Node process ${megabytes(idle.bareBytes)}, ratio ${fixed(idle.ownBytes / idle.bareBytes, 2)}`,
   );
-  say(`  started in ${fixed(idle.startMs)} ms (aim 1000), the first time ${fixed(idle.firstStartMs)} ms`);
+  print(`  started in ${fixed(idle.startMs)} ms (aim 1000), the first time ${fixed(idle.firstStartMs)} ms`);
 });
 
 await run('disk', async () => {
   const disk = await measureDisk(50_000);
   const { mergedBytes, resultBytes, databaseBytes } = disk;
-  say(
+  print(
     `disk of a 50,000-item job: merged file ${megabytes(mergedBytes)}, result files ${megabytes(resultBytes)}, database ${megabytes(databaseBytes)}`,
   );
-  say(`  ratio to the merged file ${fixed((resultBytes + databaseBytes) / mergedBytes, 2)} (aim 2.2)`);
+  print(`  ratio to the merged file ${fixed((resultBytes + databaseBytes) / mergedBytes, 2)} (aim 2.2)`);
 });
 
 await run('neighbour', async () => {
   const neighbour = await measureNeighbour(50_000);
   const { idle, busy } = neighbour;
-  say(
+  print(
     `get_pc idle: median ${fixed(idle.median, 1)} ms, p95 ${fixed(idle.p95, 1)} ms; beside a 50,000-item job (${fixed(neighbour.itemsPerSecond)} items/s): ${fixed(busy.median, 1)} ms, ${fixed(busy.p95, 1)} ms (${busy.tasks} tasks)`,
   );
-  say(
+  print(
     `  ratio of the medians ${fixed(busy.median / idle.median, 1)} (aim 2), of the 95th percentiles ${fixed(busy.p95 / idle.p95, 1)} (aim 4)`,
   );
-  say(
+  print(
     `  memory of all processes: idle ${megabytes(neighbour.idleBytes)} (${megabytes(neighbour.apiIdleBytes)} of it the API's, aim 110), peak ${megabytes(neighbour.peakBytes)} (aim 350; ${megabytes(neighbour.apiPeakBytes)} of it the API's), ${megabytes(neighbour.peakProportionalBytes)} with shared pages counted once`,
   );
 });
@@ -142,7 +143,7 @@ await run('slow-origin', async () => {
   // The second has a quarter of the rate, for machines whose processors do not reach the first.
   for (const delayMs of [1_000, 4_000]) {
     const { requestsPerSecond, limit } = await measureSlowOrigin(2_000, delayMs);
-    say(
+    print(
       `slow origin (${delayMs / 1000} s, concurrency 2,000): ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)} (aim 0.9)`,
     );
   }
@@ -150,7 +151,7 @@ await run('slow-origin', async () => {
 
 await run('noisy-user', async () => {
   const noisy = await measureNoisyUser(2_000);
-  say(
+  print(
     `noisy user: a 2,000-item job takes ${fixed(noisy.aloneMs)} ms alone, ${fixed(noisy.besideMs)} ms beside another user's 100 jobs, ratio ${fixed(noisy.besideMs / noisy.aloneMs, 2)} (aim 2)`,
   );
 });
@@ -159,10 +160,10 @@ await run('retrieve', async () => {
   for (const { name, bytes, service, gateway, bare } of await measureRetrieve(rounds, calls)) {
     const rate = ({ callsPerSecond, processorUs }: CallRate) =>
       `${fixed(callsPerSecond)}/s at ${fixed(processorUs)} µs`;
-    say(
+    print(
       `${name} call, ${bytes} bytes: service ${rate(service)}, gateway alone ${rate(gateway)}, bare Express ${rate(bare)}`,
     );
-    say(
+    print(
       `  ratio of the service ${fixed(bare.processorUs / service.processorUs, 2)} (aim 0.3), of the gateway ${fixed(bare.processorUs / gateway.processorUs, 2)} (aim 0.75)`,
     );
   }
@@ -170,7 +171,7 @@ await run('retrieve', async () => {
 
 await run('growth', async () => {
   const { first, last } = await measureGrowth(growthJobs, 50_000, (job, processorUs) =>
-    say(`growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`),
+    print(`growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`),
   );
-  say(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
+  print(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
 });

@@ -4,28 +4,28 @@ import { median, percentile } from './support/rounds.ts';
 import { type BenchService, startService } from './support/service.ts';
 import { forgetPeak, memory } from './support/usage.ts';
 
-/** Times of single tasks in milliseconds. */
+/** Latency of single tasks in milliseconds. */
 export interface TaskTimes {
   tasks: number;
   median: number;
   p95: number;
 }
 
-/** Single tasks alone and beside a large job, and the memory of the service, all its processes together. */
+/** Latency of single tasks on an idle service and during a large job, and the memory of all processes. */
 export interface NeighbourResult {
   idle: TaskTimes;
   busy: TaskTimes;
-  /** Items of the job in a second while the single tasks ran. */
+  /** Items of the job per second while the single tasks ran. */
   itemsPerSecond: number;
   /** Resident memory in bytes before the first task. */
   idleBytes: number;
-  /** Resident memory before the first task of the process that serves the API. */
+  /** Resident memory in bytes of the API process before the first task. */
   apiIdleBytes: number;
-  /** Sum of the processes' peaks of resident memory during the job. */
+  /** Sum of the processes' peak resident memory during the job. */
   peakBytes: number;
   /** Peak of the process that serves the API. */
   apiPeakBytes: number;
-  /** Highest sum of proportional set sizes seen during the job: shared pages count once. */
+  /** Highest sum of proportional set sizes during the job, which counts shared pages once. */
   peakProportionalBytes: number;
 }
 
@@ -35,12 +35,12 @@ const idleTasks = 200;
 const pauseMs = 20;
 
 /**
- * Measures get_pc tasks from their submit to the retrieve answer that has the record, one after the other:
- * first on an idle service, then beside a variant-sold job of `items` items on the same origin.
+ * Measures consecutive get_pc tasks from the submit to the retrieve response with the record, first on an idle service,
+ * then during a variant-sold job of `items` items on the same origin.
  */
 export async function measureNeighbour(items: number): Promise<NeighbourResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
     origins: { mkta: { [region]: address, concurrency, requests_per_second: 10_000 } },
   });
@@ -94,7 +94,7 @@ export async function measureNeighbour(items: number): Promise<NeighbourResult> 
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs one task after the other until all have been run or `over`. */
+/** Runs tasks one after the other until all have run or `over` returns true. */
 async function runTasks(
   { rest }: BenchService,
   targets: readonly object[],

@@ -3,24 +3,24 @@ import { benchPages, region } from './support/pages.ts';
 import { startBenchProgram } from './support/program.ts';
 import { startService } from './support/service.ts';
 
-/** Durations of one user's job in milliseconds, from its submit to the link of its merged file. */
+/** Duration of a user's job in milliseconds, from the submit to the link of the merged file. */
 export interface NoisyUserResult {
   aloneMs: number;
-  /** While another user has many jobs at the same origin. */
+  /** While another user has many jobs on the same origin. */
   besideMs: number;
 }
 
 const distinct = 4_000;
 const concurrency = 32;
-/** Response time of the origin: it and not a processor is what the users share. */
+/** Response time of the origin, which makes the origin, not the processor, the shared resource. */
 const delayMs = 100;
 const noisyJobs = 100;
 const noisyItems = 1_000;
 
-/** Measures a job of `items` items alone, and beside 100 jobs of 1,000 items of another user that were there before. */
+/** Measures a job of `items` items alone, and after 100 earlier jobs of 1,000 items of another user. */
 export async function measureNoisyUser(items: number): Promise<NoisyUserResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
     origins: { mkta: { [region]: address, concurrency, requests_per_second: 10_000 } },
   });

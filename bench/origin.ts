@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { benchPages } from './support/pages.ts';
 
-// Serves the product pages of a number of items, generated beforehand so that serving is cheap: `origin.ts <items> [delay in ms]`.
+// Serves pregenerated product pages: `origin.ts <items> [delay in ms]`.
 // Replies to every message with the number of requests so far.
 const pages = new Map(benchPages(Number(process.argv[2])).map(({ item_id, body }) => [item_id, body]));
 

@@ -12,7 +12,7 @@ export interface PageOriginPorts {
   h2: number;
 }
 
-// Serves one product page without TLS, over TLS with HTTP/1.1 alone, and over TLS with HTTP/2.
+// Serves a product page without TLS, over TLS with HTTP/1.1 only, and over TLS with HTTP/2.
 const { body } = benchPages(1)[0]!;
 const headers = { 'content-type': 'application/json', 'content-length': body.length };
 const serve = (_request: unknown, response: Pick<ServerResponse, 'writeHead' | 'end'>) => {

@@ -3,12 +3,12 @@ import { type BenchProgram, startBenchProgram } from './support/program.ts';
 import { interleave, median } from './support/rounds.ts';
 import { processorMs } from './support/usage.ts';
 
-/** Processor time per page in microseconds over one protocol: medians. */
+/** Median processor time per page in microseconds over one protocol. */
 export interface PageResult {
   protocol: string;
-  /** Through the fetcher: limits, cookies, decoding, transfer watch. */
+  /** With the fetcher: limits, cookies, decoding, transfer timeout. */
   gleanerUs: number;
-  /** Undici alone. */
+  /** With plain undici. */
   bareUs: number;
 }
 
@@ -18,13 +18,13 @@ const protocols = [
   { protocol: 'HTTP/2 over TLS', server: 'h2', scheme: 'https' },
 ] as const;
 
-/** Measures the fetcher alone, without origin policy, store and extraction, against undici that gets the same page. */
+/** Compares the fetcher, without origin policy, store, and extraction, with undici requesting the same page. */
 export async function measurePage(rounds: number, pages: number): Promise<PageResult[]> {
   const origin = await startBenchProgram<PageOriginPorts>('page-origin.ts');
   const results: PageResult[] = [];
   try {
     for (const { protocol, server, scheme } of protocols) {
-      const address = `${scheme}://127.0.0.1:${origin.said[server]}`;
+      const address = `${scheme}://127.0.0.1:${origin.firstMessage[server]}`;
       const start = (contender: string) =>
         startBenchProgram('page-loop.ts', contender, address, String(pages));
       const [gleaner, bare] = await Promise.all([start('gleaner'), start('bare')]);

@@ -7,29 +7,28 @@ import { interleave, median } from './support/rounds.ts';
 import { type BenchService, type BenchServiceOptions, startService } from './support/service.ts';
 import { processorMs } from './support/usage.ts';
 
-/** One contender's figures: medians over the rounds. */
+/** Medians of a contender. */
 export interface Throughput {
   itemsPerSecond: number;
-  /** Processor time per item in microseconds, over all of the contender's processes. */
+  /** Processor time per item in microseconds of all processes of the contender. */
   processorUs: number;
 }
 
-/** What a stack's worker pipeline came to beside the bare loop. */
+/** Figures of a stack's worker pipeline and of the bare loop. */
 export interface PipelineResult {
   pipeline: Throughput;
   bare: Throughput;
 }
 
-/** Pages under way at once, for both contenders. */
+/** Maximum concurrent pages of both contenders. */
 const concurrency = 32;
 
-/** Between two looks at a job: a client that polls much faster would be measured instead. */
+/** Poll interval. Much faster polling would distort the measurement. */
 const pollMs = 20;
 
 /**
- * Measures a variant-sold job from its approval to the link of its merged file against a loop that
- * fetches, parses and writes the same pages with the same concurrency, each in its own process, the
- * origin in a third.
+ * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that fetches, parses, and
+ * writes the same pages with the same concurrency. Service, loop, and origin are separate processes.
  */
 export async function measurePipeline(
   rounds: number,
@@ -38,7 +37,7 @@ export async function measurePipeline(
 ): Promise<PipelineResult> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bare-'));
   const origin = await startBenchProgram<number>('origin.ts', String(items));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const bare = await startBenchProgram(
     'bare-loop.ts',
     address,
@@ -65,7 +64,7 @@ export async function measurePipeline(
   }
 }
 
-/** Submits and approves one job; what counts begins with the approval and ends with the link of its file. */
+/** Runs a job and measures it from the approval to the link of its file. */
 async function runJob(
   { rest, approve, pids }: BenchService,
   pages: readonly BenchPage[],

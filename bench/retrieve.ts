@@ -5,19 +5,19 @@ import { interleave, median } from './support/rounds.ts';
 import { startService } from './support/service.ts';
 import { processorMs } from './support/usage.ts';
 
-/** Calls per second, and processor time of the server per call in microseconds: medians. */
+/** Medians of the calls per second and of the server's processor time per call in microseconds. */
 export interface CallRate {
   callsPerSecond: number;
   processorUs: number;
 }
 
-/** One call beside bare Express that sends the same bytes. */
+/** Figures of a call and of plain Express sending the same bytes. */
 export interface RetrieveResult {
   name: string;
   bytes: number;
-  /** Through the whole service: the key, the job and its batches are looked up, links are signed. */
+  /** The complete service, which looks up the key, the job, and its batches, and signs links. */
   service: CallRate;
-  /** Through the gateway with a ready answer behind it. */
+  /** The gateway with a fixed response behind it. */
   gateway: CallRate;
   bare: CallRate;
 }
@@ -27,8 +27,8 @@ const connections = 16;
 const items = 150;
 
 /**
- * Measures the retrieve and the download call of a small finished job through the whole service against
- * Express 5 that sends the same bytes, one load generator in a process of its own for both.
+ * Compares the retrieve and download calls of a small completed job with Express 5 sending the same bytes. The load
+ * generator is a separate process.
  */
 export async function measureRetrieve(
   rounds: number,
@@ -36,7 +36,9 @@ export async function measureRetrieve(
   profileFolder?: string,
 ): Promise<RetrieveResult[]> {
   const origin = await startBenchProgram<number>('origin.ts', String(items));
-  const origins = { mkta: { [region]: `http://127.0.0.1:${origin.said}`, requests_per_second: 10_000 } };
+  const origins = {
+    mkta: { [region]: `http://127.0.0.1:${origin.firstMessage}`, requests_per_second: 10_000 },
+  };
   const service = await startService({ origins, profileFolder });
   const load = await startBenchProgram('load.ts');
   const { job_id } = await service.rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
@@ -64,8 +66,8 @@ export async function measureRetrieve(
         timed(load, pid, { url, path, apiKey: service.apiKey, calls, connections });
       const rates = await interleave(rounds, [
         measure(service.url, service.pid),
-        measure(`http://127.0.0.1:${gateway.said}`, gateway.pid),
-        measure(`http://127.0.0.1:${bare.said}`, bare.pid),
+        measure(`http://127.0.0.1:${gateway.firstMessage}`, gateway.pid),
+        measure(`http://127.0.0.1:${bare.firstMessage}`, bare.pid),
       ]);
       results.push({
         name,

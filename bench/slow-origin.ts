@@ -5,19 +5,19 @@ import { startService } from './support/service.ts';
 
 const distinct = 4_000;
 
-/** Requests per second that an origin gets, and the most that its response time and concurrency allow. */
+/** Requests per second to an origin, and the maximum that its response time and concurrency allow. */
 export interface SlowOriginResult {
   requestsPerSecond: number;
   limit: number;
 }
 
 /**
- * Measures the requests per second that an origin gets that takes `delayMs` for each and allows `concurrency` at
- * once: the highest rate over five response times in a row of a job of 20 times as many items.
+ * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit: the highest rate over
+ * five consecutive response times during a job of 20 × `concurrency` items.
  */
 export async function measureSlowOrigin(concurrency: number, delayMs: number): Promise<SlowOriginResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
-  const address = `http://127.0.0.1:${origin.said}`;
+  const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
     origins: { mkta: { [region]: address, concurrency, requests_per_second: 10_000 } },
   });

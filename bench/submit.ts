@@ -7,7 +7,7 @@ const settleMs = 2_000;
 
 /** Cost of submits with many items. */
 export interface SubmitResult {
-  /** Milliseconds from the first byte sent to the last received: of the process's first submit, and the median. */
+  /** Milliseconds from the first byte sent to the last byte received, for the first submit and as the median. */
   firstMs: number;
   ms: number;
   /** Processor time per item in microseconds. */

@@ -4,7 +4,7 @@ import type { BenchService } from './service.ts';
 
 const pollMs = 50;
 
-/** Submits and approves a variant-sold job of `items` items; the pages are repeated as often as needed. */
+/** Submits and approves a variant-sold job of `items` items, repeating the pages as needed. */
 export async function startJob(
   { approve }: BenchService,
   rest: RestClient,
@@ -20,7 +20,7 @@ export async function startJob(
   return String(job_id);
 }
 
-/** Resolves once the job's merged file can be downloaded. */
+/** Resolves once the job's merged file is available. */
 export async function endOfJob(rest: RestClient, jobId: string): Promise<void> {
   for (;;) {
     const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${jobId}`);

@@ -1,19 +1,19 @@
 import { productPage } from '../../sandbox/mkta/product-page.ts';
 
-/** An item of the fake marketplace A and the page that its origin sends. */
+/** An item of the fake marketplace A and its page. */
 export interface BenchPage {
   item_id: string;
   shop_id: string;
   body: Buffer;
 }
 
-/** The region whose items are read. */
+/** Region of the items. */
 export const region = 'id';
 
 const minBytes = 7 * 1024;
 const maxBytes = 9 * 1024;
 
-/** The first `count` items whose page is of 7 to 9 KiB; the same in every process. */
+/** Returns the first `count` items with a page of 7 to 9 KiB. The result is the same in every process. */
 export function benchPages(count: number): BenchPage[] {
   const pages: BenchPage[] = [];
   for (let id = 10_000_123; pages.length < count; id += 1_000) {

@@ -5,34 +5,34 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A program of the benchmarks, in a process of its own. */
+/** A benchmark program running in its own process. */
 export interface BenchProgram {
   readonly pid: number;
-  /** Sends a message and gives the one that answers it. */
+  /** Sends a message and returns the reply. */
   ask<T>(message: unknown): Promise<T>;
-  /** Ends it and waits for that. */
+  /** Stops the program and waits for its end. */
   stop(): Promise<void>;
 }
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Starts a program of this folder, `parameters` after its name; gives it with the first message that it
- * sends. What it says on standard error is shown when it ends before.
+ * Starts a program of the bench folder and returns it with the first message that it sends. If it ends before, the error
+ * contains its standard error output.
  */
 export async function startBenchProgram<T>(
   name: string,
   ...parameters: string[]
-): Promise<BenchProgram & { said: T }> {
+): Promise<BenchProgram & { firstMessage: T }> {
   const logFile = join(mkdtempSync(join(tmpdir(), 'gleaner-bench-')), `${name}.log`);
   const child = spawn(process.execPath, [`${project}/bench/${name}`, ...parameters], {
     stdio: ['ignore', 'inherit', openSync(logFile, 'a'), 'ipc'],
   });
   try {
-    const said = await answerOf<T>(child, name);
+    const firstMessage = await answerOf<T>(child, name);
     return {
       pid: child.pid!,
-      said,
+      firstMessage,
       ask: (message) => {
         const answer = answerOf<never>(child, name);
         child.send(message as object);
@@ -63,14 +63,14 @@ export async function startGleaner<T>(
   logFile: string,
   profileFolder: string | undefined,
   ready: (output: string) => T | undefined,
-): Promise<BenchProgram & { said: T }> {
+): Promise<BenchProgram & { firstMessage: T }> {
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   const child = spawn(process.execPath, [...profiling, `${project}/dist/main.js`, role], {
     stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
     env: { ...process.env, NODE_COMPILE_CACHE: `${project}/node_modules/.cache/compiled`, ...environment },
   });
   let output = '';
-  const said = await new Promise<T>((resolve, reject) => {
+  const firstMessage = await new Promise<T>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`gleaner ${role} ended:\n${output}see ${logFile}`)));
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       output += text;
@@ -80,7 +80,7 @@ export async function startGleaner<T>(
   });
   return {
     pid: child.pid!,
-    said,
+    firstMessage,
     ask: () => Promise.reject(new Error('gleaner answers over its ports only')),
     stop: () => end(child),
   };

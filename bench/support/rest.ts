@@ -1,12 +1,12 @@
 import { Fault } from '../../src/base/fault.ts';
 
-/** Calls REST paths of a running service in the name of one user's key. */
+/** REST client of a running service with a user's key. */
 export interface RestClient {
-  /** Sends a request and gives the JSON answer; a fault with the answer's `detail` for anything but 2xx. */
+  /** Sends a request and returns the JSON response. Throws a Fault with its `detail` unless the status is 2xx. */
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Record<string, unknown>>;
 }
 
-/** Makes a REST client. Faults: `unavailable` when nothing answers. */
+/** Creates a REST client. Its calls throw `unavailable` if the service is unreachable. */
 export function restClient(url: string, key: string): RestClient {
   return {
     async call(method, path, body) {

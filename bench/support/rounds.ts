@@ -1,9 +1,9 @@
-/** A contender of a comparison: one measurement of it per round. */
+/** A contender of a comparison, measured once per round. */
 export type Measure<T> = () => Promise<T>;
 
 /**
- * Measures contenders in turn, A B A B …, so that what else the machine does meets all alike. Two rounds
- * before the first warm them up and are not counted. Gives the measurements of each.
+ * Measures contenders alternately (A B A B …), so that other load on the machine affects all of them equally. Two warm-up
+ * rounds are not counted. Returns the measurements of each contender.
  */
 export async function interleave<T>(rounds: number, contenders: readonly Measure<T>[]): Promise<T[][]> {
   const results: T[][] = contenders.map(() => []);
@@ -18,14 +18,14 @@ export async function interleave<T>(rounds: number, contenders: readonly Measure
 
 const warmUps = 2;
 
-/** The middle value; of an even number, the mean of the two in the middle. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The value below which `percent` of 100 values are. */
+/** Returns a percentile. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))]!;

@@ -6,37 +6,37 @@ import { createGleanerClient } from '../../src/client/index.ts';
 import { startGleaner } from './program.ts';
 import { type RestClient, restClient } from './rest.ts';
 
-/** A Gleaner of its own for one benchmark, with one user who can pay. */
+/** A service for one benchmark, with a user who has enough credits. */
 export interface BenchService {
   /** The process that serves REST. */
   readonly pid: number;
   /** Every process of the service. */
   readonly pids: readonly number[];
-  /** Its data folder. */
+  /** Data folder. */
   readonly dataDir: string;
   readonly url: string;
   readonly apiKey: string;
   readonly rest: RestClient;
-  /** Creates a further user who can pay. */
+  /** Creates another user with enough credits. */
   addUser(): Promise<RestClient>;
   approve(jobId: string): Promise<void>;
-  /** Stops it and removes its data. */
+  /** Stops the service and removes its data. */
   stop(): Promise<void>;
 }
 
-/** What a service is started with. */
+/** Options for the service of a benchmark. */
 export interface BenchServiceOptions {
-  /** What a GLEANER_ORIGINS file holds. */
+  /** Contents of the GLEANER_ORIGINS file. */
   origins?: unknown;
-  /** Addresses of the engines of the distributed stack; absent: the embedded stack. */
+  /** Addresses of the engines of the distributed stack. The default is the embedded stack. */
   engines?: { mongo: string; nats: string };
-  /** Where processor profiles are written at the end; absent: none. */
+  /** Folder for processor profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
 
 const operatorKey = 'gleaner-bench-operator';
 
-/** Starts a service: one process on the embedded stack, api and worker on the distributed one. */
+/** Starts a service: one process on the embedded stack, an api and a worker on the distributed one. */
 export async function startService(options: BenchServiceOptions = {}): Promise<BenchService> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const originsFile = join(folder, 'origins.json');
@@ -61,17 +61,17 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
   const worker = engines
     ? await start('worker', (output) => output.includes('Gleaner, worker') || undefined)
     : null;
-  const apiKey = await makeUser(api.said);
+  const apiKey = await makeUser(api.firstMessage);
   return {
     pid: api.pid,
     pids: worker ? [api.pid, worker.pid] : [api.pid],
     dataDir: join(folder, 'data'),
-    url: api.said,
+    url: api.firstMessage,
     apiKey,
-    rest: restClient(api.said, apiKey),
-    addUser: async () => restClient(api.said, await makeUser(api.said)),
+    rest: restClient(api.firstMessage, apiKey),
+    addUser: async () => restClient(api.firstMessage, await makeUser(api.firstMessage)),
     approve: async (jobId) => {
-      await operatorOf(api.said).call(OperatorService.method.approveJob, { jobId });
+      await operatorOf(api.firstMessage).call(OperatorService.method.approveJob, { jobId });
     },
     async stop() {
       await worker?.stop();

@@ -3,19 +3,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Milliseconds of processor time per clock tick: Linux counts in hundredths of a second. */
 const tickMs = 10;
 
-/** A process and the processes that it started. */
+/** Returns the ids of a process and its descendants. */
 export function family(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
 }
 
-/** Processor time in milliseconds that a process and those that it started have used, threads included. */
+/** Returns the processor time of a process and its descendants in milliseconds, including threads. */
 export const processorMs = (pid: number): number =>
   family(pid).reduce((sum, member) => sum + ownProcessorMs(member), 0);
 
 function ownProcessorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in parentheses, may hold spaces; what follows it does not.
+  // The process name in parentheses may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
@@ -50,7 +50,7 @@ function ownMemory(pid: number): Memory {
   return { now: bytes('VmRSS'), peak: bytes('VmHWM'), proportional };
 }
 
-/** Resets the peak memory of a process and those that it started. */
+/** Resets the peak memory of a process and its descendants. */
 export function forgetPeak(pid: number): void {
   for (const member of family(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5');
 }
