@@ -1,6 +1,9 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { type ConnectRouter, createConnectRouter } from '@connectrpc/connect';
+import { createFetchHandler } from '@connectrpc/connect/protocol';
 import { describe, expect, test } from 'vitest';
-import { type Job, JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { type Job, JobSchema, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { createGleanerClient } from '../../src/client/index.ts';
 import {
   type CallOutcome,
@@ -19,12 +22,17 @@ const jobId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0001';
 const otherId = '6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0002';
 const pages = works.find(({ name }) => name === 'pdp_bulk')!;
 
-/** Creates a client of a service with a fixed reply for each path. */
-function clientOf(replies: Record<string, unknown>) {
-  const fetch = async (input: string | URL | Request) => {
-    const reply = replies[new URL(String(input)).pathname];
-    if (reply === undefined) return Response.json({ detail: 'not found' }, { status: 404 });
-    return typeof reply === 'string' ? new Response(reply) : Response.json(reply);
+/** Creates a client of a service with the given methods. */
+function clientOf(routes: (router: ConnectRouter) => void) {
+  const router = createConnectRouter();
+  routes(router);
+  const handlers = new Map(
+    router.handlers.map((handler) => [handler.requestPath, createFetchHandler(handler)]),
+  );
+  const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+    const request = new Request(input, init);
+    const handler = handlers.get(new URL(request.url).pathname);
+    return handler ? handler(request) : Response.json({ detail: 'not found' }, { status: 404 });
   };
   return createGleanerClient({ url: 'http://gleaner.test', apiKey: 'gl_1', maxAttempts: 1, fetch });
 }
@@ -54,17 +62,19 @@ const paid: [string, number, string][] = [
 
 /** Returns the problems of an account with a job of two units at 5 credits, one of which failed. */
 async function creditProblems({ balance = 95, entries = paid, ...known }: Case): Promise<string[]> {
-  const client = clientOf({
-    '/v1/account': { account: { id: 'u', balance } },
-    '/v1/account/ledger': {
-      entries: entries.map(([key, amount, job_id]) => ({
-        key,
-        amount,
-        job_id,
-        type: key.split(':')[0],
-      })),
-    },
-  });
+  const client = clientOf((router) =>
+    router.service(AccountService, {
+      getAccount: () => ({ account: { id: 'u', balance: BigInt(balance) } }),
+      listLedgerEntries: () => ({
+        entries: entries.map(([key, amount, jobId]) => ({
+          key,
+          amount: BigInt(amount),
+          jobId,
+          type: key.split(':')[0]!,
+        })),
+      }),
+    }),
+  );
   const user: ChaosUser = { id: 'u', granted: 100, client };
   const submission: ChaosSubmit = {
     work: pages,
@@ -139,25 +149,25 @@ async function resultProblems(
   { records = ['1', '3'], title = 'Lamp 1', success = 2 } = {},
 ): Promise<string[]> {
   const input = (id: string) => ({ product_id: id, country: 'th' });
-  const client = clientOf({
-    [`/v1/jobs/${jobId}/units`]: {
-      units: keys.map((id, index) => ({
-        index,
-        key: id,
-        input: input(id),
-        status: id === '2' ? 'FAILED' : 'SUCCESS',
-      })),
-    },
-    [`/v1/jobs/${jobId}/results`]: records
-      .map((id) =>
-        JSON.stringify({
-          input: input(id),
-          record: { product: { title: id === '1' ? title : `Lamp ${id}` } },
-        }),
-      )
-      .join('\n'),
-    [`/v1/jobs/${jobId}/files`]: { files: [] },
-  });
+  const client = clientOf((router) =>
+    router.service(JobService, {
+      listUnits: () => ({
+        units: keys.map((id, index) => ({
+          index,
+          key: id,
+          input: JSON.stringify(input(id)),
+          status: id === '2' ? 'FAILED' : 'SUCCESS',
+        })),
+      }),
+      async *streamResults() {
+        for (const id of records) {
+          const record = { product: { title: id === '1' ? title : `Lamp ${id}` } };
+          yield { data: Buffer.from(`${JSON.stringify({ input: input(id), record })}\n`) };
+        }
+      },
+      listFiles: () => ({ files: [] }),
+    }),
+  );
   const served = createServedLog();
   const origin = served.record(
     {
