@@ -51,7 +51,7 @@ describe('the program', () => {
     expect(sources.flatMap(({ files }) => files).length).toBeGreaterThan(700);
   });
 
-  test('imports one way', () => {
+  test('imports in one direction', () => {
     expect(againstArrows(sources)).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('the program', () => {
     expect(outsideOf(sources, name, folder)).toEqual([]);
   });
 
-  test('keeps words of the service out of the gateway, its tests and its fixture', () => {
+  test('keeps terms of the service out of the gateway, its tests, and its fixture', () => {
     const files = readdirSync(join(root, 'gateway'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(?:ts|proto|md)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
@@ -81,7 +81,7 @@ describe('the program', () => {
     expect(serviceWordsIn(files)).toEqual([]);
   });
 
-  test('has nothing of Node in its web pages and its contract', () => {
+  test('imports no Node module in web pages and the contract', () => {
     expect(notForBrowsers(sources)).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('the program', () => {
     expect(readersOfEnvironment(sources)).toEqual([]);
   });
 
-  test('does not ask which market or kind something is', () => {
+  test('does not branch on the name of a market or kind', () => {
     expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
     expect(askers(sources, axes)).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe('a source', () => {
     expect(readSource('src/jobs/work.ts', text).keys).toEqual(keys);
   });
 
-  test('with an import whose name is put together is an error', () => {
+  test('with a computed import name is an error', () => {
     expect(() => readSource('src/jobs/work.ts', 'await import(name);')).toThrow(/src\/jobs\/work\.ts/);
   });
 

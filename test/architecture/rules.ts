@@ -61,10 +61,10 @@ export function areaOf(path: string): string {
 
 const rowOf = (area: string) => rows.findIndex((row) => row.includes(area));
 
-/** Whether an area has its place among the others. */
+/** Returns true if an area has a place in the order. */
 export const isKnown = (area: string) => area in apart || rowOf(area) >= 0;
 
-/** Whether a file of one area may import a file. */
+/** Returns true if a file of an area may import a file. */
 function mayImport(from: string, file: string): boolean {
   const to = areaOf(file);
   if (from === to) return true;
@@ -76,7 +76,7 @@ function mayImport(from: string, file: string): boolean {
   return rowOf(to) >= 0 && rowOf(to) < rowOf(from);
 }
 
-/** Imports against the arrows, as "a -> b". */
+/** Returns imports against the order, as "a -> b". */
 export const againstArrows = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => !mayImport(areaOf(path), file));
 
@@ -91,7 +91,7 @@ export const betweenSiblings = (sources: readonly Source[]) =>
     );
   });
 
-/** Imports of what is not there for a web page, as "a -> package". */
+/** Returns imports that are unavailable in a browser, as "a -> package". */
 export const notForBrowsers = (sources: readonly Source[]) =>
   sources
     .filter(({ path }) => ['console', 'src/contract'].includes(areaOf(path)) && !path.endsWith('.config.ts'))
@@ -112,13 +112,13 @@ export const serviceWordsIn = (files: readonly { path: string; text: string }[])
         .flatMap((line, index) => (serviceWords.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
     );
 
-/** Files that import a driver outside of its folder. */
+/** Returns files that import a driver outside of its folder. */
 export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegExp) =>
   sources
     .filter(({ path, packages }) => !folder.test(path) && packages.some((used) => name.test(used)))
     .map(({ path }) => path);
 
-/** Files that look at the environment where they should be handed settings. */
+/** Returns files other than the configuration that read environment variables. */
 export const readersOfEnvironment = (sources: readonly Source[]) =>
   sources
     .filter(({ path, readsEnvironment }) => readsEnvironment && path !== 'src/base/config.ts')

@@ -1,28 +1,28 @@
 import { posix } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** What a source file has to do with others. Paths are the project's own, with `/`. */
+/** Imports and other facts of a source file. Paths are relative to the project root, with `/`. */
 export interface Source {
   path: string;
-  /** Files of its relative imports; `import type` too, as an arrow is an arrow. */
+  /** Files of its relative imports, including type imports. */
   files: string[];
-  /** Packages, by name: "@scope/name", "name"; Node's own keep their prefix. */
+  /** Imported packages by name, such as "@scope/name". Node modules keep their prefix. */
   packages: string[];
-  /** Whether it looks at the process' environment. */
+  /** True if it reads `process.env`. */
   readsEnvironment: boolean;
-  /** Texts that it compares something with: by an operator, a `case`, or `includes` of a list. */
+  /** Strings used in comparisons: by an operator, a `case`, or `includes` of an array. */
   compared: string[];
   /** Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s entries. */
   keys: string[];
 }
 
-/** A node of the syntax tree, of whatever type. */
+/** A node of the syntax tree. */
 interface Node {
   type: string;
   [field: string]: unknown;
 }
 
-/** Reads a TypeScript source. An import whose name is not written out is an Error: nobody could follow it. */
+/** Parses a TypeScript source. Throws for an import with a computed name. */
 export function readSource(path: string, text: string): Source {
   const source: Source = { path, files: [], packages: [], readsEnvironment: false, compared: [], keys: [] };
   const imported = (name: unknown) => {
@@ -88,7 +88,7 @@ export function readSource(path: string, text: string): Source {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 
-/** A text that is written out: a literal, or a template without gaps. */
+/** Returns the value of a string literal or of a template without placeholders. */
 function textOf(value: unknown): string | null {
   if (!isNode(value)) return null;
   if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;
@@ -98,7 +98,7 @@ function textOf(value: unknown): string | null {
 
 const texts = (values: readonly unknown[]) => values.map(textOf).filter((text) => text !== null);
 
-/** What a property is called, written as a name or as a text. */
+/** Returns the name of a property, written as an identifier or as a string. */
 const nameOf = (value: unknown) =>
   isNode(value) && value.type === 'Identifier' ? (value.name as string) : textOf(value);
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-/** What a run of the command line came to. */
+/** Result of a run of the command line. */
 interface Ran {
   code: number | null;
   out: string;
@@ -60,7 +60,7 @@ async function run(parameters: readonly string[], { input, env = {} }: RunOption
   };
 }
 
-/** As the user, and as the operator. */
+/** Run the command line as the user and as the operator. */
 const user = (parameters: readonly string[], input?: string) =>
   run(parameters, { env: { GLEANER_API_KEY: ann.key }, ...(input === undefined ? {} : { input }) });
 const operator = (...parameters: string[]) =>
@@ -69,7 +69,7 @@ const operator = (...parameters: string[]) =>
 const pages = 'product_key,shop_domain\nbarang-1001,toko-7\nbarang-1800,toko-7\n';
 
 describe('a job', () => {
-  test('is submitted from a CSV, watched, and its files are saved and checked', async () => {
+  test('is submitted from a CSV and watched, and its files are downloaded and verified', async () => {
     const done = await user(
       ['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--download', 'saved', '--json'],
       pages,
@@ -106,7 +106,7 @@ describe('a job', () => {
     expect(watched.json.at(-1)).toMatchObject({ status: 'failed', ended: true });
   });
 
-  test('that waits for approval is approved, and prints its id alone', async () => {
+  test('awaiting approval is approved, and only its id is printed', async () => {
     const items =
       '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';
     const { out, err, code } = await user(
@@ -128,7 +128,7 @@ describe('a job', () => {
     expect(await operator('approve', id)).toMatchObject({ code: 6 });
   });
 
-  test('of one unit is said whole on the command line, and found by its number', async () => {
+  test('of one unit is submitted by flags and found by its number', async () => {
     const settings = ['region=id', 'item_id=20000000001', 'shop_id=7001'].flatMap((set) => ['--set', set]);
     const { json } = await user(['submit', 'mkta', 'get_pc', '--json', ...settings]);
     expect(json[0]).toMatchObject({
@@ -144,7 +144,7 @@ describe('a job', () => {
     expect((await user(['results', number])).json[0].record).toBeDefined();
   });
 
-  test('of a CSV sends the file itself, and what else is set', async () => {
+  test('of a CSV uploads the file with the other options', async () => {
     const csv = 'region,shop_id,item_id\nid,7001,20000000001\n';
     const { json, code } = await user(
       ['submit', 'mkta', 'get_pc_bulk', '-', '--set', 'result_format=jsonl', '--wait', '--json'],
@@ -154,7 +154,7 @@ describe('a job', () => {
     expect(json[0]).toMatchObject({ total: 1, result_format: 'jsonl', rescrape: false });
   });
 
-  test('is submitted once for one idempotency key', async () => {
+  test('is submitted once per idempotency key', async () => {
     const key = ['--idempotency-key', 'nightly-1', '--json'];
     const [one, two] = [
       await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
@@ -165,7 +165,7 @@ describe('a job', () => {
     expect(other.code).toBe(6);
   });
 
-  test('with mistakes is refused by line', async () => {
+  test('with invalid rows is rejected with their line numbers', async () => {
     const { code, err, out } = await user(
       ['submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
       'item_id,shop_id\n1,\nabc,2\n',
@@ -209,7 +209,7 @@ describe('exit codes and messages', () => {
     expect(ran).toMatchObject({ code: 5, err: expect.stringContaining('9 short') });
   });
 
-  test('a reader that has seen enough', async () => {
+  test('a closed output pipe', async () => {
     const child = start(['kinds', '--json'], { GLEANER_API_KEY: ann.key });
     child.stdout.destroy();
     const err = await text(child.stderr);
@@ -224,7 +224,7 @@ describe('exit codes and messages', () => {
     const child = start(['watch', out.trimEnd()], { GLEANER_API_KEY: ann.key });
     // It says so once it looks on.
     await once(child.stderr, 'data');
-    // Twice at once, as a launcher and a terminal send it together.
+    // Sends the signal twice, because the launcher and the terminal both send it.
     for (let times = 0; times < 2; times += 1) child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect(code).toBe(130);
@@ -291,7 +291,7 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     expect(await operator(...command)).toMatchObject({ code: 0 });
 });
 
-test('profiles are kept for their owner alone; the environment is stronger, and flags are strongest', async () => {
+test('profiles are readable by their owner only; environment variables override them, and flags override both', async () => {
   const file = join(place.folder, 'etc', 'config.json');
   const env = { GLEANER_CONFIG: file, GLEANER_URL: '' };
   const config = (...parameters: string[]) => run(['config', ...parameters], { env });
@@ -315,7 +315,7 @@ test('profiles are kept for their owner alone; the environment is stronger, and 
   expect(await run(['account'], { env })).toMatchObject({ code: 2, err: expect.stringContaining('uri') });
 });
 
-test('what can follow is known to shells', async () => {
+test('completes commands and flags in shells', async () => {
   expect((await user(['complete', '--', 'submit', 'mktd', ''])).out).toMatch(/^pdp_bulk\t/);
   expect((await user(['complete', '--', 'user', 's'])).out).toMatch(/^show\t.*\nsuspend\t/);
   const bin = join(place.folder, 'bin');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-/** Runs a program in the caller's folder with the caller's settings. */
+/** Runs a program in the user's folder with the user's settings. */
 function run(program: string, parameters: string[], key = user.key) {
   const env = { PATH: process.env.PATH, GLEANER_URL: place.deployment.url, GLEANER_API_KEY: key };
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
@@ -27,7 +27,7 @@ function run(program: string, parameters: string[], key = user.key) {
   });
 }
 
-/** Lines of the one result file in a folder. */
+/** Returns the lines of the only result file in a folder. */
 async function records(folder: string) {
   const names = await readdir(folder);
   expect(names).toHaveLength(1);
@@ -42,7 +42,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 const pythonTest = hasPython ? test : test.skip;
 if (!hasPython) console.warn('python3 is not on PATH: the Python example is not run');
 
-test('the TypeScript example submits, waits, downloads and says what failed', async () => {
+test('the TypeScript example submits, waits, downloads, and prints failed units', async () => {
   const { code, stdout, stderr } = await run(process.execPath, [
     typescript,
     'toko-7/barang-1001',
@@ -56,7 +56,7 @@ test('the TypeScript example submits, waits, downloads and says what failed', as
   expect(stdout).toContain(createHash('sha256').update(bytes).digest('hex'));
 });
 
-test('the TypeScript example says what the service refuses', async () => {
+test('the TypeScript example prints errors of the service', async () => {
   const { code, stderr } = await run(process.execPath, [typescript, 'toko-7/']);
   expect([code, stderr]).toEqual([1, '422: items[0].product_key: Field required\n']);
 });

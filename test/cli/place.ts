@@ -6,7 +6,7 @@ import { startOrigins } from '../../sandbox/server.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 
-/** A service on fake marketplaces, and a folder of its caller's. */
+/** A service on fake marketplaces, and a folder for its user. */
 export interface Place {
   deployment: Deployment;
   api: TestApi;
@@ -14,7 +14,7 @@ export interface Place {
   close(): Promise<void>;
 }
 
-/** Opens the place: one service on the embedded stack. */
+/** Starts the service on the embedded stack. */
 export async function openPlace(): Promise<Place> {
   const running = await startOrigins({ origins });
   const deployment = await createDeployment({
