@@ -116,7 +116,7 @@ const retrieveSearches: Endpoint = {
       { url: search('006'), status: 'PENDING' },
     ]),
     retrieved('searches rejected', 'search', 'rejected', '1/1 URLs complete', [
-      { url: search('006'), status: 'FAILED', error: like(/rejected.*Too dear\./) },
+      { url: search('006'), status: 'FAILED', error: like(/rejected.*Too expensive\./) },
     ]),
   ],
 };

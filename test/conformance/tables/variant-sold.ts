@@ -176,7 +176,7 @@ const itemEndpoint: Endpoint = {
     itemShown('an item of a waiting job', 'waiting', item(1), { status: 'PENDING' }),
     itemShown('an item of a rejected job', 'rejected', item(1), {
       status: 'FAILED',
-      error_log: like(/rejected.*Too dear\./),
+      error_log: like(/rejected.*Too expensive\./),
     }),
     {
       title: 'an item that is not in the job',
