@@ -1,6 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
-import type { Page, PageRequest } from '../store/store.ts';
+import type { Page, PageOptions } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
 
@@ -21,7 +21,7 @@ export async function listUnits(
   { store }: JobContext,
   job: Job,
   { status, code }: UnitFilter,
-  { limit, after }: PageRequest,
+  { limit, after }: PageOptions,
 ): Promise<Page<PlacedUnit>> {
   const from = parsePageToken(after);
   const holds = mayContain(job, code === undefined ? status : 'FAILED');

@@ -8,7 +8,7 @@ import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { waitingFor } from '../jobs/waiting.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
-import { countNothing } from '../store/counts.ts';
+import { emptyCounts } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';
 
 /** The message `Job` as a plain object. */
@@ -31,7 +31,7 @@ export function createJobShapes(context: JobContext): JobShapes {
     const counted = unknown.length > 0 ? await store.countJobs(unknown) : new Map<string, Counts>();
     return Promise.all(
       jobs.map(async (job) => {
-        const counts = job.counts ?? counted.get(job.id) ?? countNothing();
+        const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();
         const { charge } = context.offers.of(job).kind;
         return {
           ...jobShape(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job)),

@@ -17,10 +17,7 @@ import type { OpenStores } from './contract/stores.ts';
 import { submissionContract } from './contract/submissions.ts';
 import { waitContract } from './contract/waits.ts';
 
-/**
- * The promises of the store port as tests. Every adapter's test file calls this with a function that
- * opens empty stores; each part gets its own, so that intents over all jobs see only their part's.
- */
+/** Registers the tests that every store must pass. Each group opens its own empty stores. */
 export function storeContract(open: OpenStores): void {
   describe('accounts', () => accountContract(open));
   describe('ledger', () => ledgerContract(open));

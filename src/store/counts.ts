@@ -1,18 +1,18 @@
 import type { Counts } from './documents.ts';
 
-/** Counts of a job as engines add them up, side by side. */
+/** Counts of a job as database queries return them. */
 export interface CountRow {
   units: number;
   success: number;
   failed: number;
   batches: number;
-  /** Batches that are done with at least one result. */
+  /** Done batches with at least one result. */
   good: number;
-  /** Batches that are done with none. */
+  /** Done batches without a result. */
   bad: number;
 }
 
-/** The counts in a row. */
+/** Converts a row to counts. */
 export function readCounts({ units, success, failed, batches, good, bad }: CountRow): Counts {
   return {
     units: { total: units, success, failed },
@@ -20,7 +20,7 @@ export function readCounts({ units, success, failed, batches, good, bad }: Count
   };
 }
 
-/** Counts of a job without batches. */
-export function countNothing(): Counts {
+/** Returns the counts of a job without batches. */
+export function emptyCounts(): Counts {
   return { units: { total: 0, success: 0, failed: 0 }, batches: { total: 0, success: 0, failed: 0 } };
 }

@@ -1,14 +1,14 @@
 import { Fault } from '../base/fault.ts';
-import type { Cursor, Page, PageRequest } from './store.ts';
+import type { Cursor, Page, PageOptions } from './store.ts';
 
-/** Before everything: where the first page starts. */
+/** Position before the first page of a list that is newest first. */
 const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 /**
- * Reads the `after` of a page request: the last row of the page before, or a place before all rows.
- * The token has been in a client's hands: anything that is not one is an `invalid` fault.
+ * Parses the `after` of a page request. Throws an `invalid` fault for a token that is not a cursor, since clients
+ * send it.
  */
-export function readCursor(page: PageRequest): Cursor {
+export function readCursor(page: PageOptions): Cursor {
   if (!page.after) return start;
   const parts = /^(\d{1,16}(?:\.\d{1,9})?)-(.+)$/s.exec(Buffer.from(page.after, 'base64url').toString());
   if (!parts)
@@ -16,16 +16,16 @@ export function readCursor(page: PageRequest): Cursor {
   return { at: Number(parts[1]), id: parts[2]! };
 }
 
-/** Rows to ask an engine for: one more than the page holds, to know whether there is a next one. */
-export function rowsToRead(page: PageRequest): number {
+/** Returns the number of rows to query: one more than the page, to detect a next page. */
+export function rowsToRead(page: PageOptions): number {
   return Math.max(1, Math.floor(page.limit)) + 1;
 }
 
-/** Makes the page of what `rowsToRead` rows gave. `place` tells where an item stands in the list. */
-export function toPage<T>(rows: T[], page: PageRequest, place: (item: T) => Cursor): Page<T> {
+/** Builds the page from up to `rowsToRead` rows. `cursorOf` returns the position of an item. */
+export function toPage<T>(rows: T[], page: PageOptions, cursorOf: (item: T) => Cursor): Page<T> {
   const items = rows.slice(0, rowsToRead(page) - 1);
   const last = items.at(-1);
   if (rows.length === items.length || last === undefined) return { items, next: null };
-  const { at, id } = place(last);
+  const { at, id } = cursorOf(last);
   return { items, next: Buffer.from(`${at}-${id}`).toString('base64url') };
 }

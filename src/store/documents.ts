@@ -1,15 +1,15 @@
 import type { FaultCode } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 
-/**
- * What the store keeps. Times are milliseconds since the epoch; `null` is "not yet" or "none".
- * Adapters store these shapes and give them back unchanged.
+/*
+ * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters return
+ * documents as they were stored.
  */
 
-/** Who may do what: a key of one role never works for the other's calls. */
+/** Role of a user or key. Calls of one role reject keys of the other. */
 export type Role = 'user' | 'operator';
 
-/** A user or an operator. `balance` is always the sum of the account's ledger. */
+/** A user or an operator. `balance` always equals the sum of the user's ledger. */
 export interface User {
   id: string;
   name: string;
@@ -17,32 +17,32 @@ export interface User {
   role: Role;
   balance: number;
   createdAt: number;
-  /** Since when its keys are refused. */
+  /** Start of the suspension, during which the user's keys are rejected. */
   suspendedAt: number | null;
 }
 
-/** An API key, stored by its hash only. */
+/** An API key. Only its hash is stored. */
 export interface ApiKey {
   id: string;
   userId: string;
   role: Role;
   name: string;
-  /** SHA-256 of the key, hexadecimal. */
+  /** SHA-256 of the key in hexadecimal. */
   hash: string;
-  /** First characters of the key, to know it by. */
+  /** First characters of the key, for display. */
   prefix: string;
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
-  /** To within a minute. */
+  /** Accurate to a minute. */
   lastUsedAt: number | null;
 }
 
-/** One entry of the ledger. The key makes it happen once: `charge:<job>`, `refund:<job>`, `grant:<id>`. */
+/** A ledger entry. The key makes posting idempotent: `charge:<job>`, `refund:<job>`, `grant:<id>`. */
 export interface LedgerEntry {
   key: string;
   userId: string;
-  /** Positive adds to the balance, negative takes from it. Never 0. */
+  /** Credits: positive amounts are added to the balance, negative ones subtracted. Never 0. */
   amount: number;
   type: 'grant' | 'charge' | 'refund';
   jobId: string | null;
@@ -51,11 +51,13 @@ export interface LedgerEntry {
 }
 
 /**
- * Where a job stands, inside. `submitted`: written, not yet charged or answered. `discarding`: its
- * submit failed; the charge is refunded and the job removed. `approving`: an operator said yes, the charge is
- * under way. `approved`: paid, not dispatched yet. `settling`: no
- * unit is outstanding, refunds and file are being made. `rejecting`, `terminating`: on the way to
- * the state of that name. The last five are terminal.
+ * Internal state of a job. The last five are terminal.
+ * - `submitted`: written, but not charged or acknowledged yet.
+ * - `discarding`: the submission failed; the charge is refunded and the job deleted.
+ * - `approving`: an operator approved the job; the charge is in progress.
+ * - `approved`: paid, not dispatched yet.
+ * - `settling`: no unit is outstanding; refunds and the merged file are in progress.
+ * - `rejecting`, `terminating`: in transition to `rejected` or `terminated`.
  */
 export type JobState =
   | 'submitted'
@@ -73,65 +75,69 @@ export type JobState =
   | 'rejected'
   | 'terminated';
 
-/** A file in the blob store. */
+/** A file in the result storage. */
 export interface StoredFile {
-  /** Path inside the blob store: `<job id>/full_<job id>.json`. */
+  /** Path in the result storage: `<job id>/full_<job id>.json`. */
   path: string;
   contentType: string;
-  /** Records inside. */
+  /** Number of records. */
   items: number;
   bytes: number;
-  /** Hexadecimal. */
+  /** SHA-256 of the contents in hexadecimal. */
   sha256: string;
 }
 
-/** One submission. */
+/** A job: the units of one submission. */
 export interface Job {
   id: string;
-  /** Integer id, for the kinds whose clients know the job by one; unique where not null. */
+  /** Integer id for job types whose clients identify jobs by number. Unique where not null. */
   number: number | null;
   userId: string;
   market: string;
   kind: string;
-  /** Region of the whole job, or '' where units have their own. */
+  /** Region of all units, or '' if units have their own. */
   region: string;
   lane: Lane;
   state: JobState;
-  /** When `state` was last written: how the sweep knows what got stuck. */
+  /** Time of the last transition. The sweep uses it to find interrupted steps. */
   stateSince: number;
-  /** What the kind keeps of the request beside its units. */
+  /** Parameters of the request other than the units. */
   params: JsonObject;
   unitPrice: number;
   cost: number;
-  /** Credits given back so far. */
+  /** Credits refunded so far. */
   refunded: number;
   totalUnits: number;
   totalBatches: number;
   createdAt: number;
-  /** Whether the caller can repeat the submit and get this job. If so, an interrupted submit is resumed;
-   *  if not, it is discarded. */
+  /**
+   * True if the caller can repeat the submission and get this job. An interrupted submission is then resumed;
+   * otherwise it is discarded.
+   */
   resumable: boolean;
-  /** End of the wait for approval. */
+  /** Deadline for the approval. */
   decideBy: number | null;
-  /** Id of the operator who decided. */
+  /** Id of the operator who approved or rejected the job. */
   decidedBy: string | null;
   reason: string;
   startedAt: number | null;
   finishedAt: number | null;
-  /** The merged file, once written. */
+  /** The merged file, once it is written. */
   file: StoredFile | null;
-  /** The job whose failed units this one tries again. */
+  /** Id of the job whose failed units this job retries. */
   retryOf: string | null;
-  /** Counts as they stood at its end, written with the terminal state; null before, and for jobs that
-   *  ended before they were kept. */
+  /**
+   * Counts at the end of the job, written with the terminal state. Null before the end, and for jobs of versions
+   * that did not store them.
+   */
   counts: Counts | null;
-  /** Which message about the job is still to be made; written in one update with the state it tells of. */
+  /** Reason of the next notice about the job, written in the same update as the state it reports. */
   noticeDue: NoticeReason | null;
-  /** From when on; null when none is. */
+  /** Due time of the next notice, null without one. */
   noticeAt: number | null;
 }
 
-/** What people are told of: a state that a job has come to, or that its wait for approval nears its end. */
+/** Reason of a notice: a state that the job reached, or an approval deadline that is near. */
 export type NoticeReason =
   | 'awaiting_approval'
   | 'approval_expiring'
@@ -141,82 +147,89 @@ export type NoticeReason =
   | 'rejected'
   | 'terminated';
 
-/** Single tasks do not queue behind bulk work. */
+/** Queue of a job. Single tasks do not wait behind bulk jobs. */
 export type Lane = 'single' | 'bulk';
 
-/** What the caller lists and pays for. */
+/** One requested item of a job, the unit of billing. */
 export interface Unit {
-  /** What the unit is found by inside its job: an item id, a URL. Not unique. */
+  /** Identifies the unit in its job: an item id or a URL. Not unique. */
   key: string;
-  /** The unit as submitted: what the market's reader reads. */
+  /** The unit as submitted, in the format of the market's reader. */
   input: JsonObject;
 }
 
-/** What became of a unit. Absent while it is outstanding. */
+/** Outcome of a unit. Absent while the unit is outstanding. */
 export type Outcome =
   | {
       status: 'SUCCESS';
-      /** Attempt under which its result was written. */
+      /** Attempt that wrote the result. */
       attempt: number;
-      /** The unit's own result file, for kinds that have one. */
+      /** The unit's own result file, for job types that have one. */
       file?: StoredFile;
     }
   | { status: 'FAILED'; code: FaultCode; message: string };
 
 /**
- * Where a batch stands. `waiting`: not published. `queued`: published. `claimed`: a worker has it.
- * `done`: no unit outstanding.
+ * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker. `done`: no
+ * unit is outstanding.
  */
 export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
 
-/** Up to 50 units that go to a worker as one message. */
+/** Up to 50 units that are sent to a worker in one message. */
 export interface Batch {
   id: string;
   jobId: string;
-  /** Place in the job, from 0; units of batch n precede those of n + 1 in the order submitted. */
+  /** Position in the job, from 0. Batches follow the order of submission. */
   seq: number;
   market: string;
   region: string;
   lane: Lane;
   units: Unit[];
-  /** By the unit's index in `units`. */
+  /** Outcomes by the index of the unit in `units`. */
   outcomes: Record<number, Outcome>;
-  /** Derived from the outcomes in the same write: units with a result, units that failed. */
+  /** Successful and failed units, updated in the same write as the outcomes. */
   success: number;
   failed: number;
   state: BatchState;
-  /** Raised by every claim; writes name it, so a late worker's write matches nothing. */
+  /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
   attempt: number;
-  /** Claims in a row that recorded no outcome, this one included; those released in order do not count. */
+  /**
+   * Consecutive claims without an outcome, including the current one. Claims that were released are not counted.
+   */
   stalledClaims: number;
-  /** The unit that was last started by itself, after claims without progress; null when none was. */
+  /** The unit last read in isolation after claims without progress; null if there was none. */
   solo: SoloUnit | null;
   queuedAt: number | null;
-  /** End of the claim unless renewed. */
+  /** Expiry of the claim unless it is renewed. */
   leaseUntil: number | null;
-  /** Not to be published again before. */
+  /** Earliest time at which the batch may be published again. */
   notBefore: number | null;
-  /** The batch's own result file, for kinds that have one. */
+  /** The batch's own result file, for job types that have one. */
   file: StoredFile | null;
-  /** Where the records of its successful units are. A batch that a worker finished has one part with all of them. */
+  /**
+   * Blobs with the records of the successful units. A batch that a worker finished has one part with all of them.
+   */
   parts: Part[];
-  /** When the last of its units ended; null before, and for batches done before it was kept. */
+  /** End of the last unit. Null before, and for batches of versions that did not store it. */
   endedAt: number | null;
 }
 
-/** A blob with records of a batch. Its name carries the attempt that wrote it, and only this reference makes it count. */
+/**
+ * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid only while a
+ * batch refers to it.
+ */
 export interface Part {
-  /** Path inside the blob store. */
+  /** Path in the result storage. */
   path: string;
-  /** How a record's bytes stand in it: as they are, as they are in one gzip member, or as a field of a CSV file. */
+  /** Encoding of a record: its bytes, its bytes within one gzip member of the part, or a field of a CSV file. */
   encoding: 'plain' | 'gzip' | 'csv';
-  /** Offset and length of each record in bytes, before compression, by the unit's index. */
+  /** Offset and length of each record in bytes before compression, by the index of the unit. */
   records: Record<number, [offset: number, length: number]>;
-  /** The batch's rows of the job's merged file; null for a part that holds records and nothing else. */
+  /** The batch's rows of the job's merged file; null for a part with records only. */
   body: PartBody | null;
 }
 
-/** The bytes from `start` to `end`, exclusive, of a part: rows of the merged file that are copied as they are. */
+/** Byte range of a part, `end` exclusive, whose rows are copied to the merged file unchanged. */
 export interface PartBody {
   start: number;
   end: number;
@@ -224,27 +237,27 @@ export interface PartBody {
   items: number;
 }
 
-/** A unit that is read by itself, so that a worker's death can be attributed to it. */
+/** A unit that is read in isolation, so that a crash of the worker can be attributed to it. */
 export interface SoloUnit {
   index: number;
-  /** How often reading it was started without an outcome. */
+  /** Number of times the unit was started without reaching an outcome. */
   starts: number;
 }
 
-/** A batch without what is large and what only workers need: how progress is shown. */
+/** A batch without its large and worker-only fields, for progress. */
 export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalledClaims' | 'solo'> & {
   total: number;
 };
 
 /** Units and batches of a job by outcome. */
 export interface Counts {
-  /** `notRun`: failed units that never ran. Set at the end of a rejected or cancelled job only. */
+  /** `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. */
   units: { total: number; success: number; failed: number; notRun?: number };
-  /** `success`: done with at least one result; `failed`: done with none. */
+  /** `success`: done with at least one result. `failed`: done without one. */
   batches: { total: number; success: number; failed: number };
 }
 
-/** Points at a batch: what a queue message says. */
+/** Contents of a queue message: a reference to a batch. */
 export interface BatchReference {
   jobId: string;
   batchId: string;
@@ -256,17 +269,17 @@ export interface BatchReference {
   attempt: number;
 }
 
-/** What was seen lately of listed fields on one sort of a market's pages. */
+/** Recent statistics of the listed fields of one kind of a market's pages. */
 export interface DriftRecord {
   market: string;
   page: string;
-  /** Raised by one with every write, from 1. */
+  /** Incremented by each write, from 1. */
   revision: number;
-  /** JSON text of whoever watches the pages. */
+  /** Statistics as JSON text. */
   state: string;
 }
 
-/** The record of one submit under an idempotency key. */
+/** Record of a submission with an idempotency key. */
 export interface Submission {
   userId: string;
   idempotencyKey: string;
@@ -274,55 +287,55 @@ export interface Submission {
   bodyHash: string;
   jobId: string;
   createdAt: number;
-  /** True when the submit ended with an error and its job may exist: the next call resumes it at once. */
+  /** True if the submission ended with an error and its job may exist. The next call resumes it at once. */
   interrupted: boolean;
-  /** The first answer as JSON; null while the first submit is under way. */
+  /** The first response as JSON; null while the first submission is in progress. */
   response: string | null;
 }
 
-/** Where messages about a user's jobs go: one of each user at most. */
+/** Webhook of a user. Each user has at most one. */
 export interface Webhook {
   userId: string;
   url: string;
   enabled: boolean;
-  /** `whsec_` and base64. */
+  /** `whsec_` followed by the key in base64. */
   secret: string;
-  /** The secret before, which messages are signed with too until `previousUntil`. */
+  /** Previous secret, with which messages are signed as well until `previousUntil`. */
   previousSecret: string | null;
   previousUntil: number | null;
   updatedAt: number;
-  /** Raised by one with every write, from 1. */
+  /** Incremented by each write, from 1. */
   revision: number;
 }
 
-/** A message to one address, and what became of it. */
+/** A message to one address and the state of its delivery. */
 export interface Delivery {
   id: string;
-  /** Makes it happen once: `job.ended:<job>:webhook`. */
+  /** Makes the creation idempotent: `job.ended:<job>:webhook`. */
   key: string;
-  /** Whose webhook it goes to; null: to operators. */
+  /** Owner of the webhook; null for a message to operators. */
   userId: string | null;
   channel: 'webhook' | 'email';
   /** Type of the message: `job.ended`. */
   type: string;
   jobId: string | null;
-  /** Address that it goes to, or went to when it was last tried. */
+  /** Address: that of the last attempt, or that of the next before the first. */
   target: string;
   /** The message as JSON text. */
   body: string;
   state: 'pending' | 'delivered' | 'failed';
-  /** Tries that have ended. */
+  /** Number of attempts that ended. */
   attempts: number;
-  /** How many of them came before it was last sent again by hand. */
+  /** Number of attempts before the last manual redelivery. */
   attemptsBefore: number;
-  /** Raised whenever someone takes it; writes name it, so a late sender's write matches nothing. */
+  /** Incremented by each claim. Writes name it, so that a superseded sender's write has no effect. */
   take: number;
   createdAt: number;
-  /** While someone has it: when it is anyone's again. Null once it has ended. */
+  /** Due time, or the expiry of the claim while a sender has one. Null once the delivery ended. */
   nextAttemptAt: number | null;
   endedAt: number | null;
-  /** HTTP status of the last answer. */
+  /** HTTP status of the last response. */
   responseStatus: number | null;
-  /** What went wrong at the last try; '' when nothing did. */
+  /** Error of the last attempt, '' if there was none. */
   error: string;
 }

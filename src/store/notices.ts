@@ -1,13 +1,13 @@
 import type { Delivery, Job, NoticeReason, Webhook } from './documents.ts';
-import type { Page, PageRequest } from './store.ts';
+import type { Page, PageOptions } from './store.ts';
 
-/** Messages to people: where they go, which are due, and what became of each. */
+/** Notices to users and operators: webhooks, due messages, and deliveries. */
 export interface NoticeStore {
-  /** Jobs with a message due at or before `now`, the longest due first. */
+  /** Returns jobs with a message due at or before `now`, longest due first. */
   findJobsWithDueNotice(now: number, limit: number): Promise<Job[]>;
   /**
-   * Goes on from a message that was made: to the next one and when it is due, or, with null, to none. False
-   * when `reason` is not what is due (any more), so that a state that the job has come to since is not lost.
+   * Replaces a message that was created by the next one and its due time, or by none if null. Returns false if
+   * `reason` is not what is due, so that a message about a newer state is not lost.
    */
   advanceNotice(
     jobId: string,
@@ -15,34 +15,38 @@ export interface NoticeStore {
     next: { reason: NoticeReason; at: number } | null,
   ): Promise<boolean>;
 
-  /** The user's webhook. */
+  /** Returns the user's webhook. */
   getWebhook(userId: string): Promise<Webhook | null>;
-  /** Keeps a webhook whose revision follows that of the one there (1: there is none); false when it does
-   *  not: someone else was faster, and nothing is changed. */
+  /**
+   * Stores a webhook if its revision follows the stored one (1 for the first). Returns false, and changes nothing,
+   * if another writer was faster.
+   */
   putWebhook(webhook: Webhook): Promise<boolean>;
-  /** Removes the user's webhook, if there is one. */
+  /** Deletes the user's webhook, if any. */
   deleteWebhook(userId: string): Promise<void>;
 
-  /** Keeps a new delivery; false when one with its key is there: nothing is changed then. */
+  /** Inserts a delivery. Returns false, and changes nothing, if one with the same key exists. */
   createDelivery(delivery: Delivery): Promise<boolean>;
   /**
-   * Takes up to `limit` pending deliveries whose `nextAttemptAt` is at or before `now`, the longest due first,
-   * by raising their `take`. Each goes to one caller, and is due again at `leaseUntil` unless that caller
-   * ends or postpones it before.
+   * Claims up to `limit` pending deliveries whose `nextAttemptAt` is at or before `now`, longest due first, by
+   * incrementing `take`. Each goes to one caller and is due again at `leaseUntil` unless that caller ends or
+   * postpones it before.
    */
   claimDeliveries(now: number, leaseUntil: number, limit: number): Promise<Delivery[]>;
-  /** Writes how a try ended; false when the delivery is not this take's any more. */
+  /** Records the result of an attempt. Returns false if the claim `take` was lost. */
   recordAttempt(id: string, take: number, end: AttemptResult): Promise<boolean>;
-  /** Gives a delivery back untried, due at `until`; false when it is not this take's any more. */
+  /** Releases a delivery without an attempt, due again at `until`. Returns false if the claim `take` was lost. */
   postponeDelivery(id: string, take: number, until: number): Promise<boolean>;
-  /** Deliveries to a user's webhook, to operators (null) or to anyone (undefined), newest first. */
-  listDeliveries(userId: string | null | undefined, page: PageRequest): Promise<Page<Delivery>>;
-  /** Makes a delivery pending again, from its first try on and at once; null when there is none with this id,
-   *  or, with `userId`, none of this user. */
+  /** Lists deliveries to a user's webhook, to operators (null), or all (undefined), newest first. */
+  listDeliveries(userId: string | null | undefined, page: PageOptions): Promise<Page<Delivery>>;
+  /**
+   * Makes a delivery pending and due at `now`, with a new series of attempts. Returns null if there is no delivery
+   * with this id or, with `userId`, if it belongs to another user.
+   */
   redeliver(id: string, now: number, userId?: string): Promise<Delivery | null>;
 }
 
-/** How a try ended: when the next is due, or that it was the last. */
+/** Result of a delivery attempt: the time of the next attempt, or the end. */
 export type AttemptResult = Pick<Delivery, 'target' | 'responseStatus' | 'error'> &
   (
     | { state: 'pending'; nextAttemptAt: number; endedAt: null }

@@ -1,59 +1,59 @@
-/** What a process says of itself. */
+/** Heartbeat of a process. */
 export interface ProcessReport {
-  /** Made anew with every start. */
+  /** Unique for each start of the process. */
   id: string;
-  /** What it does: "serve", "api", "core", "worker". */
+  /** "serve", "api", "core", or "worker". */
   role: string;
-  /** Name of the machine. */
+  /** Host name. */
   host: string;
   pid: number;
-  /** Of the program. */
+  /** Version of the program. */
   version: string;
   startedAt: number;
   seenAt: number;
-  /** Resident memory, worker processes included. */
+  /** Resident memory in bytes, worker processes included. */
   memoryBytes: number;
-  /** Worker processes that it runs; 0 where it works itself, or not at all. */
+  /** Number of worker processes it runs; 0 if it runs batches itself or not at all. */
   workers: number;
-  /** Batches that it works on now. */
+  /** Number of batches in progress. */
   batches: number;
-  /** Units that it has ended since its start. */
+  /** Number of units ended since the start. */
   unitsDone: number;
-  /** Why it begins no work: "disk almost full"; '' while it does. */
+  /** Reason why it starts no work, such as "disk almost full"; '' if it does. */
   paused: string;
-  /** Host clock minus the store's clock, in milliseconds; 0 where the store has the host's. */
+  /** Host clock minus store clock in milliseconds; 0 for SQLite. */
   clockSkewMs: number;
 }
 
-/** What was asked of an origin in a minute, for one market and region. */
+/** Request counts of an origin in one minute, for one market and region. */
 export interface OriginMinute {
-  /** Scheme, host and port. */
+  /** Scheme, host, and port. */
   origin: string;
   market: string;
   /** '' for a market without regions. */
   region: string;
-  /** Beginning of the minute: milliseconds since the epoch. */
+  /** Start of the minute in milliseconds since the epoch. */
   minute: number;
-  /** Requests that were answered or given up. */
+  /** Requests that ended, with a response or without. */
   requests: number;
-  /** Of them, those that the site refused. */
+  /** Requests that the site refused. */
   refused: number;
-  /** Of them, those without an answer, or with one of a site that does not work. */
+  /** Requests without a response or with a server error. */
   failed: number;
-  /** Milliseconds that all of them took together. */
+  /** Total duration of the requests. */
   milliseconds: number;
 }
 
-/** What operators see of the service at work. Kept for hours, not for ever. */
+/** Data for operators: running processes and requests to origins. Kept for hours (ExpiryStore). */
 export interface OperationsStore {
-  /** Keeps what a process says of itself, in place of what it said before. */
+  /** Stores the heartbeat of a process in place of its previous one. */
   putProcess(report: ProcessReport): Promise<void>;
-  /** Forgets a process that has ended, if it is known. */
+  /** Deletes the record of a process, if any. */
   deleteProcess(id: string): Promise<void>;
-  /** Processes seen at `since` or later, those started first first, of the same time by id. */
+  /** Lists processes seen at `since` or later, by start time and id. */
   listProcesses(since: number): Promise<ProcessReport[]>;
-  /** Adds to what was asked of origins. Of a call that fails some rows may have been added. */
+  /** Adds to the request counts of origins. A call that fails may have added some of the rows. */
   addOriginMinutes(rows: readonly OriginMinute[]): Promise<void>;
-  /** Minutes that began at `since` or later, oldest first, of the same time by origin, market and region. */
+  /** Lists minutes that started at `since` or later, by time, origin, market, and region. */
   listOriginMinutes(since: number): Promise<OriginMinute[]>;
 }

@@ -1,20 +1,20 @@
-/** What workers know together of an origin that refused or failed. */
+/** State of an origin's circuit breaker, shared by all workers. */
 export interface OriginPause {
-  /** Raised by one with every change; 0 before the first. */
+  /** Version number, incremented by each write; 0 before the first. */
   change: number;
-  /** Nothing is asked of the origin before; 0: there is no pause. */
+  /** No requests are sent before this time; 0 without a pause. During a trial request, its timeout. */
   until: number;
-  /** Why: a fault's code or a status, such as "page_blocked"; '' without. */
+  /** Fault code or status that caused the pause, such as "page_blocked"; '' without a pause. */
   reason: string;
-  /** Pauses in a row. */
+  /** Number of consecutive pauses. */
   failures: number;
-  /** When the first of them began. */
+  /** Start of the first of them. */
   since: number;
-  /** One request is on its way, to see whether the pauses can end; `until` is when it is given up. */
+  /** True while a trial request is in progress. */
   probing: boolean;
 }
 
-/** An origin of which nothing is known. */
+/** State of an origin that was never paused. */
 export const noPause: OriginPause = {
   change: 0,
   until: 0,
@@ -24,26 +24,26 @@ export const noPause: OriginPause = {
   probing: false,
 };
 
-/** What a process asks for, of the permits of an origin that all processes share. */
+/** Request of a process for permits of an origin, which limit concurrent requests over all processes. */
 export interface PermitRequest {
-  /** The process. */
+  /** Id of the process. */
   holder: string;
-  /** Requests of the process that are under way: so many permits it holds until they end. */
+  /** Requests of the process in progress; each holds a permit until it ends. */
   busy: number;
-  /** Permits that it could use; 0 gives back all that are not busy. */
+  /** Permits the process could use; 0 releases all that are not busy. */
   wanted: number;
-  /** Permits of the origin, over all processes together. */
+  /** Permits of the origin in total. */
   limit: number;
   now: number;
-  /** When the permits go back to the others unless the process asks again. */
+  /** Expiry of the lease unless the process renews it. */
   until: number;
 }
 
-/** Politeness that holds over all workers together. */
+/** Rate limits and circuit breakers shared by all workers. */
 export interface OriginStore {
   /**
-   * Takes `slots` request slots of an origin, `intervalMs` apart, none before `now`; gives the time
-   * of the first. Slots of different callers never overlap.
+   * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns the time of the
+   * first slot. Slots of different callers never overlap.
    */
   reserveRequests(
     origin: string,
@@ -52,18 +52,17 @@ export interface OriginStore {
     now: number,
   ): Promise<{ first: number; pause: OriginPause }>;
   /**
-   * Replaces what a process holds of an origin's permits, and gives how many requests it may have under
-   * way from now on: at most what the others leave, and no more than its fair share where all together
-   * want more than there is.
+   * Replaces the permits that a process holds. Returns the number of requests it may have in progress: at most the
+   * permits the others leave, and at most its fair share if demand exceeds the limit.
    */
   leasePermits(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
-  /** What is known of the origin now. */
+  /** Returns the current state of the origin. */
   getPause(origin: string): Promise<OriginPause>;
   /**
-   * Writes a pause over the one that its writer read: `change` must be one more than that one's.
-   * `written: false` when another came first; gives what is known after the call.
+   * Replaces the state that the caller read: `change` must be one more than in that state. Returns `written:
+   * false` if another writer was faster, and the state after the call.
    */
   putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
-  /** Origins with strikes, by name. */
+  /** Lists origins with failures by name. */
   listPauses(): Promise<(OriginPause & { origin: string })[]>;
 }

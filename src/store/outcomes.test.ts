@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Outcome, Part } from './documents.ts';
-import { addOutcomes, countOutcomes, endOutstanding } from './outcomes.ts';
+import { addOutcomes, countOutcomes, failOutstanding } from './outcomes.ts';
 
 const good: Outcome = { status: 'SUCCESS', attempt: 1 };
 const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
@@ -50,7 +50,7 @@ test.each([-1, 2, 1.5])('there is no unit %d in a batch of two', (index) => {
 });
 
 test('ending a batch leaves outcomes as they are', () => {
-  const ended = endOutstanding(3, { 1: good }, bad);
+  const ended = failOutstanding(3, { 1: good }, bad);
   expect(ended).toEqual({ 0: bad, 1: good, 2: bad });
   expect(countOutcomes(ended)).toEqual({ success: 1, failed: 2 });
 });

@@ -1,38 +1,38 @@
 import { Fault } from '../base/fault.ts';
 import type { Outcome, Part, StoredFile } from './documents.ts';
 
-/** Outcomes of a batch by the unit's index. */
+/** Outcomes of a batch by the index of the unit. */
 export type Outcomes = Record<number, Outcome>;
 
 /** A worker's write to a claimed batch. */
 export interface OutcomeWrite {
   outcomes: Outcomes;
   part: Part | null;
-  /** Present when the write ends the batch: when, and with the batch's own file or null. */
+  /** Present if the write ends the batch: the batch's own file, if any, and the time. */
   end?: { file: StoredFile | null; at: number };
 }
 
-/** What a write adds to a batch: outcomes of units that had none, the parts and the counts after it. */
-export interface Addition {
+/** Changes that a write makes to a batch: new outcomes, and the parts and counts after the write. */
+export interface OutcomeChange {
   fresh: Outcomes;
   parts: Part[];
   success: number;
   failed: number;
 }
 
-/** What is known of a batch before a write. */
-export interface KnownBatch {
+/** Stored outcomes and parts of a batch. */
+export interface BatchOutcomes {
   total: number;
   outcomes: Outcomes;
   parts: Part[];
 }
 
 /**
- * Works out what a write adds to a batch. A unit keeps its first outcome, and its first record until the batch
- * ends, so that a write that is repeated counts nothing twice. The part of a write that ends the batch replaces
- * all others. Fault `internal` for a unit that is not in the batch, and for an end that leaves a unit outstanding.
+ * Computes the changes that a write makes to a batch. A unit keeps its first outcome, and its first record until
+ * the batch ends, so that a repeated write counts nothing twice. The part of a write that ends the batch replaces
+ * all others. Fault `internal` for an unknown unit, or if the batch would end with outstanding units.
  */
-export function addOutcomes(batchId: string, batch: KnownBatch, write: OutcomeWrite): Addition {
+export function addOutcomes(batchId: string, batch: BatchOutcomes, write: OutcomeWrite): OutcomeChange {
   const { total, outcomes: known } = batch;
   const fresh: Outcomes = {};
   for (const [key, outcome] of Object.entries(write.outcomes)) {
@@ -45,7 +45,7 @@ export function addOutcomes(batchId: string, batch: KnownBatch, write: OutcomeWr
   if (write.end && success + failed < total) {
     throw new Fault(
       'internal',
-      `batch ${batchId} cannot end: ${total - success - failed} units are outstanding`,
+      `batch ${batchId} cannot end with ${total - success - failed} outstanding units`,
     );
   }
   return { fresh, parts: addPart(batch.parts, fresh, write), success, failed };
@@ -60,14 +60,14 @@ function addPart(parts: Part[], fresh: Outcomes, { part, end }: OutcomeWrite): P
   return Object.keys(records).length === 0 ? parts : [...parts, { ...part, records }];
 }
 
-/** Counts results and failures over sets of outcomes that share no unit. */
+/** Counts successful and failed units in disjoint sets of outcomes. */
 export function countOutcomes(...sets: Outcomes[]): { success: number; failed: number } {
   const all = sets.flatMap((set) => Object.values(set));
   const success = all.filter(({ status }) => status === 'SUCCESS').length;
   return { success, failed: all.length - success };
 }
 
-/** The outcomes of a batch of `total` units with `outcome` for each that had none. */
-export function endOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
+/** Returns the outcomes of a batch of `total` units, with `outcome` for each unit that had none. */
+export function failOutstanding(total: number, known: Outcomes, outcome: Outcome): Outcomes {
   return Object.fromEntries(Array.from({ length: total }, (_, index) => [index, known[index] ?? outcome]));
 }

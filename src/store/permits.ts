@@ -1,6 +1,6 @@
 import type { PermitRequest } from './origin-state.ts';
 
-/** Permits of an origin in the hands of one process. */
+/** Permits of an origin held by one process. */
 export interface Holding {
   holder: string;
   held: number;
@@ -8,18 +8,21 @@ export interface Holding {
   until: number;
 }
 
-/** What a request came to: how many requests its process may have under way from now on, and who holds what. */
-export interface Granted {
+/**
+ * Result of a request for permits: the maximum number of requests that the process may have in progress, and the
+ * new holdings.
+ */
+export interface PermitGrant {
   permits: number;
   holdings: Holding[];
 }
 
-/** How long what cannot be shared evenly stays with the same process, in milliseconds. */
-const turnMs = 5_000;
+/** Interval at which permits that cannot be divided evenly move to another process, in milliseconds. */
+const rotationMs = 5_000;
 
 /**
- * Who would get how much if nobody held anything: no one more than wanted, no one more than another
- * unless that one wants less. What cannot be split goes to some of them, by turns.
+ * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that wants more. The
+ * remainder rotates.
  */
 function shares(wants: readonly { holder: string; wanted: number }[], limit: number, now: number) {
   const shared = new Map<string, number>();
@@ -38,7 +41,7 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
     short = short.filter(({ wanted }) => wanted > even);
   }
   const names = short.map(({ holder }) => holder).sort();
-  const first = Math.floor(now / turnMs);
+  const first = Math.floor(now / rotationMs);
   for (let turn = 0; turn < left && turn < names.length; turn += 1) {
     const holder = names[(first + turn) % names.length]!;
     shared.set(holder, shared.get(holder)! + 1);
@@ -47,12 +50,11 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
 }
 
 /**
- * Works out what a process gets of an origin's permits: its fair share, never more than the others
- * leave. One that has more under way holds those until they end, and begins nothing meanwhile; so
- * the others come to theirs. What is left when permits are fewer than processes goes around, so that
- * no process waits for ever.
+ * Computes the permits of a process: its fair share, but no more than the others leave. A process with more
+ * requests in progress keeps their permits until they end and starts no new ones. If there are fewer permits than
+ * processes, they rotate so that no process starves.
  */
-export function grant(holdings: readonly Holding[], request: PermitRequest): Granted {
+export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
   const { holder, busy, wanted, limit, now, until } = request;
   const others = holdings.filter((other) => other.holder !== holder && other.until > now);
   const free = Math.max(0, limit - others.reduce((sum, { held }) => sum + held, 0));

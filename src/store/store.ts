@@ -24,10 +24,10 @@ import type { OriginStore } from './origin-state.ts';
 import type { WaitStore } from './waits.ts';
 
 /**
- * The store port: intents, each one atomic step. In SQLite a step is a transaction; in MongoDB it is
- * one update on one document, or an order of them that any later call with the same arguments
- * resumes (DESIGN, "Truth, queue, and what happens once"). Faults: `unavailable` when the engine
- * does not answer. Documents may be shared with other callers: they must not be changed.
+ * The store port. Each method is one atomic step: a transaction in SQLite; in MongoDB an update of one document,
+ * or a sequence of updates that a later call with the same arguments resumes (docs/decisions/0003-ledger-
+ * protocol.md). Every method rejects with the fault `unavailable` if the database does not respond. Callers must
+ * not change returned documents: they may be shared.
  */
 export interface Store
   extends AccountStore,
@@ -42,63 +42,69 @@ export interface Store
     DriftStore,
     OperationsStore,
     NoticeStore {
-  /** Name of the engine, for people: "SQLite", "MongoDB". */
+  /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
-  /** Resolves when the engine answers; rejects with `unavailable`. */
+  /** Resolves if the database responds. */
   ping(): Promise<void>;
   /**
-   * Returns the engine's time in milliseconds since the epoch: one clock for all processes. The embedded
-   * store has the host's.
+   * Returns the database's time in milliseconds since the epoch, a clock shared by all processes. SQLite uses the
+   * host's clock.
    */
   time(): Promise<number>;
-  /** Releases connections and files. */
+  /** Closes connections and files. */
   close(): Promise<void>;
 }
 
-/** A page of a list, newest first. `next` continues it; null on the last page. */
+/** A page of a list, newest first. `next` is the cursor of the next page, null on the last one. */
 export interface Page<T> {
   items: T[];
   next: string | null;
 }
 
-/** Which page of a list is wanted. `after` is the `next` of the page before. */
-export interface PageRequest {
+/** Options for a page of a list. `after` is the `next` of the previous page. */
+export interface PageOptions {
   limit: number;
   after?: string | null;
 }
 
 /** Users and keys. */
 export interface AccountStore {
-  /** Keeps a new user; false when the id is taken: nothing is changed then. */
+  /** Inserts a user. Returns false, and changes nothing, if the id exists. */
   createUser(user: User): Promise<boolean>;
   getUser(id: string): Promise<User | null>;
-  /** Those of these users that there are, in any order. */
+  /** Returns the users that exist, in any order. */
   getUsers(ids: readonly string[]): Promise<User[]>;
-  /** Users of a role, newest first; with `search` those whose name, address or id holds it as it is, in
-   *  whatever case. */
-  listUsers(role: Role, page: PageRequest, search?: string): Promise<Page<User>>;
-  /** Suspends a user as of `at`, or lets it in again with null, and gives it back; one that is suspended
-   *  stays so as of then. Null when there is none with this id. */
+  /**
+   * Lists the users of a role, newest first. `search` selects users whose name, email address, or id contains the
+   * text, ignoring case.
+   */
+  listUsers(role: Role, page: PageOptions, search?: string): Promise<Page<User>>;
+  /**
+   * Suspends a user at `at`, or ends the suspension if `at` is null. A suspended user keeps the earlier time.
+   * Returns the user, or null if there is none with this id.
+   */
   suspendUser(id: string, at: number | null): Promise<User | null>;
-  /** Keeps a new key; false when its hash is taken: nothing is changed then. */
+  /** Inserts a key. Returns false, and changes nothing, if its id or hash exists. */
   createApiKey(key: ApiKey): Promise<boolean>;
-  /** The key with this hash and its user, whatever their condition. */
+  /** Returns the key with this hash and its user, also if revoked, expired, or suspended. */
   findApiKey(hash: string): Promise<{ key: ApiKey; user: User } | null>;
-  /** Keeps that a key was used at `at`, unless it was used later. */
+  /** Records that a key was used at `at`, unless a later use is recorded. */
   touchApiKey(id: string, at: number): Promise<void>;
-  /** Marks a key revoked and gives it back; a revoked key stays as it was. Null when there is none
-   *  with this id, or, with `userId`, none of this user. */
+  /**
+   * Revokes a key and returns it. A revoked key keeps the earlier time. Returns null if there is no key with this
+   * id or, with `userId`, if it belongs to another user.
+   */
   revokeApiKey(id: string, at: number, userId?: string): Promise<ApiKey | null>;
-  /** Keys of a user, newest first. */
+  /** Returns the keys of a user, newest first. */
   listApiKeys(userId: string): Promise<ApiKey[]>;
 }
 
-/** What posting an entry came to. `posted: false` when credits are short; nothing is changed then. */
+/** Result of posting a ledger entry. `posted: false`: the balance is insufficient and nothing changed. */
 export type PostingResult = { posted: true; balance: number } | { posted: false; balance: number };
 
-/** Entries of one day and type, added up. */
+/** Sum of the entries of one UTC day and type. */
 export interface LedgerSum {
-  /** Beginning of the UTC day: milliseconds since the epoch. */
+  /** Start of the UTC day in milliseconds since the epoch. */
   day: number;
   type: LedgerEntry['type'];
   amount: number;
@@ -108,32 +114,33 @@ export interface LedgerSum {
 /** Balances and their ledger. */
 export interface LedgerStore {
   /**
-   * Enters `entry` in the ledger and the balance, once per key whatever crashes: a second call with
-   * the same key changes nothing and says `posted`. A negative amount that the balance does not
-   * cover is refused. Faults: `not_found` when the user does not exist, `conflict` when the key was voided.
+   * Posts an entry to the ledger and the balance exactly once per key, also across crashes: a repeated call
+   * changes nothing and returns `posted: true`. Refuses a negative amount that exceeds the balance. Faults:
+   * `not_found` for an unknown user, `conflict` for a voided key.
    */
   postLedgerEntry(entry: LedgerEntry): Promise<PostingResult>;
   /**
-   * Settles whether an entry is posted: returns the entry with the key, or voids the key and returns null. A
-   * voided key is never posted, whatever call is under way or comes later.
+   * Returns the posted entry with this key, or voids the key and returns null. Neither a concurrent nor a later
+   * call can post a voided key.
    */
   voidLedgerKey(key: string, userId: string, at: number): Promise<LedgerEntry | null>;
-  /** Whether voidLedgerKey voided the key. */
+  /** Returns whether voidLedgerKey() voided the key. */
   isLedgerKeyVoid(key: string): Promise<boolean>;
-  /** The entry with this key, if it counts in the balance. */
+  /** Returns the entry with this key if it counts in the balance. */
   getLedgerEntry(key: string): Promise<LedgerEntry | null>;
-  /** Entries of a user, or of all with null, that count in balances; newest first. */
-  listLedgerEntries(userId: string | null, page: PageRequest): Promise<Page<LedgerEntry>>;
-  /** Sums of a user's entries that count in the balance, by UTC day and type; those made since `since`.
-   *  In no order. */
+  /** Lists the entries of a user, or of all users if null, that count in balances, newest first. */
+  listLedgerEntries(userId: string | null, page: PageOptions): Promise<Page<LedgerEntry>>;
+  /** Returns the sums of a user's entries created at `since` or later, by UTC day and type, in any order. */
   sumLedger(userId: string, since: number): Promise<LedgerSum[]>;
-  /** Finishes or drops entries that a crash left half posted before `before`; gives their number. */
+  /** Completes or deletes the entries that a crash before `before` left half-posted. Returns their number. */
   repairLedger(before: number): Promise<number>;
-  /** Every account with its balance and the sum of its entries: equal, or something is wrong. */
+  /**
+   * Yields each account with its balance and the sum of its entries. The two are equal unless the data is corrupt.
+   */
   auditAccounts(): AsyncIterable<{ userId: string; balance: number; sum: number; entries: number }>;
 }
 
-/** What a transition may write beside the state. */
+/** Fields that moveJob() can write together with the state. */
 export type JobPatch = Partial<
   Pick<
     Job,
@@ -150,19 +157,19 @@ export type JobPatch = Partial<
   >
 >;
 
-/** Which jobs a list holds. */
+/** Filter for listJobs(). */
 export interface JobFilter {
   userId?: string;
-  /** Owners of whom any will do. */
+  /** Any of these owners. */
   userIds?: readonly string[];
   kind?: string;
   market?: string;
   states?: readonly JobState[];
-  /** Jobs that try this one's failed units again. */
+  /** Jobs that retry the failed units of this job. */
   retryOf?: string;
 }
 
-/** Place of a job in a list that is ordered by a time and then by id. */
+/** Position in a list that is ordered by a time, then by id. */
 export interface Cursor {
   at: number;
   id: string;
@@ -171,19 +178,19 @@ export interface Cursor {
 /** Jobs. */
 export interface JobStore {
   /**
-   * Keeps a job and its batches, batches first, so that a job that can be read is whole. A second
-   * call with the same job id changes nothing. The iterable is consumed as it is written.
+   * Writes a job and its batches, batches first, so that a readable job is complete. A repeated call with the same
+   * job id changes nothing. Consumes the iterable while writing.
    */
   createJob(job: Job, batches: Iterable<Batch>): Promise<void>;
-  /** Removes a job that is `discarding`, with its batches; false when it is not. */
+  /** Deletes a job in the state `discarding` and its batches. Returns false for a job in another state. */
   discardJob(jobId: string): Promise<boolean>;
   getJob(jobId: string): Promise<Job | null>;
   getJobByNumber(number: number): Promise<Job | null>;
-  /** Newest first. */
-  listJobs(filter: JobFilter, page: PageRequest): Promise<Page<Job>>;
+  /** Lists jobs, newest first. */
+  listJobs(filter: JobFilter, page: PageOptions): Promise<Page<Job>>;
   /**
-   * Moves a job from one of `from` to `to`, sets `stateSince` to `at` and writes the patch; null
-   * when the job is in none of them (someone else moved it). Gives the job after the move.
+   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at`, and writes the patch. Returns
+   * the updated job, or null if it is in none of the states because another caller moved it.
    */
   moveJob(
     jobId: string,
@@ -192,53 +199,66 @@ export interface JobStore {
     at: number,
     patch?: JobPatch,
   ): Promise<Job | null>;
-  /** Jobs that have been in one of `states` since before `since`, oldest first, by id within the same
-   *  time. With `after` only those that follow the job at that place. */
+  /**
+   * Returns jobs that have been in one of `states` since before `since`, ordered by `stateSince` and id, starting
+   * after the cursor.
+   */
   findJobs(states: readonly JobState[], since: number, limit: number, after?: Cursor | null): Promise<Job[]>;
-  /** `awaiting_approval` jobs whose `decideBy` is at or before `now`, in the order of `decideBy` and id.
-   *  With `after` only those that follow the job at that place. */
+  /**
+   * Returns `awaiting_approval` jobs whose `decideBy` is at or before `now`, ordered by `decideBy` and id,
+   * starting after the cursor.
+   */
   findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
-  /** Removes batches whose job was never written, made before `before`; gives their number. */
+  /** Deletes batches created before `before` whose job was never completely written. Returns their number. */
   deleteOrphanedBatches(before: number): Promise<number>;
-  /** Next integer of a named sequence, from 1; every caller gets another. */
+  /** Returns the next integer of a named sequence, starting at 1. Each call returns another number. */
   nextNumber(sequence: string): Promise<number>;
   /**
-   * Takes an idempotency key. Null when it was free (or its record is from before `expiredBefore`)
-   * and is now the caller's; else the record that holds it.
+   * Claims an idempotency key. Returns null if the key was free or its record was created before `expiredBefore`,
+   * else the existing record.
    */
   claimSubmission(submission: Submission, expiredBefore: number): Promise<Submission | null>;
-  /** Keeps the first answer under its idempotency key. */
+  /** Stores the first response under its idempotency key. */
   completeSubmission(userId: string, idempotencyKey: string, response: string): Promise<void>;
-  /** Marks an unanswered submit as ended with an error. */
+  /** Marks a submission without a response as ended with an error. */
   markSubmissionInterrupted(userId: string, idempotencyKey: string): Promise<void>;
-  /** Frees an idempotency key whose submit came to nothing. */
+  /** Releases the idempotency key of a submission without a response. */
   deleteSubmission(userId: string, idempotencyKey: string): Promise<void>;
 }
 
-/** Batches and what their units came to. Writes that name an attempt match that attempt only. */
+/**
+ * Batches and the outcomes of their units. A write that names an attempt changes nothing if the batch has another.
+ */
 export interface BatchStore {
-  /** Moves up to `limit` waiting batches of a job, of one region where it is named, to `queued`, lowest
-   *  `seq` first. Leaves out those whose `notBefore` is after `now`. */
+  /**
+   * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first. Skips
+   * batches whose `notBefore` is after `now`.
+   */
   queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
-  /** Takes back batches that could not be published: those still queued under the attempt named are
-   *  waiting again, not to be queued before `notBefore`. */
+  /**
+   * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
+   * `notBefore`. Skips batches that have another attempt by now.
+   */
   unqueueBatches(references: readonly BatchReference[], notBefore: number): Promise<void>;
-  /** Batches of a job that are queued or claimed, and apart from them those put off until after `now`. */
+  /**
+   * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
+   * beyond `now`.
+   */
   countInFlight(jobId: string, now: number): Promise<InFlight>;
   /**
-   * Claims a queued batch by raising its attempt and its count of claims without progress. Null unless the
-   * batch is outstanding and either its attempt is `attempt` and it is not claimed, or its claim ended before
+   * Claims a batch: increments its attempt and its count of claims without progress. Returns null unless the batch
+   * is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired before
    * `now`.
    */
   claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<Batch | null>;
-  /** Extends a claim; false when it is not this attempt's any more. */
+  /** Extends a claim. Returns false if the claim was lost. */
   renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
-  /** Keeps which unit is about to be read by itself; false when the claim is not this attempt's any more. */
+  /** Records the unit that the worker is about to read in isolation. Returns false if the claim was lost. */
   startSolo(batchId: string, attempt: number, solo: SoloUnit): Promise<boolean>;
   /**
-   * Writes outcomes of some units and the part with their records; false when the claim is not this attempt's
-   * any more. A unit keeps its first outcome: a write that is repeated counts nothing twice. A new outcome resets
-   * the count of claims without progress.
+   * Writes outcomes of units and the part with their records. Returns false if the claim was lost. A unit keeps
+   * its first outcome, so a repeated write counts nothing twice. A new outcome resets the count of claims without
+   * progress.
    */
   recordOutcomes(
     batchId: string,
@@ -247,9 +267,9 @@ export interface BatchStore {
     part: Part | null,
   ): Promise<boolean>;
   /**
-   * As recordOutcomes, and ends the batch as of `now`: every unit must have an outcome by then. A part given
-   * here holds every record of the batch and replaces the earlier ones. False when the claim is not this attempt's any more; true, and nothing changes, when this very attempt
-   * ended it.
+   * Writes outcomes as recordOutcomes() does and ends the batch at `now`. Every unit must have an outcome by then.
+   * The part, if any, contains every record of the batch and replaces the earlier parts. Returns false if the
+   * claim was lost, and true without a change if this attempt has ended the batch before.
    */
   finishBatch(
     batchId: string,
@@ -260,13 +280,13 @@ export interface BatchStore {
     now: number,
   ): Promise<boolean>;
   /**
-   * Gives a claimed batch back as `queued`, not to be published before `notBefore`; false when the claim is not
-   * this attempt's any more. The claim does not count as one without progress, unless it `failed`.
+   * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim was
+   * lost. Unless the claim `failed`, it does not count as one without progress.
    */
   releaseBatch(batchId: string, attempt: number, notBefore: number, failed?: boolean): Promise<boolean>;
   /**
-   * Ends every outstanding unit of the job's batches that are in one of `states` with `outcome`, as of
-   * `now`; gives the number of units ended. A worker's later write to such a batch matches nothing.
+   * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
+   * number of units. A worker's later write to such a batch has no effect.
    */
   failBatches(
     jobId: string,
@@ -274,67 +294,72 @@ export interface BatchStore {
     outcome: Outcome,
     now: number,
   ): Promise<number>;
-  /** Whether any batch of the job is not done. */
+  /** Returns whether any batch of the job is not done. */
   hasOutstandingBatches(jobId: string): Promise<boolean>;
-  /** Counts derived from the batches. */
+  /** Computes a job's counts from its batches. */
   countJob(jobId: string): Promise<Counts>;
-  /** The same for several jobs at once; one without batches is not among them. */
+  /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
-  /** Every batch of a job by `seq`, without units. */
+  /** Lists the batches of a job by `seq`, without units. */
   listBatches(jobId: string): Promise<readonly BatchSummary[]>;
-  /** Every batch of a job by `seq`, or those at the places `seqs`, which rise; whole, read a few at a time. */
+  /**
+   * Yields complete batches of a job by `seq`, either all or those in `seqs` (ascending), and holds only a few in
+   * memory.
+   */
   readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
-  /** The batch and index of the first unit of the job with this key. */
+  /** Returns the batch and the index of the job's first unit with this key. */
   findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
   /**
-   * Takes up to `limit` outstanding batches that stand still: queued since before `queuedBefore`
-   * and allowed by `notBefore`, or claimed with a lease that ended before `now`. Sets them `queued`
-   * as of `now`; each is given to one caller only.
+   * Moves up to `limit` stalled batches to `queued` at `now`: batches queued before `queuedBefore` whose
+   * `notBefore` has passed, and claims that expired before `now`. Each batch is returned to one caller only.
    */
   requeueStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
-  /** Queued batches by market and lane, and claimed ones: what operators see of the backlog. */
+  /** Counts queued and claimed batches by market and lane. */
   countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
 }
 
-/** Batches of a job between the queue and a worker. */
+/** Batches of a job that are queued or claimed. */
 export interface InFlight {
   batches: number;
-  /** The same by region: those with any in flight or put off. */
+  /** `batches` by region. Includes each region that has in-flight or deferred batches. */
   byRegion: ReadonlyMap<string, number>;
-  /** Given back as `queued`, and not to be published yet: how many of a region. Regions without any are
-   *  not listed. */
+  /** Queued batches that must not be published yet, by region. Regions without any are left out. */
   deferred: ReadonlyMap<string, number>;
 }
 
-/** States that failBatches can end. */
+/** States of batches that failBatches() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 
-/** Pages kept for jobs that are content with a recent crawl (decisions, "get_pc_bulk `rescrape=false`"). */
+/** Recently crawled pages, for jobs that accept them instead of a new crawl (`rescrape=false`, docs/kinds/product-page-csv.md). */
 export interface CrawlStore {
-  /** Keeps the page of `key` as crawled at `at`, unless a newer one is there. */
+  /** Stores the page crawled at `at` under `key`, unless a newer page is stored. */
   putCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
-  /** The page of `key`, if it was crawled at `since` or later. */
+  /** Returns the page stored under `key` if it was crawled at `since` or later. */
   findCrawl(key: string, since: number): Promise<Uint8Array | null>;
 }
 
-/** Records that earlier versions kept in the database, until they are moved to the blob store. */
+/** Records that earlier versions stored in the database, until the sweep moves them to the result storage. */
 export interface LegacyRecordStore {
-  /** Records of the batch's successful units that are still in the database, by index. */
+  /** Returns the records of the batch's successful units that are still in the database, by index. */
   readLegacyRecords(batch: Batch): Promise<Map<number, Uint8Array>>;
-  /** Up to `limit` ended batches with records in the database. */
+  /** Returns up to `limit` ended batches that have records in the database. */
   findLegacyBatches(limit: number): Promise<Batch[]>;
-  /** Adds a part with the batch's records, once however often it is called, unless it is null; then removes
-   *  them from the database. */
+  /**
+   * Adds a part with the batch's records unless it is null, then deletes the records from the database.
+   * Idempotent.
+   */
   migrateLegacyRecords(batchId: string, part: Part | null): Promise<void>;
 }
 
-/** What was seen of listed fields, over all workers together. */
+/** Statistics of listed fields, over all workers. */
 export interface DriftStore {
-  /** The record of a market's sort of page; null before the first. */
+  /** Returns the record of one kind of a market's pages, null before the first. */
   getDrift(market: string, page: string): Promise<DriftRecord | null>;
-  /** Keeps a record whose revision follows that of the one there (1: there is none); false when it
-   *  does not: someone else was faster, and nothing is changed. */
+  /**
+   * Stores a record if its revision follows the stored one (1 for the first record). Returns false, and changes
+   * nothing, if another writer was faster.
+   */
   putDrift(record: DriftRecord): Promise<boolean>;
-  /** Every record, by market and page. */
+  /** Lists all records by market and page. */
   listDrift(): Promise<DriftRecord[]>;
 }

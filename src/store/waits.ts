@@ -1,26 +1,26 @@
-/** What is remembered of a batch that was put back because its pages cannot be had now. */
+/** Wait of a batch that was requeued because its pages are temporarily unavailable. */
 export interface BatchWait {
   batchId: string;
   jobId: string;
-  /** When the waiting began. */
+  /** Start of the wait. */
   since: number;
-  /** When the batch is tried next. */
+  /** Time of the next attempt. */
   until: number;
-  /** What it waits for: "mkta/id: blocked (page_blocked)". */
+  /** Cause, such as "mkta/id: blocked (page_blocked)". */
   reason: string;
-  /** Tries so far of units that met a fault, by the unit's index. */
+  /** Attempts so far of units that met a fault, by index. */
   tries: Record<number, number>;
-  /** Consecutive claims that a failure of the store or the result storage cut short without progress. */
+  /** Consecutive claims that ended without progress because the store or the result storage failed. */
   failures: number;
 }
 
-/** Batches that wait for an origin. */
+/** Waits of batches for an origin. */
 export interface WaitStore {
-  /** Keeps the wait of its batch, in place of an earlier one. */
+  /** Stores the wait of a batch in place of an earlier one. */
   putWait(wait: BatchWait): Promise<void>;
   getWait(batchId: string): Promise<BatchWait | null>;
-  /** Waits of a job's batches that last beyond `now`, the first to end first. */
+  /** Lists the waits of a job's batches that end after `now`, by end. */
   listWaits(jobId: string, now: number): Promise<BatchWait[]>;
-  /** Forgets the wait of a batch, if there is one. */
+  /** Deletes the wait of a batch, if any. */
   deleteWait(batchId: string): Promise<void>;
 }

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { User } from '../documents.ts';
 import { aKey, anEntry, aTime, aUser } from './samples.ts';
-import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
+import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Users and API keys. */
 export function accountContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('a user comes back as it was kept', async () => {
     const user = aUser({ name: 'Zoë $set "Ω" .\u0000 雪', balance: 0 });
@@ -24,7 +24,7 @@ export function accountContract(open: OpenStores): void {
 
   test('of many that create the same user at once one succeeds', async () => {
     const user = aUser();
-    const results = await atOnce(20, stores, (store) => store.createUser(user));
+    const results = await runConcurrently(20, stores, (store) => store.createUser(user));
     expect(results.filter((created) => created)).toHaveLength(1);
   });
 
@@ -112,7 +112,7 @@ export function accountContract(open: OpenStores): void {
     expect(await used()).toBe(aTime + 100);
     await stores.other.touchApiKey(key.id, aTime + 90);
     expect(await used()).toBe(aTime + 100);
-    await atOnce(10, stores, (store, turn) => store.touchApiKey(key.id, aTime + 100 + turn));
+    await runConcurrently(10, stores, (store, turn) => store.touchApiKey(key.id, aTime + 100 + turn));
     expect(await used()).toBe(aTime + 109);
     await stores.store.touchApiKey(newId(), aTime);
   });

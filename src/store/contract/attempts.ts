@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../documents.ts';
-import { aFailure, aPart, aSuccess, aTime, keepClaimed } from './samples.ts';
-import { collect, type OpenStores, openedFor } from './stores.ts';
+import { aFailure, aPart, aSuccess, aTime, storeClaimedBatch } from './samples.ts';
+import { collect, type OpenStores, setUpStores } from './stores.ts';
 
 /** The count of claims without progress, and the unit that is read by itself. */
 export function attemptContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
     (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
   /** Takes over the claim of a worker that died: each lasts 60 s. */
@@ -15,14 +15,14 @@ export function attemptContract(open: OpenStores): void {
   };
 
   test('claims without an outcome are counted', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     expect(batch).toMatchObject({ attempt: 1, stalledClaims: 1, solo: null });
     expect(await takeOver(batch, 1)).toMatchObject({ attempt: 2, stalledClaims: 2 });
     expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 3 });
   });
 
   test('a new outcome resets the count, a repeated or empty write does not', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     await takeOver(batch, 1);
     await stores.store.recordOutcomes(batch.id, 2, {}, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 2 });
@@ -37,7 +37,7 @@ export function attemptContract(open: OpenStores): void {
   });
 
   test('a claim that is released in order does not count, one that is released after a failure does', async () => {
-    const batch = await keepClaimed(stores.store, 1);
+    const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.startSolo(batch.id, 1, { index: 0, starts: 1 });
     expect(await stores.store.releaseBatch(batch.id, 1, aTime, true)).toBe(true);
     const again = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
@@ -48,7 +48,7 @@ export function attemptContract(open: OpenStores): void {
   });
 
   test('a unit read by itself is kept under the claim of its own attempt', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     expect(await stores.store.startSolo(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
     expect(await stores.other.startSolo(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, null);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { aBatch, aFailure, aJob, aSuccess, aTime, keepClaimed, keepJob, units } from './samples.ts';
-import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Queueing, claiming, renewing and giving back. */
 export function claimContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('waiting batches are queued lowest first, up to the limit', async () => {
-    const { job, batches } = await keepJob(stores.store, 5, { market: 'mktb', lane: 'single' });
+    const { job, batches } = await storeJob(stores.store, 5, { market: 'mktb', lane: 'single' });
     const references = await stores.store.queueBatches(job.id, 2, aTime);
     expect(references).toEqual(
       batches.slice(0, 2).map(({ id, region }) => ({
@@ -57,8 +57,8 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('callers that queue at once get different batches', async () => {
-    const { job, batches } = await keepJob(stores.store, 30);
-    const given = (await atOnce(8, stores, (store) => store.queueBatches(job.id, 5, aTime))).flat();
+    const { job, batches } = await storeJob(stores.store, 30);
+    const given = (await runConcurrently(8, stores, (store) => store.queueBatches(job.id, 5, aTime))).flat();
     expect(new Set(given.map(({ batchId }) => batchId)).size).toBe(given.length);
     const rest = await stores.store.queueBatches(job.id, 100, aTime);
     const all = [...given, ...rest].map(({ batchId }) => batchId);
@@ -66,7 +66,7 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('a claim raises the attempt and gives the batch whole', async () => {
-    const { job, batches } = await keepJob(stores.store, 1);
+    const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, aTime);
     const claimed = await stores.other.claimBatch(batches[0]!.id, 0, aTime, aTime + 500);
     const expected = {
@@ -87,18 +87,18 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('of many that claim a batch at once one gets it', async () => {
-    const { job, batches } = await keepJob(stores.store, 1);
+    const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, aTime);
-    const claims = await atOnce(50, stores, (store) =>
+    const claims = await runConcurrently(50, stores, (store) =>
       store.claimBatch(batches[0]!.id, 0, aTime, aTime + 500),
     );
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
   test('a claim that lasts is left alone; one that ended is taken over by one of many', async () => {
-    const batch = await keepClaimed(stores.store, 2);
+    const batch = await storeClaimedBatch(stores.store, 2);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
-    const claims = await atOnce(20, stores, (store) =>
+    const claims = await runConcurrently(20, stores, (store) =>
       store.claimBatch(batch.id, 0, aTime + 60_001, aTime + 120_000),
     );
     const won = claims.filter((claim) => claim !== null);
@@ -107,7 +107,7 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('a message of another attempt claims nothing', async () => {
-    const batch = await keepClaimed(stores.store, 2);
+    const batch = await storeClaimedBatch(stores.store, 2);
     await stores.store.releaseBatch(batch.id, 1, aTime);
     expect(await stores.store.claimBatch(batch.id, 0, aTime, aTime + 1)).toBeNull();
     expect(await stores.store.claimBatch(batch.id, 2, aTime, aTime + 1)).toBeNull();
@@ -115,13 +115,13 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('a batch that is done is not claimed', async () => {
-    const batch = await keepClaimed(stores.store, 1);
+    const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, null, null, aTime);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
   test('a claim is renewed by its own attempt only', async () => {
-    const batch = await keepClaimed(stores.store, 2);
+    const batch = await storeClaimedBatch(stores.store, 2);
     expect(await stores.other.renewBatch(batch.id, 1, aTime + 90_000)).toBe(true);
     expect(await stores.store.renewBatch(batch.id, 0, aTime + 99_000)).toBe(false);
     expect((await stores.store.listBatches(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
@@ -130,7 +130,7 @@ export function claimContract(open: OpenStores): void {
   });
 
   test('a batch given back is queued, keeps its outcomes and waits until it may go on', async () => {
-    const batch = await keepClaimed(stores.store, 2);
+    const batch = await storeClaimedBatch(stores.store, 2);
     await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
     expect(await stores.store.releaseBatch(batch.id, 0, aTime + 5)).toBe(false);
     expect(await stores.other.releaseBatch(batch.id, 1, aTime + 5)).toBe(true);

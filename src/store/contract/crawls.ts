@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { aTime } from './samples.ts';
-import { type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, setUpStores } from './stores.ts';
 
 /** Pages kept for a while, for jobs that are content with them. */
 export function crawlContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const page = (text: string) => Buffer.from(JSON.stringify({ text }));
   const textOf = (body: Uint8Array | null) => body && JSON.parse(Buffer.from(body).toString()).text;
 

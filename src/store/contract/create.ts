@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Batch, Job, Unit } from '../documents.ts';
-import { aBatch, aJob, aTime, keepJob, someBatches, units } from './samples.ts';
-import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Batches, then a failure of the process. */
 function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
@@ -12,7 +12,7 @@ function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
 
 /** createJob, discardJob and deleteOrphanedBatches. */
 export function createContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('a job and its batches come back as they were kept', async () => {
     const file = { path: 'a/b', contentType: 'text/plain', items: 1, bytes: 2, sha256: 'ff' };
@@ -46,7 +46,7 @@ export function createContract(open: OpenStores): void {
   });
 
   test('a second call changes nothing, also under other batch ids and after the job went on', async () => {
-    const { job, batches } = await keepJob(stores.store, 3);
+    const { job, batches } = await storeJob(stores.store, 3);
     await stores.store.queueBatches(job.id, 1, aTime);
     await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
     const before = await collect(stores.store.readBatches(job.id));
@@ -59,7 +59,7 @@ export function createContract(open: OpenStores): void {
   test('calls for the same job at once leave it whole', async () => {
     const job = aJob({ totalBatches: 120, totalUnits: 240 });
     const batches = someBatches(job, 120);
-    await atOnce(4, stores, (store) => store.createJob(job, batches));
+    await runConcurrently(4, stores, (store) => store.createJob(job, batches));
     expect(await stores.store.getJob(job.id)).toEqual(job);
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
@@ -92,7 +92,7 @@ export function createContract(open: OpenStores): void {
   });
 
   test('orphans are removed, whole jobs and young ones are not, and the job can be written again', async () => {
-    const { job: whole } = await keepJob(stores.store, 2, { createdAt: aTime - 1_000 });
+    const { job: whole } = await storeJob(stores.store, 2, { createdAt: aTime - 1_000 });
     const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
     const batches = someBatches(job, 150);
     await expect(stores.store.createJob(job, breakingAfter(149, batches))).rejects.toThrow();
@@ -158,7 +158,7 @@ export function createContract(open: OpenStores): void {
   });
 
   test('discardJob() removes a discarding job with its batches, and no other', async () => {
-    const { job } = await keepJob(stores.store, 3);
+    const { job } = await storeJob(stores.store, 3);
     expect(await stores.other.discardJob(job.id)).toBe(false);
     await stores.store.moveJob(job.id, ['submitted'], 'discarding', aTime);
     expect(await stores.other.discardJob(job.id)).toBe(true);
@@ -166,7 +166,7 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.listBatches(job.id)).toEqual([]);
     expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
     expect(await stores.store.discardJob(job.id)).toBe(false);
-    const { job: kept } = await keepJob(stores.store, 1, { state: 'awaiting_approval' });
+    const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });
     expect(await stores.store.discardJob(kept.id)).toBe(false);
     expect(await stores.store.getJob(kept.id)).toEqual(kept);
   });

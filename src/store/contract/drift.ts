@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** What was seen of listed fields: one record per market and sort of page, written by revisions. */
 export function driftContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('records are given back as they were kept, by market and page', async () => {
     const [one, other] = [
@@ -34,7 +34,7 @@ export function driftContract(open: OpenStores): void {
     const market = newId();
     const write = async (revision: number) => {
       const record = (turn: number) => ({ market, page: 'product', revision, state: String(turn) });
-      const written = await atOnce(12, stores, (store, turn) => store.putDrift(record(turn)));
+      const written = await runConcurrently(12, stores, (store, turn) => store.putDrift(record(turn)));
       expect(written.filter(Boolean)).toHaveLength(1);
       expect((await stores.store.getDrift(market, 'product'))?.state).toBe(String(written.indexOf(true)));
     };

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Job } from '../documents.ts';
-import { aTime, keepJob } from './samples.ts';
-import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
+import { aTime, storeJob } from './samples.ts';
+import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Listings and transitions of jobs. */
 export function jobContract(open: OpenStores): void {
-  const stores = openedFor(open);
-  const keep = async (fields: Partial<Job>) => (await keepJob(stores.store, 1, fields)).job;
+  const stores = setUpStores(open);
+  const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
   test('a job that does not exist is null', async () => {
     expect(await stores.store.getJob(newId())).toBeNull();
@@ -107,7 +107,7 @@ export function jobContract(open: OpenStores): void {
 
   test('of many that move a job at once one succeeds', async () => {
     const job = await keep({ state: 'awaiting_approval' });
-    const moves = await atOnce(30, stores, (store, turn) =>
+    const moves = await runConcurrently(30, stores, (store, turn) =>
       store.moveJob(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
     );
     const won = moves.filter((moved) => moved !== null);

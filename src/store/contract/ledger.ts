@@ -3,11 +3,11 @@ import { newId } from '../../base/id.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
 import { anEntry, aTime, aUser } from './samples.ts';
-import { allPages, atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Balances and their ledger. */
 export function ledgerContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const userWith = async (credits: number): Promise<string> => {
     const user = aUser();
     await stores.store.createUser(user);
@@ -119,7 +119,7 @@ export function ledgerContract(open: OpenStores): void {
   test('200 posts of the same key at once count once', async () => {
     const userId = await userWith(0);
     const grant = anEntry(userId, 7);
-    const results = await atOnce(200, stores, (store) => store.postLedgerEntry(grant));
+    const results = await runConcurrently(200, stores, (store) => store.postLedgerEntry(grant));
     expect(new Set(results.map(({ posted, balance }) => `${posted} ${balance}`))).toEqual(
       new Set(['true 7']),
     );
@@ -128,7 +128,7 @@ export function ledgerContract(open: OpenStores): void {
 
   test('200 posts of different keys at once all count', async () => {
     const userId = await userWith(0);
-    await atOnce(200, stores, (store, turn) => store.postLedgerEntry(anEntry(userId, turn + 1)));
+    await runConcurrently(200, stores, (store, turn) => store.postLedgerEntry(anEntry(userId, turn + 1)));
     expect((await stores.store.getUser(userId))?.balance).toBe(20_100);
     expect(await allPages(64, (page) => stores.store.listLedgerEntries(userId, page))).toHaveLength(200);
     await expectBalanced(stores.store, userId);
@@ -136,7 +136,7 @@ export function ledgerContract(open: OpenStores): void {
 
   test('charges at once never take more than there is', async () => {
     const userId = await userWith(100);
-    const results = await atOnce(50, stores, (store) => store.postLedgerEntry(charge(userId, 10)));
+    const results = await runConcurrently(50, stores, (store) => store.postLedgerEntry(charge(userId, 10)));
     expect(results.filter(({ posted }) => posted)).toHaveLength(10);
     expect((await stores.store.getUser(userId))?.balance).toBe(0);
     await expectBalanced(stores.store, userId);
@@ -156,8 +156,8 @@ export function ledgerContract(open: OpenStores): void {
     const entries = Array.from({ length: 60 }, (_, turn) =>
       turn % 3 === 0 ? charge(userId, 9) : anEntry(userId, 2),
     );
-    const posting = atOnce(180, stores, (store, turn) => store.postLedgerEntry(entries[turn % 60]!));
-    const repairing = atOnce(12, stores, (store) => store.repairLedger(aTime + 1));
+    const posting = runConcurrently(180, stores, (store, turn) => store.postLedgerEntry(entries[turn % 60]!));
+    const repairing = runConcurrently(12, stores, (store) => store.repairLedger(aTime + 1));
     const [results] = await Promise.all([posting, repairing]);
     await stores.store.repairLedger(aTime + 1);
     const posted = entries.filter((_, turn) =>

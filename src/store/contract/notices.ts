@@ -3,8 +3,8 @@ import { newId } from '../../base/id.ts';
 import type { Delivery, Job, Webhook } from '../documents.ts';
 import type { AttemptResult } from '../notices.ts';
 import type { Store } from '../store.ts';
-import { aTime, keepJob } from './samples.ts';
-import { allPages, atOnce, type OpenStores, openedFor } from './stores.ts';
+import { aTime, storeJob } from './samples.ts';
+import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   id: newId(),
@@ -64,8 +64,8 @@ export function noticeContract(open: OpenStores): void {
 }
 
 function dueContract(open: OpenStores): void {
-  const stores = openedFor(open);
-  const keep = async (fields: Partial<Job>) => (await keepJob(stores.store, 1, fields)).job;
+  const stores = setUpStores(open);
+  const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
   test('a message falls due in the same write as the state it tells of, and is found once its time has come', async () => {
     const job = await keep({ state: 'submitted' });
@@ -106,7 +106,7 @@ function dueContract(open: OpenStores): void {
 }
 
 function webhookContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('a webhook is kept as it is, changed by whoever knows it as it is, and removed', async () => {
     const webhook = aWebhook();
@@ -139,7 +139,7 @@ function webhookContract(open: OpenStores): void {
     await stores.store.putWebhook(webhook);
     const change = (store: typeof stores.store, turn: number) =>
       store.putWebhook({ ...webhook, url: `https://receiver.test/${turn}`, revision: 2 });
-    const done = await atOnce(20, stores, change);
+    const done = await runConcurrently(20, stores, change);
     expect(done.filter(Boolean)).toHaveLength(1);
     expect((await stores.other.getWebhook(webhook.userId))?.url).toBe(
       `https://receiver.test/${done.indexOf(true)}`,
@@ -148,11 +148,11 @@ function webhookContract(open: OpenStores): void {
 }
 
 function takeContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('a delivery is kept once for its key, however many add it', async () => {
     const delivery = aDelivery({ nextAttemptAt: aTime + 1_000_000 });
-    const added = await atOnce(20, stores, (store, turn) =>
+    const added = await runConcurrently(20, stores, (store, turn) =>
       store.createDelivery({ ...delivery, id: `${turn}-${delivery.id}` }),
     );
     expect(added.filter(Boolean)).toHaveLength(1);
@@ -172,7 +172,9 @@ function takeContract(open: OpenStores): void {
     expect(first).toEqual(
       all.slice(0, 3).map((delivery) => ({ ...delivery, take: 1, nextAttemptAt: aTime + 100 })),
     );
-    const rest = await atOnce(6, stores, (store) => store.claimDeliveries(aTime + 29, aTime + 100, 50));
+    const rest = await runConcurrently(6, stores, (store) =>
+      store.claimDeliveries(aTime + 29, aTime + 100, 50),
+    );
     const ids = [...first, ...rest.flat()].map(({ id }) => id);
     expect(ids).toHaveLength(30);
     expect(new Set(ids)).toEqual(new Set(all.map(({ id }) => id)));
@@ -184,7 +186,7 @@ function takeContract(open: OpenStores): void {
 }
 
 function endContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const taken = async (fields: Partial<Delivery> = {}) => {
     const delivery = aDelivery({ nextAttemptAt: 1, ...fields });
     await stores.store.createDelivery(delivery);
@@ -250,7 +252,7 @@ function endContract(open: OpenStores): void {
 }
 
 function listContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('deliveries are listed newest first, of a user, of operators and of all, and forgotten by age', async () => {
     const userId = newId();

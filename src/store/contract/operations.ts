@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import { aTime } from './samples.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
   id: newId(),
@@ -35,7 +35,7 @@ const aMinute = (fields: Partial<OriginMinute> = {}): OriginMinute => ({
 
 /** What operators see of the service at work: processes, and what is asked of origins. */
 export function operationsContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('the time is that of the engine, here of the same machine, and the same for every process', async () => {
     const before = Date.now();
@@ -84,7 +84,9 @@ export function operationsContract(open: OpenStores): void {
 
   test('counts of many processes at once are all added', async () => {
     const minute = aTime + 3_600_000;
-    await atOnce(40, stores, (store) => store.addOriginMinutes([aMinute({ minute, milliseconds: 2 })]));
+    await runConcurrently(40, stores, (store) =>
+      store.addOriginMinutes([aMinute({ minute, milliseconds: 2 })]),
+    );
     const sum = aMinute({ minute, requests: 200, refused: 80, failed: 40, milliseconds: 80 });
     expect(await stores.store.listOriginMinutes(minute)).toEqual([sum]);
   });

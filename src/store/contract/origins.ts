@@ -3,11 +3,11 @@ import { newId } from '../../base/id.ts';
 import { noPause, type OriginPause } from '../origin-state.ts';
 import type { Store } from '../store.ts';
 import { aTime } from './samples.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Politeness over all workers together. */
 export function originContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
   const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
     (await store.reserveRequests(origin, slots, intervalMs, now)).first;
@@ -32,7 +32,7 @@ export function originContract(open: OpenStores): void {
 
     test('of callers at once never overlap', async () => {
       const origin = anOrigin();
-      const firsts = await atOnce(60, stores, (store) => first(store, origin, 2, 50, aTime));
+      const firsts = await runConcurrently(60, stores, (store) => first(store, origin, 2, 50, aTime));
       const expected = Array.from({ length: 60 }, (_, turn) => aTime + turn * 100);
       expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
     });
@@ -66,7 +66,7 @@ export function originContract(open: OpenStores): void {
     test('of writers at once are written by one', async () => {
       const origin = anOrigin();
       for (const change of [1, 2]) {
-        const tries = await atOnce(20, stores, (store, turn) =>
+        const tries = await runConcurrently(20, stores, (store, turn) =>
           store.putPause(origin, pause(change, { until: aTime + turn })),
         );
         const written = tries.filter((one) => one.written);
@@ -106,7 +106,9 @@ export function originContract(open: OpenStores): void {
 
     test('of processes that ask at once add up to what there is', async () => {
       const origin = anOrigin();
-      const given = await atOnce(20, stores, (store, turn) => lease(store, origin, `process ${turn}`, 2));
+      const given = await runConcurrently(20, stores, (store, turn) =>
+        lease(store, origin, `process ${turn}`, 2),
+      );
       expect(given.reduce((sum, permits) => sum + permits, 0)).toBe(6);
     });
 

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Batch, Outcome } from '../documents.ts';
 import type { OutstandingState } from '../store.ts';
-import { aFailure, aPart, aSuccess, aTime, keepClaimed, keepJob } from './samples.ts';
-import { atOnce, collect, type OpenStores, openedFor } from './stores.ts';
+import { aFailure, aPart, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Writes of outcomes and parts, and batches ended from outside. */
 export function outcomeContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
     (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
   const partsOf = async (batch: Batch) => (await reread(batch)).parts;
 
   test('outcomes and the part with their records are kept, counts follow', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const part = aPart('j/p', 2);
@@ -22,14 +22,14 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('a batch without parts has an empty list of them, and summaries leave parts out', async () => {
-    const batch = await keepClaimed(stores.store, 1);
+    const batch = await storeClaimedBatch(stores.store, 1);
     expect(await partsOf(batch)).toEqual([]);
     await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, aPart('j/p', 0), null, aTime);
     expect((await stores.other.listBatches(batch.jobId))[0]).not.toHaveProperty('parts');
   });
 
   test('a write that is repeated counts nothing twice, and a unit keeps its first outcome', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/first', 0));
     expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/again', 0))).toBe(true);
     const mixed = { 0: aFailure, 1: aSuccess() };
@@ -44,8 +44,8 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('writes for different units of a batch at once are all kept', async () => {
-    const batch = await keepClaimed(stores.store, 20);
-    const written = await atOnce(60, stores, (store, turn) =>
+    const batch = await storeClaimedBatch(stores.store, 20);
+    const written = await runConcurrently(60, stores, (store, turn) =>
       store.recordOutcomes(
         batch.id,
         1,
@@ -61,7 +61,7 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('a finished batch is done; finishing again under the same attempt says so and changes nothing', async () => {
-    const batch = await keepClaimed(stores.store, 2);
+    const batch = await storeClaimedBatch(stores.store, 2);
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/zero', 0));
     const part = { ...aPart('j/b', 0, 1), body: { start: 2, end: 7, items: 2 } };
@@ -87,7 +87,7 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('a batch with an outstanding unit does not end, and a unit that is not there has no outcome', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     const short = stores.store.finishBatch(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);
     await expect(short).rejects.toMatchObject({ code: 'internal' });
     const outside = stores.store.recordOutcomes(batch.id, 1, { 3: aSuccess() }, null);
@@ -96,7 +96,7 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('a late worker writes nothing', async () => {
-    const batch = await keepClaimed(stores.store, 1);
+    const batch = await storeClaimedBatch(stores.store, 1);
     await stores.other.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
     expect(await stores.store.recordOutcomes(batch.id, 1, late, aPart('j/late', 0))).toBe(false);
@@ -112,14 +112,14 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('a worker is late as soon as its batch is queued again', async () => {
-    const batch = await keepClaimed(stores.store, 1);
+    const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.releaseBatch(batch.id, 1, aTime);
     expect(await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, null, null, aTime)).toBe(false);
     expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, null)).toBe(false);
   });
 
   test('parts of several attempts stay until one ends the batch with a part of its own', async () => {
-    const batch = await keepClaimed(stores.store, 3);
+    const batch = await storeClaimedBatch(stores.store, 3);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess(1) }, aPart('j/1', 0));
     await stores.store.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const second = { 0: aSuccess(2), 1: aSuccess(2) };
@@ -133,7 +133,7 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('batches of a job are failed by state, and their workers are late', async () => {
-    const { job, batches } = await keepJob(stores.store, 4);
+    const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const batch of batches.slice(0, 2)) await stores.store.claimBatch(batch.id, 0, aTime, aTime + 500);
     await stores.store.recordOutcomes(batches[0]!.id, 1, { 1: aSuccess() }, aPart('j/kept', 1));
@@ -168,14 +168,14 @@ export function outcomeContract(open: OpenStores): void {
   });
 
   test('of a failing job and its workers each unit is ended by one', async () => {
-    const { job, batches } = await keepJob(stores.store, 40);
+    const { job, batches } = await storeJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, aTime);
     for (const { id } of batches) await stores.store.claimBatch(id, 0, aTime, aTime + 500);
     const failing = Promise.all([
       stores.store.failBatches(job.id, ['claimed'], aFailure, aTime),
       stores.other.failBatches(job.id, ['claimed'], aFailure, aTime),
     ]);
-    const working = atOnce(40, stores, (store, turn) =>
+    const working = runConcurrently(40, stores, (store, turn) =>
       store.finishBatch(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
     );
     const [failed, finished] = await Promise.all([failing, working]);

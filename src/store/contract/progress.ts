@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { aBatch, aFailure, aJob, aSuccess, aTime, keepJob, units } from './samples.ts';
-import { collect, type OpenStores, openedFor } from './stores.ts';
+import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
+import { collect, type OpenStores, setUpStores } from './stores.ts';
 
 /** Reads of batches. */
 export function progressContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('counts follow the batches', async () => {
-    const { job, batches } = await keepJob(stores.store, 4);
+    const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const { id } of batches.slice(0, 3)) await stores.store.claimBatch(id, 0, aTime, aTime + 9);
     await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
@@ -26,8 +26,8 @@ export function progressContract(open: OpenStores): void {
   });
 
   test('counts of several jobs come at once; jobs without batches are left out', async () => {
-    const { job: first, batches } = await keepJob(stores.store, 3);
-    const { job: second } = await keepJob(stores.store, 1);
+    const { job: first, batches } = await storeJob(stores.store, 3);
+    const { job: second } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(first.id, 1, aTime);
     await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
     await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
@@ -114,7 +114,7 @@ export function progressContract(open: OpenStores): void {
   });
 
   test('batches at some places are read alone, in their order', async () => {
-    const { job, batches } = await keepJob(stores.store, 60);
+    const { job, batches } = await storeJob(stores.store, 60);
     const read = (seqs: number[]) => collect(stores.store.readBatches(job.id, seqs));
     const even = batches.filter(({ seq }) => seq % 2 === 0);
     expect(await read(even.map(({ seq }) => seq))).toEqual(even);
@@ -124,7 +124,7 @@ export function progressContract(open: OpenStores): void {
   });
 
   test('reading batches can be broken off', async () => {
-    const { job } = await keepJob(stores.store, 45);
+    const { job } = await storeJob(stores.store, 45);
     for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
     expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
   });
@@ -145,9 +145,9 @@ export function progressContract(open: OpenStores): void {
   test('the backlog is counted by market and lane', async () => {
     const before = await stores.store.countBacklog();
     expect(before.filter(({ market }) => market === 'mktx')).toEqual([]);
-    const { job, batches } = await keepJob(stores.store, 4, { market: 'mktx' });
-    await keepJob(stores.store, 1, { market: 'mkty' });
-    const { job: single } = await keepJob(stores.store, 1, { market: 'mktx', lane: 'single' });
+    const { job, batches } = await storeJob(stores.store, 4, { market: 'mktx' });
+    await storeJob(stores.store, 1, { market: 'mkty' });
+    const { job: single } = await storeJob(stores.store, 1, { market: 'mktx', lane: 'single' });
     await stores.store.queueBatches(job.id, 3, aTime);
     await stores.store.queueBatches(single.id, 1, aTime);
     await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);

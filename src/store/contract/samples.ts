@@ -128,7 +128,7 @@ export function someBatches(job: Job, count: number): Batch[] {
 }
 
 /** Keeps a job of `count` batches of two units each. */
-export async function keepJob(
+export async function storeJob(
   store: Store,
   count: number,
   fields: Partial<Job> = {},
@@ -140,7 +140,7 @@ export async function keepJob(
 }
 
 /** Keeps a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
-export async function keepClaimed(store: Store, count: number): Promise<Batch> {
+export async function storeClaimedBatch(store: Store, count: number): Promise<Batch> {
   const job = aJob({ totalBatches: 1, totalUnits: count });
   await store.createJob(job, [aBatch(job, 0, units(count))]);
   const [reference] = await store.queueBatches(job.id, 1, aTime);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { aFailure, aTime, keepJob } from './samples.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { aFailure, aTime, storeJob } from './samples.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** requeueStalled. Each test works at times of its own, so that it sees no batch of another. */
 export function stalledContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
 
   test('batches that were queued before a time are taken once, as of now', async () => {
     const now = aTime;
-    const { job, batches } = await keepJob(stores.store, 3, { lane: 'single' });
+    const { job, batches } = await storeJob(stores.store, 3, { lane: 'single' });
     await stores.store.queueBatches(job.id, 1, now - 100);
     await stores.store.queueBatches(job.id, 1, now - 50);
     const expected = [
@@ -35,7 +35,7 @@ export function stalledContract(open: OpenStores): void {
 
   test('a claim that ended is taken, and its worker is late', async () => {
     const now = aTime + 10_000;
-    const { job, batches } = await keepJob(stores.store, 2);
+    const { job, batches } = await storeJob(stores.store, 2);
     await stores.store.queueBatches(job.id, 2, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
@@ -59,7 +59,7 @@ export function stalledContract(open: OpenStores): void {
 
   test('a batch that was given back is left alone until it may go on', async () => {
     const now = aTime + 20_000;
-    const { job, batches } = await keepJob(stores.store, 1);
+    const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
@@ -70,7 +70,7 @@ export function stalledContract(open: OpenStores): void {
 
   test('a batch that was claimed while it waited and then released is taken', async () => {
     const now = aTime + 22_000;
-    const { job, batches } = await keepJob(stores.store, 1);
+    const { job, batches } = await storeJob(stores.store, 1);
     // Its publish was rejected, and the message arrived all the same.
     await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
@@ -81,7 +81,7 @@ export function stalledContract(open: OpenStores): void {
 
   test('batches that were not published wait again, unless someone has them meanwhile', async () => {
     const now = aTime + 25_000;
-    const { job, batches } = await keepJob(stores.store, 4);
+    const { job, batches } = await storeJob(stores.store, 4);
     const queued = await stores.store.queueBatches(job.id, 3, now);
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 10);
     const older = { ...queued[2]!, attempt: 7 };
@@ -107,9 +107,9 @@ export function stalledContract(open: OpenStores): void {
 
   test('callers at once never get the same batch, and the limit holds', async () => {
     const now = aTime + 30_000;
-    const { job } = await keepJob(stores.store, 40);
+    const { job } = await storeJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, now - 10);
-    const given = await atOnce(6, stores, (store) => store.requeueStalled(now, now, 9));
+    const given = await runConcurrently(6, stores, (store) => store.requeueStalled(now, now, 9));
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);

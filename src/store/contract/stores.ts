@@ -13,7 +13,7 @@ export interface Stores {
 export type OpenStores = () => Promise<Stores>;
 
 /** Opens stores before the tests of the part it is called in, removes them after. */
-export function openedFor(open: OpenStores): { readonly store: Store; readonly other: Store } {
+export function setUpStores(open: OpenStores): { readonly store: Store; readonly other: Store } {
   let stores: Stores;
   beforeAll(async () => {
     stores = await open();
@@ -30,7 +30,7 @@ export function openedFor(open: OpenStores): { readonly store: Store; readonly o
 }
 
 /** Runs a call many times at once, every second time on the other store. */
-export function atOnce<T>(
+export function runConcurrently<T>(
   times: number,
   stores: { store: Store; other: Store },
   call: (store: Store, turn: number) => Promise<T>,

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Submission } from '../documents.ts';
 import { aTime } from './samples.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Sequences and idempotency keys. */
 export function submissionContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const aSubmission = (fields: Partial<Submission> = {}): Submission => ({
     userId: newId(),
     idempotencyKey: 'order.$7 ☃',
@@ -25,7 +25,7 @@ export function submissionContract(open: OpenStores): void {
   });
 
   test('every caller gets another number', async () => {
-    const numbers = await atOnce(100, stores, (store) => store.nextNumber('crowded'));
+    const numbers = await runConcurrently(100, stores, (store) => store.nextNumber('crowded'));
     expect(numbers.toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 100 }, (_, at) => at + 1),
     );
@@ -70,7 +70,9 @@ export function submissionContract(open: OpenStores): void {
 
   test('of many that take a key at once one gets it, the others see its record', async () => {
     const userId = newId();
-    const taken = await atOnce(40, stores, (store) => store.claimSubmission(aSubmission({ userId }), 0));
+    const taken = await runConcurrently(40, stores, (store) =>
+      store.claimSubmission(aSubmission({ userId }), 0),
+    );
     expect(taken.filter((holder) => holder === null)).toHaveLength(1);
     expect(new Set(taken.flatMap((holder) => holder?.jobId ?? [])).size).toBe(1);
   });
@@ -79,7 +81,7 @@ export function submissionContract(open: OpenStores): void {
     const old = aSubmission();
     await stores.store.claimSubmission(old, 0);
     await stores.store.completeSubmission(old.userId, old.idempotencyKey, 'old');
-    const taken = await atOnce(20, stores, (store) =>
+    const taken = await runConcurrently(20, stores, (store) =>
       store.claimSubmission(aSubmission({ userId: old.userId, createdAt: aTime + 100 }), aTime + 1),
     );
     expect(taken.filter((holder) => holder === null)).toHaveLength(1);

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { BatchWait } from '../waits.ts';
 import { aTime } from './samples.ts';
-import { atOnce, type OpenStores, openedFor } from './stores.ts';
+import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Batches that wait for an origin. */
 export function waitContract(open: OpenStores): void {
-  const stores = openedFor(open);
+  const stores = setUpStores(open);
   const aWait = (fields: Partial<BatchWait> = {}): BatchWait => ({
     batchId: newId(),
     jobId: newId(),
@@ -30,7 +30,7 @@ export function waitContract(open: OpenStores): void {
 
   test('one of many kept at once stays', async () => {
     const wait = aWait();
-    await atOnce(20, stores, (store, turn) => store.putWait({ ...wait, until: aTime + turn }));
+    await runConcurrently(20, stores, (store, turn) => store.putWait({ ...wait, until: aTime + turn }));
     expect(await stores.store.getWait(wait.batchId)).toMatchObject({ jobId: wait.jobId });
   });
 

@@ -1,12 +1,12 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import { olderThan } from './paging.ts';
-import { holdingText } from './search.ts';
+import { createSubstringPattern } from './search.ts';
 import { readKey, readUser, withUnderscore } from './shapes.ts';
 
-/** Users and keys in MongoDB. */
-export function accountStore(engine: Engine): AccountStore {
+/** Creates the MongoDB implementation of AccountStore. */
+export function accountStore(engine: MongoEngine): AccountStore {
   return {
     createUser: (user) =>
       engine.run(async ({ users }) => {
@@ -25,7 +25,7 @@ export function accountStore(engine: Engine): AccountStore {
 
     listUsers: async (role, page, search = '') => {
       const after = readCursor(page);
-      const text = holdingText(search);
+      const text = createSubstringPattern(search);
       const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
       const documents = await engine.run(({ users }) =>
         users

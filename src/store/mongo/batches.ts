@@ -2,14 +2,17 @@ import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import type { BatchReference } from '../documents.ts';
 import type { BatchStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { MongoEngine } from './engine.ts';
 import { failBatches, writeOutcomes } from './outcomes.ts';
 import { progressStore } from './progress.ts';
 import type { BatchDocument, Collections } from './schema.ts';
 import { readBatch } from './shapes.ts';
 
-/** Batches in MongoDB. What only reads is in progress.ts, what writes outcomes in outcomes.ts. */
-export function batchStore(engine: Engine): BatchStore {
+/**
+ * Creates the MongoDB implementation of BatchStore. The reads are in progress.ts, writes of outcomes in
+ * outcomes.ts.
+ */
+export function batchStore(engine: MongoEngine): BatchStore {
   return {
     ...progressStore(engine),
 
@@ -21,7 +24,7 @@ export function batchStore(engine: Engine): BatchStore {
           notBefore: { $not: { $gt: now } },
           ...(region === undefined ? {} : { region }),
         };
-        return takeBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now, notBefore: null });
+        return moveBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now, notBefore: null });
       }),
 
     unqueueBatches: (references, notBefore) =>
@@ -46,7 +49,7 @@ export function batchStore(engine: Engine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          // It may have been waiting. Once released, it must be one that requeueStalled() finds.
+          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
           {
             $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
@@ -97,7 +100,7 @@ export function batchStore(engine: Engine): BatchStore {
 
     requeueStalled: (now, queuedBefore, limit) =>
       engine.run(({ batches }) => {
-        // What is taken here is queued as of now and does not stand still any more.
+        // Moved batches must not match again.
         const stalled: Filter<BatchDocument> = {
           $or: [
             {
@@ -109,17 +112,16 @@ export function batchStore(engine: Engine): BatchStore {
           ],
         };
         const fields = { state: 'queued' as const, queuedAt: now, leaseUntil: null, notBefore: null };
-        return takeBatches(batches, stalled, 'queuedAt', limit, fields);
+        return moveBatches(batches, stalled, 'queuedAt', limit, fields);
       }),
   };
 }
 
 /**
- * Moves up to `limit` batches that a condition holds for, the lowest by `order` first, each for one
- * caller: each update of a document asks for the condition again and leaves the caller's mark, and a
- * caller is given what bears its own.
+ * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every update
+ * checks the condition again and writes the caller's mark, by which the caller finds its batches.
  */
-async function takeBatches(
+async function moveBatches(
   batches: Collections['batches'],
   condition: Filter<BatchDocument>,
   order: 'seq' | 'queuedAt',

@@ -1,13 +1,13 @@
 import { Binary } from 'mongodb';
 import type { CrawlStore } from '../store.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 
-/** Recent pages in MongoDB: a document per page, the newest wins. */
-export function crawlStore(engine: Engine): CrawlStore {
+/** Creates the MongoDB implementation of CrawlStore. */
+export function crawlStore(engine: MongoEngine): CrawlStore {
   return {
     putCrawl: (key, at, body) =>
       engine.run(async ({ crawls }) => {
-        // A newer page is there already: the filter misses it, and the insert that follows fails as a duplicate.
+        // If a newer page is stored, the filter does not match it and the insert fails as a duplicate.
         const page = { $set: { at, body: new Binary(body) } };
         await unlessDuplicate(crawls.updateOne({ _id: key, at: { $lte: at } }, page, { upsert: true }));
       }),

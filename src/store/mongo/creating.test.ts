@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
 import { aJob, someBatches } from '../contract/samples.ts';
 import { createJob, removeJob } from './creating.ts';
-import { until } from './halting.ts';
+import { haltBefore } from './halting.ts';
 import { collectionsOf } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 
@@ -31,7 +31,9 @@ describe.skipIf('missing' in mongo)(
 
     test('a removal that went on late leaves the batches of a later draft alone', async () => {
       const { job, its, count } = await aDraft();
-      const late = until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }));
+      const late = haltBefore(2, collections, (halting) =>
+        removeJob(halting, { _id: job.id, state: 'writing' }),
+      );
       await late.reached;
       expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
       // A writer of the early draft, late as well, and gone before it could clean up.
@@ -45,12 +47,14 @@ describe.skipIf('missing' in mongo)(
 
     test('a later draft is not completed over batches that a late removal took from it', async () => {
       const { job, its, count } = await aDraft();
-      const late = until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }));
+      const late = haltBefore(2, collections, (halting) =>
+        removeJob(halting, { _id: job.id, state: 'writing' }),
+      );
       await late.reached;
       await removeJob(collections, { _id: job.id, state: 'removing' });
       await batches.insertOne(writeBatch(its[1]!, 'early'));
       // Found there, not taken over yet.
-      const writer = until(3, collections, (halting) => createJob(halting, job, its));
+      const writer = haltBefore(3, collections, (halting) => createJob(halting, job, its));
       await writer.reached;
       late.resume();
       await late.result;
@@ -63,7 +67,8 @@ describe.skipIf('missing' in mongo)(
 
     test('nothing is written while a removal is under way, and what it left is removed by the next', async () => {
       const { job, its, count } = await aDraft();
-      await until(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' })).reached;
+      await haltBefore(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }))
+        .reached;
       await expect(createJob(collections, job, its)).rejects.toMatchObject({ code: 'unavailable' });
       expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
       expect(await count()).toBe(0);
@@ -73,7 +78,7 @@ describe.skipIf('missing' in mongo)(
 
     test.each([2, 3])('a writer that was removed before its step %i leaves nothing behind', async (step) => {
       const job = aJob({ totalBatches: 3, totalUnits: 6 });
-      const writer = until(step, collections, (halting) => createJob(halting, job, someBatches(job, 3)));
+      const writer = haltBefore(step, collections, (halting) => createJob(halting, job, someBatches(job, 3)));
       await writer.reached;
       await removeJob(collections, { _id: job.id, state: 'writing' });
       writer.resume();
@@ -87,7 +92,7 @@ describe.skipIf('missing' in mongo)(
       async (step) => {
         const job = aJob({ totalBatches: 3, totalUnits: 6 });
         const its = someBatches(job, 3);
-        await until(step, collections, (halting) => createJob(halting, job, its)).reached;
+        await haltBefore(step, collections, (halting) => createJob(halting, job, its)).reached;
         await createJob(collections, { ...job, cost: 60 }, its);
         expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'submitted', cost: 60 });
         expect(await batches.countDocuments({ jobId: job.id })).toBe(3);

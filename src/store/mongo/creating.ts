@@ -6,18 +6,17 @@ import type { Collections, JobDocument } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 
 /*
- * A job is written as a draft that no reader sees (state `writing`), then its batches, then the draft
- * becomes the job. Each draft has a name; batches carry the name of theirs. Removal first takes the
- * job away from its writers (state `removing`), then removes the batches of that draft, then the
- * document. So a writer that was overtaken by a removal cannot complete its draft, nor a later draft
- * of the same job, and a removal that was overtaken by a later draft does not touch its batches:
- * those that the later draft found there it takes over before it counts them.
+ * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written, then the draft
+ * becomes the job. Each draft has an id, which its batches store. A deletion first hides the job from its writers (state
+ * `removing`), then deletes the batches of that draft, then the job. So a writer cannot complete a draft, or a later draft
+ * of the same job, that was deleted meanwhile. And a deletion does not touch the batches of a later draft, which takes over
+ * the batches it finds before it counts them.
  */
 
-/** Batches that go to the server in one message: some 700 KB. */
+/** Batches per message to the server: some 700 KB. */
 const chunkSize = 100;
 
-/** Keeps a job with its batches (JobStore.createJob). */
+/** Writes a job and its batches (JobStore.createJob). */
 export async function createJob(collections: Collections, job: Job, source: Iterable<Batch>): Promise<void> {
   const { jobs, batches } = collections;
   const draft = await openDraft(jobs, job);
@@ -32,20 +31,20 @@ export async function createJob(collections: Collections, job: Job, source: Iter
   const jobId = job.id;
   if (!fresh) {
     await batches.updateMany({ jobId, draft: { $ne: draft } }, { $set: { draft } });
-    if ((await batches.countDocuments({ jobId, draft })) < written) throw overtaken(jobId);
+    if ((await batches.countDocuments({ jobId, draft })) < written) throw removedFault(jobId);
   }
   const completed = await jobs.replaceOne({ _id: jobId, draft, state: 'writing' }, writeJob(job, draft));
   if (completed.matchedCount === 1) return;
   const now = await jobs.findOne({ _id: jobId });
   if (now && now.state !== 'writing' && now.state !== 'removing') return;
-  // What was written after the removal went through.
+  // Batches that were written after the deletion.
   await batches.deleteMany({ jobId, draft });
-  throw overtaken(jobId);
+  throw removedFault(jobId);
 }
 
 /**
- * Removes a job in a state with its batches, or goes on with a removal; gives the number of batches,
- * null when there is no such job. It has no records: it was never dispatched.
+ * Deletes a job in a state with its batches, or resumes a deletion. Returns the number of batches, or null if
+ * there is no such job. The job has no records, since it was never dispatched.
  */
 export async function removeJob(
   { jobs, batches }: Collections,
@@ -58,19 +57,19 @@ export async function removeJob(
   return deletedCount;
 }
 
-/** Begins a draft, or joins the one that is there; gives its name, null when the job is written already. */
+/** Creates a draft or joins the existing one. Returns its id, or null if the job is already written. */
 async function openDraft(jobs: Collections['jobs'], job: Job): Promise<string | null> {
   const draft = newId();
   if (await unlessDuplicate(jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
   const known = await jobs.findOne({ _id: job.id });
   if (known?.state === 'writing') return known.draft;
-  if (known?.state === 'removing') throw overtaken(job.id);
+  if (known?.state === 'removing') throw removedFault(job.id);
   if (known) return null;
-  throw new Fault('conflict', `another job has the number ${job.number}`);
+  throw new Fault('conflict', `another job already has the number ${job.number}`);
 }
 
-function overtaken(jobId: string): Fault {
-  return new Fault('unavailable', `job ${jobId} was removed as abandoned while it was being written`);
+function removedFault(jobId: string): Fault {
+  return new Fault('unavailable', `job ${jobId} was deleted as abandoned while it was written`);
 }
 
 function* inChunks(source: Iterable<Batch>): Iterable<Batch[]> {

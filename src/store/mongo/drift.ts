@@ -1,10 +1,10 @@
 import type { DriftRecord } from '../documents.ts';
 import type { DriftStore } from '../store.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import type { DriftDocument } from './schema.ts';
 
-/** What was seen of fields in MongoDB: a document per market and sort of page. */
-export function driftStore(engine: Engine): DriftStore {
+/** Creates the MongoDB implementation of DriftStore. */
+export function driftStore(engine: MongoEngine): DriftStore {
   return {
     getDrift: (market, page) =>
       engine.run(async ({ drift }) => {

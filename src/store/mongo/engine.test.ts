@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
-import { aKey, aTime, aUser, keepJob } from '../contract/samples.ts';
+import { aKey, aTime, aUser, storeJob } from '../contract/samples.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
 
@@ -30,7 +30,7 @@ describe.skipIf('missing' in mongo)(
     test('jobs and batches of earlier versions lack what came later', async () => {
       const uri = mongo.fresh();
       const store = openMongoStore({ uri });
-      const { job, batches } = await keepJob(store, 1);
+      const { job, batches } = await storeJob(store, 1);
       const client = new MongoClient(uri);
       await client
         .db()

@@ -11,37 +11,39 @@ import {
 } from 'mongodb';
 import { Fault } from '../../base/fault.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
-import { type Collections, collectionsOf, makeIndexes } from './schema.ts';
+import { type Collections, collectionsOf, createIndexes } from './schema.ts';
 
-/** One MongoDB database. Errors of the driver come out as Faults. */
-export interface Engine {
-  /** Runs steps on the collections, after their indexes were made. Fault `unavailable` when MongoDB does not answer. */
+/** A MongoDB database. Errors of the driver are converted to faults. */
+export interface MongoEngine {
+  /**
+   * Calls a function with the collections, whose indexes exist. Fault `unavailable` if MongoDB does not respond.
+   */
   run<T>(steps: (collections: Collections) => Promise<T>): Promise<T>;
-  /** Resolves when MongoDB answers. */
+  /** Resolves if MongoDB responds. */
   ping(): Promise<void>;
   /** Returns the server's time in milliseconds since the epoch. */
   time(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** How long a call waits for a server that can be reached, in milliseconds. */
+/** Time to find a reachable server, in milliseconds. */
 const selectionTimeoutMs = 3_000;
-/** How long a call waits for a server that has stopped to speak, in milliseconds. */
+/** Time without data from the server after which a call fails, in milliseconds. */
 const silenceTimeoutMs = 30_000;
 
 /**
- * Server codes with which a call may succeed a little later: hosts and networks gone, shutting down,
- * stepping down, not primary, interrupted, out of time, no primary known.
+ * Server error codes of temporary failures: host or network unavailable, shutting down, stepping down, not
+ * primary, interrupted, timed out, no primary known.
  */
-const passing = new Set([
+const transientCodes = new Set([
   6, 7, 89, 91, 133, 134, 189, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
 ]);
 
 /**
- * Codes of sockets on which the other side hung up: a command that meets one in that very moment is thrown
- * Node's own error, not the driver's.
+ * Codes of sockets that the server closed. A command that meets one at that moment fails with Node's error instead
+ * of the driver's.
  */
-const hungUp = new Set([
+const resetCodes = new Set([
   'EPIPE',
   'ECONNRESET',
   'ERR_STREAM_DESTROYED',
@@ -50,11 +52,11 @@ const hungUp = new Set([
 ]);
 
 /**
- * Prepares the connection; nothing is sent before the first call. The driver connects again by itself
- * after a loss. Indexes are made before the first step and tried again when MongoDB was away then.
+ * Creates a client, which connects with the first call and reconnects after a loss. Indexes are created before the
+ * first step, and again after a failure.
  */
-export function openEngine(uri: string): Engine {
-  const client = named(
+export function openEngine(uri: string): MongoEngine {
+  const client = describeErrors(
     'MongoDB address',
     () =>
       new MongoClient(parseMongoUri(uri), {
@@ -62,8 +64,8 @@ export function openEngine(uri: string): Engine {
         serverSelectionTimeoutMS: selectionTimeoutMs,
         connectTimeoutMS: selectionTimeoutMs,
         socketTimeoutMS: silenceTimeoutMs,
-        // Steps resume from what earlier ones wrote: reads see every acknowledged write and none that a failover
-        // can undo. parseMongoUri() refuses options to the contrary.
+        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none that a
+        // failover can undo. parseMongoUri() rejects conflicting options.
         readPreference: 'primary',
         readConcern: { level: 'majority' },
         writeConcern: { w: 'majority', journal: true },
@@ -76,15 +78,15 @@ export function openEngine(uri: string): Engine {
   let prepared: Promise<void> | undefined;
   let closed = false;
   const prepare = async () => {
-    // Asked for by name: a client that connects by itself and fails stays closed for ever. What goes
-    // wrong here (a name not known yet, a login not made yet) may be right a little later.
+    // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts as
+    // temporary, such as a host name or a login that does not exist yet.
     await client.connect().catch((thrown: Error) => {
       throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, {
         component: 'store',
         cause: thrown,
       });
     });
-    await makeIndexes(database);
+    await createIndexes(database);
   };
   const ready = async () => {
     if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
@@ -126,7 +128,7 @@ export function openEngine(uri: string): Engine {
   };
 }
 
-/** Servers that do not know `hello` know it by its former name. */
+/** Error code of servers that know `hello` by its former name only. */
 const commandMissing = 59;
 
 async function readTime(database: Db): Promise<number> {
@@ -137,7 +139,7 @@ async function readTime(database: Db): Promise<number> {
   return (localTime as Date).getTime();
 }
 
-/** Runs an insert or upsert that may find its document there already: null then. */
+/** Awaits an insert or upsert. Returns null if a document with the same unique value exists. */
 export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
   try {
     return await write;
@@ -147,7 +149,7 @@ export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Whether an error says only that documents with the same unique value exist. */
+/** Returns whether the error reports only duplicate unique values. */
 function isDuplicate(thrown: unknown): boolean {
   if (thrown instanceof MongoBulkWriteError) {
     return (
@@ -160,30 +162,30 @@ function isDuplicate(thrown: unknown): boolean {
 
 function toFault(place: string, thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
-  const isHungUp = thrown instanceof Error && hungUp.has(String((thrown as NodeJS.ErrnoException).code));
+  const isHungUp = thrown instanceof Error && resetCodes.has(String((thrown as NodeJS.ErrnoException).code));
   if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
-  const away = isHungUp || isAway(thrown as MongoError);
+  const away = isHungUp || isUnavailable(thrown as MongoError);
   const words = away ? `${place} does not answer: ${thrown.message}` : `${place}: ${thrown.message}`;
   return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 
-/** Whether an error of the driver says that the server cannot be had now. */
-function isAway(thrown: MongoError): boolean {
+/** Returns whether the error means that the server is temporarily unavailable. */
+function isUnavailable(thrown: MongoError): boolean {
   return (
     thrown instanceof MongoNetworkError ||
     thrown instanceof MongoSystemError ||
     thrown instanceof MongoServerSelectionError ||
     thrown instanceof MongoOperationTimeoutError ||
-    // The pool was emptied or the client closed under the call.
+    // The pool was cleared or the client closed during the call.
     /PoolCleared|PoolClosed|NotConnected|TopologyClosed|ClientClosed|WaitQueue|ExpiredSession/.test(
       thrown.name,
     ) ||
-    passing.has(Number(thrown.code)) ||
+    transientCodes.has(Number(thrown.code)) ||
     thrown.hasErrorLabel('RetryableWriteError')
   );
 }
 
-function named<T>(name: string, call: () => T): T {
+function describeErrors<T>(name: string, call: () => T): T {
   try {
     return call();
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import type { Cutoffs, ExpiryStore } from '../expiry.ts';
-import type { Engine } from './engine.ts';
+import type { MongoEngine } from './engine.ts';
 import type { Collections } from './schema.ts';
 
 /** Functions that delete the records beyond a cutoff. */
@@ -23,7 +23,7 @@ const deletions: Record<
 };
 
 /** Creates the MongoDB implementation of ExpiryStore. */
-export function expiryStore(engine: Engine): ExpiryStore {
+export function expiryStore(engine: MongoEngine): ExpiryStore {
   return {
     expire: (cutoffs) =>
       engine.run(async (collections) => {

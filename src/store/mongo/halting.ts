@@ -1,21 +1,21 @@
 import type { Collections } from './schema.ts';
 
-/** A call that stops before one of its steps, for good unless it is resumed. */
-export interface Halted<T> {
+/** A call that is suspended before one of its steps until it is resumed. */
+export interface HaltedCall<T> {
   reached: Promise<void>;
   resume(): void;
   result: Promise<T>;
 }
 
 /**
- * Runs a call that halts before its operation number `step`, from 1, on the collections. A `find` is
- * not counted. For tests: what happens when a process stops or dies between any two steps.
+ * Runs a call that is suspended before its operation number `step` on the collections, from 1; `find` is not
+ * counted. For tests of a process that stops between two steps.
  */
-export function until<T>(
+export function haltBefore<T>(
   step: number,
   collections: Collections,
   call: (halting: Collections) => Promise<T>,
-): Halted<T> {
+): HaltedCall<T> {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   let operations = 0;

@@ -3,7 +3,7 @@ import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Job } from '../documents.ts';
 import type { Cursor, JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
-import type { Engine } from './engine.ts';
+import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import type { HiddenState, JobDocument } from './schema.ts';
 import { readJob } from './shapes.ts';
@@ -21,7 +21,7 @@ function following(time: 'stateSince' | 'decideBy', after: Cursor | null): Filte
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
 /** Jobs in MongoDB. How one is written and removed is in creating.ts. */
-export function jobStore(engine: Engine): JobStore {
+export function jobStore(engine: MongoEngine): JobStore {
   return {
     ...submissionStore(engine),
 

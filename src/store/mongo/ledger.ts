@@ -1,22 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { post, settlePending, voidKey } from './posting.ts';
 import type { Collections } from './schema.ts';
 import { readEntry } from './shapes.ts';
 
-/** Pending entries that a repair reads at once, and accounts that an audit does. */
+/** Pending entries per query of a repair, and accounts per query of an audit. */
 const chunkSize = 200;
 
-/** Entries that count: those applied, and those whose key is open. */
+/** Filter for entries that count in the balance: applied ones, and those with an open key. */
 const counting = (openKeys: string[]) => ({
   $or: [{ state: 'applied' as const }, { _id: { $in: openKeys } }],
 });
 
-/** Balances and their ledger in MongoDB. How an entry is posted is in posting.ts. */
-export function ledgerStore(engine: Engine): LedgerStore {
+/** Creates the MongoDB implementation of LedgerStore. The posting protocol is in posting.ts. */
+export function ledgerStore(engine: MongoEngine): LedgerStore {
   return {
     postLedgerEntry: (entry) => engine.run((collections) => post(collections, entry)),
 
@@ -35,7 +35,7 @@ export function ledgerStore(engine: Engine): LedgerStore {
         if (!entry || entry.state === 'applied') return entry && readEntry(entry);
         const account = await users.findOne({ _id: entry.userId });
         if (account?.openKeys.includes(key)) return readEntry(entry);
-        // A key that left the account between the two readings did so after its entry was marked.
+        // A key is removed from the account only after its entry was marked as applied.
         const applied = await ledger.findOne({ _id: key, state: 'applied' });
         return applied && readEntry(applied);
       }),
@@ -88,7 +88,7 @@ export function ledgerStore(engine: Engine): LedgerStore {
           let settled = 0;
           for (const entry of pending) if (await settlePending(collections, entry)) settled += 1;
           repaired += settled;
-          // What stays pending then is being posted by others at this moment.
+          // Concurrent calls are posting the remaining ones.
           if (pending.length < chunkSize || settled === 0) return repaired;
         }
       }),
@@ -113,8 +113,8 @@ export function ledgerStore(engine: Engine): LedgerStore {
 }
 
 /**
- * Keys of pending entries that are in balances. One that was pending at the first reading and whose key is
- * not open at the second was either never posted, or is marked applied by now.
+ * Returns the keys of pending entries that are in balances. An entry that was pending in the first query and whose
+ * key is not open in the second was either never posted or has been marked as applied since.
  */
 async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> {
   const pending = await ledger
@@ -126,7 +126,7 @@ async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> 
   return accounts.flatMap(({ openKeys }) => openKeys.filter((key) => keys.has(key)));
 }
 
-/** Adds up an account between two readings of it that are the same: nothing was posted meanwhile. */
+/** Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. */
 async function auditAccount({ users, ledger }: Collections, userId: string) {
   for (;;) {
     const before = (await users.findOne({ _id: userId }))!;
@@ -136,7 +136,7 @@ async function auditAccount({ users, ledger }: Collections, userId: string) {
         { $group: { _id: null, sum: { $sum: '$amount' }, entries: { $sum: 1 } } },
       ])
       .toArray();
-    // A key is only added, or taken out with the epoch raised: the two tell of any change.
+    // Keys are added, or removed with a new epoch, so these two detect any change.
     const after = (await users.findOne({ _id: userId }))!;
     if (after.epoch === before.epoch && after.openKeys.length === before.openKeys.length) {
       return { userId, balance: before.balance, sum: total?.sum ?? 0, entries: total?.entries ?? 0 };

@@ -1,17 +1,17 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Delivery } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { readJob, withId, withUnderscore } from './shapes.ts';
 
-/** Messages to people in MongoDB: what is due stands in the job, a document per webhook and per delivery. */
-export function noticeStore(engine: Engine): NoticeStore {
+/** Creates the MongoDB implementation of NoticeStore. */
+export function noticeStore(engine: MongoEngine): NoticeStore {
   return {
     findJobsWithDueNotice: (now, limit) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
-        // Above 0 as in the index, which is used for such filters only.
+        // $gt: 0 is required for the partial index.
         const due = { noticeAt: { $gt: 0, $lte: now }, state: { $nin: ['writing', 'removing'] as const } };
         return (await jobs.find(due).sort({ noticeAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
@@ -120,7 +120,7 @@ export function noticeStore(engine: Engine): NoticeStore {
             },
             { returnDocument: 'after' },
           );
-          // Null: a try ended between the two; it is read again then.
+          // An attempt ended between the two operations: read again.
           if (again !== null) return withId(again);
         }
       }),

@@ -3,26 +3,26 @@ import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
-import { earlierPayloadStore } from './earlier/payloads.ts';
 import { openEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
+import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { waitStore } from './waits.ts';
 
-/** Where the distributed store keeps its data. */
+/** Options for openMongoStore(). */
 export interface MongoStoreOptions {
-  /** Connection string; the database is the one it names, else `gleaner`. */
+  /** Connection string. The database is the one it names, `gleaner` by default. */
   uri: string;
 }
 
 /**
- * Opens the distributed store (DESIGN, "Two stacks, one program"): MongoDB as a standalone server, a
- * replica set, or sharded as docs/scaling.md allows. It opens at once, also while MongoDB is down: each call then fails as
- * `unavailable` within seconds, until MongoDB is there.
+ * Opens the distributed store (docs/architecture.md) on a standalone server, a replica set, or a sharded cluster
+ * (docs/scaling.md). Succeeds even if MongoDB is down: calls then fail with the fault `unavailable` within seconds
+ * until it is back.
  */
 export function openMongoStore(options: MongoStoreOptions): Store {
   const engine = openEngine(options.uri);
@@ -39,7 +39,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...waitStore(engine),
     ...crawlStore(engine),
     ...expiryStore(engine),
-    ...earlierPayloadStore(engine),
+    ...legacyRecordStore(engine),
     ...driftStore(engine),
     ...operationsStore(engine),
     ...noticeStore(engine),

@@ -1,14 +1,14 @@
 import type { OperationsStore } from '../operations.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import { withId, withUnderscore } from './shapes.ts';
 
-/** What operators see of the service at work, in MongoDB. */
-export function operationsStore(engine: Engine): OperationsStore {
+/** Creates the MongoDB implementation of OperationsStore. */
+export function operationsStore(engine: MongoEngine): OperationsStore {
   return {
     putProcess: (report) =>
       engine.run(async ({ processes }) => {
         const document = withUnderscore(report);
-        // Null when a second report of the same process came between: it tells as much.
+        // A duplicate is a concurrent, equally recent heartbeat.
         await unlessDuplicate(processes.replaceOne({ _id: document._id }, document, { upsert: true }));
       }),
 
@@ -20,7 +20,7 @@ export function operationsStore(engine: Engine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        // Reports of earlier versions have none of these.
+        // Earlier versions did not write these fields.
         return (await found.toArray()).map((report) => ({
           ...withId(report),
           paused: report.paused ?? '',
@@ -35,7 +35,7 @@ export function operationsStore(engine: Engine): OperationsStore {
           const _id = JSON.stringify([minute, origin, market, region]);
           const change = { $inc: counts, $setOnInsert: { origin, market, region, minute } };
           const add = () => unlessDuplicate(originMinutes.updateOne({ _id }, change, { upsert: true }));
-          // Null when another process was faster to begin the minute: now there is one to add to.
+          // Another process inserted the minute first.
           if ((await add()) === null) await originMinutes.updateOne({ _id }, { $inc: counts });
         }
       }),

@@ -1,14 +1,14 @@
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant } from '../permits.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import type { Collections, OriginDocument, PauseDocument } from './schema.ts';
 
-/** Politeness in MongoDB: a document per origin, changed by steps on that document alone. */
-export function originStore(engine: Engine): OriginStore {
+/** Creates the MongoDB implementation of OriginStore. */
+export function originStore(engine: MongoEngine): OriginStore {
   return {
     reserveRequests: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
-        // First past the idle time, then one step that no other caller shares: it alone hands out slots.
+        // The first update skips idle time; the second, atomic one alone reserves slots.
         const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
         if ((await pastIdle()).matchedCount === 0) {
           await ensureOrigin(origins, origin);
@@ -26,7 +26,7 @@ export function originStore(engine: Engine): OriginStore {
         for (;;) {
           const { holdings, leases, pause } = await readOrigin(origins, origin);
           const granted = grant(holdings, request);
-          // Nobody else's lease came between, or the same is worked out anew from theirs.
+          // If another lease was written meanwhile, the grant is computed again from it.
           const { matchedCount } = await origins.updateOne(
             { _id: origin, leases },
             { $set: { holdings: granted.holdings, leases: leases + 1 }, $max: { heldUntil: request.until } },
@@ -76,7 +76,7 @@ async function readOrigin(origins: Collections['origins'], origin: string): Prom
 
 async function ensureOrigin(origins: Collections['origins'], origin: string): Promise<void> {
   const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
-  // Two upserts at once may both try to insert; the one that fails finds the other's document.
+  // Of two concurrent upserts one may fail as a duplicate; the document then exists.
   await unlessDuplicate(origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
 }
 

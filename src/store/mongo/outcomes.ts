@@ -1,12 +1,12 @@
 import { newId } from '../../base/id.ts';
 import type { BatchState, Outcome } from '../documents.ts';
-import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import { addOutcomes, countOutcomes, failOutstanding, type OutcomeWrite } from '../outcomes.ts';
 import type { BatchDocument, Collections } from './schema.ts';
 
-/** Batches that are failed in one message. */
+/** Batches failed per message. */
 const failChunk = 100;
 
-/** Puts the counts that a batch was read with into a filter: they rise with every outcome, so that none comes between. */
+/** Filter that matches the batch as it was read: the counts grow with every outcome. */
 const unchanged = ({
   _id,
   attempt,
@@ -21,7 +21,7 @@ const unchanged = ({
   failed,
 });
 
-/** Adds outcomes to a claimed batch, and ends it where the write says so. */
+/** Adds outcomes to a claimed batch and ends it if the write says so. */
 export async function writeOutcomes(
   batches: Collections['batches'],
   batchId: string,
@@ -33,7 +33,7 @@ export async function writeOutcomes(
       { _id: batchId, attempt },
       { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1, parts: 1 } },
     );
-    // The same end once more: its first answer was lost on the way.
+    // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
     const { total, outcomes, parts: earlier = [] } = batch;
@@ -61,7 +61,10 @@ export async function writeOutcomes(
   }
 }
 
-/** Ends batches and raises their attempt, so that a worker that still has one is late (BatchStore.failBatches). */
+/**
+ * Ends batches and increments their attempt, so that a worker's later write has no effect
+ * (BatchStore.failBatches).
+ */
 export async function failBatches(
   batches: Collections['batches'],
   jobId: string,
@@ -79,10 +82,10 @@ export async function failBatches(
       .limit(failChunk)
       .toArray();
     if (found.length === 0) return ended;
-    // A batch that its worker changes meanwhile is not matched and is read again in the next turn.
+    // A batch that its worker changes meanwhile does not match and is read again in the next iteration.
     const taker = newId();
     const updates = found.map((batch) => {
-      const outcomes = endOutstanding(batch.total, batch.outcomes, outcome);
+      const outcomes = failOutstanding(batch.total, batch.outcomes, outcome);
       const fields = {
         outcomes,
         ...countOutcomes(outcomes),

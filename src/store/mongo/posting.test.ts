@@ -5,7 +5,7 @@ import { anEntry, aTime, aUser } from '../contract/samples.ts';
 import { collect } from '../contract/stores.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { until } from './halting.ts';
+import { haltBefore } from './halting.ts';
 import { openMongoStore } from './open.ts';
 import { post, settlePending, voidKey } from './posting.ts';
 import { collectionsOf } from './schema.ts';
@@ -60,7 +60,7 @@ describe.skipIf('missing' in mongo)(
       test.each([5, -5])('of %i is whole or nothing, and a second call completes it', async (amount) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, amount);
-        await until(step, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
         await expectBalance(userId, step === 4 ? 20 + amount : 20);
         expect((await store.getLedgerEntry(entry.key)) !== null).toBe(step === 4);
         expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
@@ -71,7 +71,7 @@ describe.skipIf('missing' in mongo)(
       test('is finished or removed by a repair, and can be called again after it', async () => {
         const userId = await userWith(20);
         const entry = anEntry(userId, 5);
-        await until(step, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
         expect(await store.repairLedger(aTime)).toBe(0);
         expect(await store.repairLedger(always)).toBe(step <= 2 ? 0 : 1);
         expect(await collections.ledger.countDocuments({ state: 'pending' })).toBe(0);
@@ -107,7 +107,7 @@ describe.skipIf('missing' in mongo)(
       test.each(others)('during %s counts once', async (_, act) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -7);
-        const paused = until(step, collections, (halting) => post(halting, entry));
+        const paused = haltBefore(step, collections, (halting) => post(halting, entry));
         await paused.reached;
         await act(entry);
         const between = await state(userId);
@@ -128,12 +128,13 @@ describe.skipIf('missing' in mongo)(
       async ({ settling, posting }) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
-        await until(3, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(3, collections, (halting) => post(halting, entry)).reached;
         const pending = (await collections.ledger.findOne({ _id: entry.key }))!;
-        const repair = until(settling, collections, (halting) => settlePending(halting, pending));
+        const repair = haltBefore(settling, collections, (halting) => settlePending(halting, pending));
         await repair.reached;
         // Its step 2 writes nothing new but its stamp, so it takes one more step than a post alone.
-        await until(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry))
+          .reached;
         const between = await state(userId);
         expect(between.balance).toBe(between.sum);
         repair.resume();
@@ -151,7 +152,7 @@ describe.skipIf('missing' in mongo)(
       test('during voidKey() is posted or refused, as voidKey() says', async () => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
-        const paused = until(step, collections, (halting) => post(halting, entry));
+        const paused = haltBefore(step, collections, (halting) => post(halting, entry));
         await paused.reached;
         const kept = await voidKey(collections, entry.key, userId, aTime);
         expect(kept !== null).toBe(step === 4);
@@ -167,11 +168,14 @@ describe.skipIf('missing' in mongo)(
       async ({ voiding, posting }) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
-        await until(3, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(3, collections, (halting) => post(halting, entry)).reached;
         // Reads the entry, raises the epoch, voids the entry.
-        const paused = until(voiding, collections, (halting) => voidKey(halting, entry.key, userId, aTime));
+        const paused = haltBefore(voiding, collections, (halting) =>
+          voidKey(halting, entry.key, userId, aTime),
+        );
         await paused.reached;
-        await until(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry)).reached;
+        await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry))
+          .reached;
         paused.resume();
         const kept = await paused.result;
         await expectBalance(userId, kept === null ? 20 : 15);

@@ -1,38 +1,38 @@
 import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
 import type { LedgerEntry } from '../documents.ts';
-import { voided } from '../ledger-fault.ts';
+import { voidedKeyFault } from '../ledger-fault.ts';
 import type { PostingResult } from '../store.ts';
 import { unlessDuplicate } from './engine.ts';
 import type { Collections, LedgerDocument } from './schema.ts';
 
 /*
- * How an entry gets into the ledger and the balance exactly once, with updates of one document each.
- * Any step may be the last before a crash, or wait for any length of time before the next.
+ * Posts an entry to the ledger and the balance exactly once with updates of single documents. The process may crash or be
+ * delayed between any two steps.
  *
- *   1  read the account: its epoch and its open keys
- *   2  write the entry as pending, or put a new stamp on the pending one that is there
- *   3  if the key is open, the entry is in the balance: go on with 5
- *   4  in one update of the account, if its epoch is as read and the key is not open: change the
- *      balance and open the key. A charge asks for a sufficient balance in the same update
- *   5  mark the entry applied
- *   6  when many keys are open, take out those of applied entries and raise the epoch
+ *   1  Read the account: its epoch and its open keys.
+ *   2  Insert the entry as pending, or put a new stamp on the existing pending one.
+ *   3  If the key is open, the entry is in the balance: continue with 5.
+ *   4  In one update of the account, if its epoch is unchanged and the key is not open: change the balance and open the
+ *      key. A charge also requires a sufficient balance.
+ *   5  Mark the entry as applied.
+ *   6  If many keys are open, remove those of applied entries and increment the epoch.
  *
- * An entry counts while it is applied or its key is open. Why this holds:
- * - Not twice: a key leaves `openKeys` only after its entry was marked (6), and the epoch rises with
- *   it. Who read the account before that fails at 4; who reads it after that finds the entry applied
- *   at 2, because 2 comes after 1.
- * - Not half: a pending entry whose key is not open is not in the balance, and repair removes it.
- *   It raises the epoch first, if the key is not open, so that who read the account before fails at
- *   4 and starts over; then it removes the entry, if that is pending under the stamp that repair
- *   saw. The stamp is for who reads the account after the epoch rose: they come by 2 before 4, and
- *   their new stamp keeps the entry. Without it, repair could remove an entry just after 4.
+ * An entry counts while it is applied or its key is open. Why this is correct:
+ * - Never twice: a key leaves `openKeys` only after its entry was marked (6), together with an increment of the epoch. A
+ *   call that read the account before fails at 4. A call that reads it later finds the entry applied at 2, since 2 follows
+ *   1.
+ * - Never half: a pending entry whose key is not open is not in the balance, and the repair deletes it. The repair first
+ *   increments the epoch if the key is not open, so that calls that read the account before fail at 4 and start over. Then
+ *   it deletes the entry if it is still pending with the stamp that the repair read. A call that reads the account after the
+ *   increment writes a new stamp at 2, before 4, which protects the entry. Without the stamp, the repair could delete an
+ *   entry right after 4.
  *
- * A key is voided by a document of its own in the state `void`, which no step changes. A pending entry
- * becomes void in the way that repair removes it, so that no post that began earlier passes 4.
+ * A key is voided by a document in the state `void`, which no step changes. A pending entry becomes void in the same way as
+ * the repair deletes it, so that no earlier post passes 4. See docs/decisions/0003-ledger-protocol.md.
  */
 
-/** Open keys that an account may have before those of applied entries are taken out. */
+/** Maximum open keys of an account before those of applied entries are removed. */
 const openKeyLimit = 64;
 
 /** Posts an entry (LedgerStore.postLedgerEntry). */
@@ -41,16 +41,16 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
   const { key, userId, amount } = entry;
   for (;;) {
     const account = await users.findOne({ _id: userId });
-    if (!account) throw new Fault('not_found', `there is no user ${userId}`);
+    if (!account) throw new Fault('not_found', `user ${userId} does not exist`);
     const pending = await writePending(ledger, entry);
     if (pending === 'applied') {
       const now = await users.findOne({ _id: userId });
       return { posted: true, balance: now!.balance };
     }
-    if (pending === 'void') throw voided(key);
+    if (pending === 'void') throw voidedKeyFault(key);
     if (pending === 'gone') continue;
     if (pending.userId !== userId || pending.amount !== amount) {
-      // Left by a refused call with the same key that wanted something else.
+      // A rejected call with the same key and other values left it.
       await settlePending(collections, pending);
       continue;
     }
@@ -71,12 +71,12 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
     }
     const now = await users.findOne({ _id: userId });
     const same = now && now.epoch === account.epoch && !now.openKeys.includes(key);
-    // The pending entry stays: it does not count, and a later call with its key goes on with it.
+    // The pending entry stays. It does not count, and a later call with its key reuses it.
     if (same && now.balance + amount < 0) return { posted: false, balance: now.balance };
   }
 }
 
-/** Step 2. `gone`: another call removed the entry meanwhile, so that the account is to be read again. */
+/** Step 2. Returns `gone` if another call deleted the entry meanwhile and the account must be read again. */
 async function writePending(
   ledger: Collections['ledger'],
   { key, ...entry }: LedgerEntry,
@@ -84,7 +84,7 @@ async function writePending(
   const stamp = newId();
   const document: LedgerDocument = { _id: key, ...entry, state: 'pending', stamp };
   if (await unlessDuplicate(ledger.insertOne(document))) return document;
-  // All but what step 4 takes: that must stay what every call with this key sees.
+  // Not the fields that step 4 uses: they must be the same for every call with this key.
   const { userId: _, amount: __, ...fields } = entry;
   const stamped = await ledger.findOneAndUpdate(
     { _id: key, state: 'pending' },
@@ -96,7 +96,7 @@ async function writePending(
   return state === undefined || state === 'pending' ? 'gone' : state;
 }
 
-/** Step 5. Tells whether it was this call that marked it. */
+/** Step 5. Returns whether this call marked the entry. */
 async function markApplied(ledger: Collections['ledger'], key: string): Promise<boolean> {
   const { modifiedCount } = await ledger.updateOne(
     { _id: key, state: 'pending' },
@@ -116,17 +116,17 @@ async function closeKeys({ users, ledger }: Collections, userId: string, open: s
 }
 
 /**
- * Finishes a pending entry whose key is open, removes one whose key is not. `entry` is as it was
- * read, with its stamp. False when another call was faster or is posting it now.
+ * Marks a pending entry as applied if its key is open, else deletes it. `entry` includes the stamp that was read.
+ * Returns false if another call was faster or is posting the entry.
  */
 export async function settlePending(collections: Collections, entry: LedgerDocument): Promise<boolean> {
   const { ledger } = collections;
-  if (!(await bar(collections, entry))) return markApplied(ledger, entry._id);
+  if (!(await fence(collections, entry))) return markApplied(ledger, entry._id);
   const removed = await ledger.deleteOne({ _id: entry._id, state: 'pending', stamp: entry.stamp });
   return removed.deletedCount === 1;
 }
 
-/** Voids a key, unless its entry is in the balance: returns that entry then (LedgerStore.voidLedgerKey). */
+/** Voids a key, or returns its entry if it is in the balance (LedgerStore.voidLedgerKey). */
 export async function voidKey(
   collections: Collections,
   key: string,
@@ -151,7 +151,7 @@ export async function voidKey(
       if (await unlessDuplicate(ledger.insertOne(document))) return null;
     } else if (entry.state === 'void') return null;
     else if (entry.state === 'applied') return entry;
-    else if (await bar(collections, entry)) {
+    else if (await fence(collections, entry)) {
       await ledger.updateOne(
         { _id: key, state: 'pending', stamp: entry.stamp },
         { $set: { state: 'void', amount: 0 } },
@@ -160,8 +160,8 @@ export async function voidKey(
   }
 }
 
-/** Makes every post of the entry that began earlier start over; false when the entry is in the balance. */
-async function bar({ users }: Collections, { _id, userId }: LedgerDocument): Promise<boolean> {
+/** Makes earlier posts of the entry start over. Returns false if the entry is in the balance. */
+async function fence({ users }: Collections, { _id, userId }: LedgerDocument): Promise<boolean> {
   const barred = await users.updateOne({ _id: userId, openKeys: { $ne: _id } }, { $inc: { epoch: 1 } });
   return barred.matchedCount === 1;
 }

@@ -1,14 +1,14 @@
-import { type CountRow, countNothing, readCounts } from '../counts.ts';
+import { type CountRow, emptyCounts, readCounts } from '../counts.ts';
 import type { BatchState, Counts, Lane } from '../documents.ts';
 import type { BatchStore } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { MongoEngine } from './engine.ts';
 import type { Collections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
-/** Batches with units and outcomes that are held in memory at once. */
+/** Complete batches held in memory at once. */
 const readChunk = 20;
 
-/** What only reads batches. */
+/** Methods of BatchStore that only read. */
 export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
@@ -30,8 +30,8 @@ const countRegions = (found: readonly { region: string }[]): Map<string, number>
       .map(([region, its]) => [region, its.length]),
   );
 
-/** Reads of batches in MongoDB. */
-export function progressStore(engine: Engine): ProgressStore {
+/** Creates the reading methods of BatchStore for MongoDB. */
+export function progressStore(engine: MongoEngine): ProgressStore {
   return {
     countInFlight: (jobId, now) =>
       engine.run(async ({ batches }) => {
@@ -57,7 +57,7 @@ export function progressStore(engine: Engine): ProgressStore {
       }),
 
     countJob: async (jobId) =>
-      (await engine.run(({ batches }) => countJobs(batches, [jobId]))).get(jobId) ?? countNothing(),
+      (await engine.run(({ batches }) => countJobs(batches, [jobId]))).get(jobId) ?? emptyCounts(),
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 

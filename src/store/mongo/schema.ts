@@ -18,39 +18,41 @@ import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
 import type { BatchWait } from '../waits.ts';
 
-/** A document under its own name for `id`. */
+/** A document with `_id` instead of `id`. */
 export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
 
-/** A user with what the ledger protocol needs (ledger.ts). */
+/** A user with the fields of the ledger protocol (posting.ts). */
 export type UserDocument = Stored<User> & {
-  /** Keys of entries that are in the balance and may not be marked applied yet. */
+  /** Keys of entries that are in the balance and may not be marked as applied yet. */
   openKeys: string[];
-  /** Raised whenever a key leaves `openKeys` or must never enter it from an older reading. */
+  /** Incremented when a key leaves `openKeys`, and to make concurrent posts start over. */
   epoch: number;
 };
 
-/** An entry; a `pending` one counts only while its key is open, a `void` one never does and stays. */
+/** A ledger entry. `pending`: counts only while its key is open. `void`: never counts, and stays. */
 export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
   _id: string;
   state: 'pending' | 'applied' | 'void';
-  /** Of the call that touched it last: a removal names the stamp it saw. */
+  /** Id of the call that last wrote the entry. A deletion names the stamp it read. */
   stamp: string;
 };
 
-/** States that no reader sees: a job that is being written, one that is being removed. */
+/** States that no reader sees: a job that is being written or deleted. */
 export type HiddenState = 'writing' | 'removing';
 
-/** A job. Without a number it has no such field: the index on it is sparse. */
+/** A job. The field `number` is absent without a number, since its index is sparse. */
 export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
   number?: number;
   state: JobState | HiddenState;
-  /** JSON text: names of a client's fields are not to be field names here. */
+  /** JSON text, because field names of clients must not become field names in MongoDB. */
   params: string;
-  /** Names one writing of the job; batches carry it too (jobs.ts). */
+  /** Id of one writing of the job, also stored in its batches (creating.ts). */
   draft: string;
 };
 
-/** A batch. `units` is JSON text, for their inputs have fields of any name; `keys` are theirs, for an index. */
+/**
+ * A batch. `units` is JSON text, since inputs have arbitrary field names; `keys` are the unit keys, for an index.
+ */
 export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   total: number;
   units: string;
@@ -58,51 +60,51 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   outcomes: Record<string, Outcome>;
   file: StoredFile | null;
   draft: string;
-  /** The call that moved it last, where many may want to: each looks for its own mark. */
+  /** Id of the call that last moved the batch, by which concurrent callers find the batches they moved. */
   taker: string;
 };
 
-/** A record that an earlier version kept here: `<batch id>/<attempt>/<index>`. */
+/** A record stored by an earlier version: `<batch id>/<attempt>/<index>`. */
 export interface PayloadDocument {
   _id: string;
   body: Binary;
 }
 
-/** An idempotency key: user and key as a JSON array. */
+/** An idempotency key. The id is a JSON array of user and key. */
 export type SubmissionDocument = Submission & { _id: string };
 
 /** A pause, with `failures` under its stored name. */
 export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number }; // cspell:disable-line
 
-/** An origin. */
+/** Shared state of an origin. */
 export interface OriginDocument {
   _id: string;
   nextFree: number;
   pause: PauseDocument;
   holdings: Holding[];
-  /** Raised whenever `holdings` is written: a writer names the one that it read. */
+  /** Incremented by each write of `holdings`, which names the value it read. */
   leases: number;
-  /** The latest end of a holding. */
+  /** Latest expiry of a holding. */
   heldUntil: number;
 }
 
-/** A batch that waits, by the batch's id. `tries` is JSON text. */
+/** The wait of a batch, by the batch's id. `tries` is JSON text. */
 export type WaitDocument = Omit<BatchWait, 'batchId' | 'tries'> & { _id: string; tries: string };
 
-/** A page kept for a while, by its key. */
+/** A recently crawled page, by its key. */
 export interface CrawlDocument {
   _id: string;
   at: number;
   body: Binary;
 }
 
-/** What was seen of fields: `<market>/<page>`. */
+/** Drift statistics: `<market>/<page>`. */
 export type DriftDocument = DriftRecord & { _id: string };
 
 /** A webhook by its user's id. */
 export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
 
-/** What was asked of an origin in a minute, by minute, origin, market and region as a JSON array. */
+/** Request counts of an origin. The id is a JSON array of minute, origin, market, and region. */
 export type OriginMinuteDocument = OriginMinute & { _id: string };
 
 /** The database's collections. */
@@ -125,7 +127,7 @@ export interface Collections {
   deliveries: Collection<Stored<Delivery>>;
 }
 
-/** The collections of a database. */
+/** Returns the collections of a database. */
 export function collectionsOf(database: Db): Collections {
   return {
     users: database.collection('users'),
@@ -184,8 +186,8 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
 };
 
-/** Makes every index that is not there; collections come with them. */
-export async function makeIndexes(database: Db): Promise<void> {
+/** Creates the missing indexes and their collections. */
+export async function createIndexes(database: Db): Promise<void> {
   for (const [name, descriptions] of Object.entries(indexes)) {
     await database.collection(name).createIndexes(descriptions);
   }

@@ -1,15 +1,15 @@
 /**
- * Matches text that holds `search` as it is, in whatever case. The letters' cases are spelled out: engines do
- * not agree on which letters their option for it knows.
+ * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since servers do not
+ * agree on the letters that their case-insensitive option covers.
  */
-export function holdingText(search: string): RegExp {
+export function createSubstringPattern(search: string): RegExp {
   return new RegExp(Array.from(search, anyCase).join(''));
 }
 
 function anyCase(letter: string): string {
   const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()]);
-  return cases.size === 1 ? literal(letter) : `(?:${[...cases].map(literal).join('|')})`;
+  return cases.size === 1 ? escapeLiteral(letter) : `(?:${[...cases].map(escapeLiteral).join('|')})`;
 }
 
-/** Text that stands for itself in the dialects of PCRE, Java and JavaScript. */
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+/** Escapes text for the regular expressions of PCRE, Java, and JavaScript. */
+const escapeLiteral = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

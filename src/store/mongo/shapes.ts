@@ -2,12 +2,12 @@ import type { WithId } from 'mongodb';
 import type { ApiKey, Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
 import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
 
-/** A document under `id` again. */
+/** Renames `_id` to `id`. */
 export function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
   return { id: _id, ...rest };
 }
 
-/** A document under `_id`. */
+/** Renames `id` to `_id`. */
 export function withUnderscore<T extends { id: string }>({
   id,
   ...rest
@@ -15,24 +15,24 @@ export function withUnderscore<T extends { id: string }>({
   return { _id: id, ...rest };
 }
 
-/** Fields that a user has for the ledger alone. */
+/** Converts a stored user, without the fields of the ledger protocol. */
 export function readUser({ openKeys: _, epoch: __, ...user }: WithId<UserDocument>): User {
-  // Users of earlier versions have no such field.
+  // Earlier versions did not write this field.
   return { ...withId(user), suspendedAt: user.suspendedAt ?? null };
 }
 
-/** A key. */
+/** Converts a stored API key. */
 export function readKey(key: WithId<Stored<ApiKey>>): ApiKey {
-  // Nor have keys.
+  // Earlier versions did not write this field.
   return { ...withId(key), lastUsedAt: key.lastUsedAt ?? null };
 }
 
-/** An entry as it was posted. */
+/** Converts a stored ledger entry. */
 export function readEntry({ _id, state: _, stamp: __, ...entry }: LedgerDocument): LedgerEntry {
   return { key: _id, ...entry };
 }
 
-/** A job as it is kept. `draft` names its writing. */
+/** Converts a job for storage. `draft` is the id of its writing. */
 export function writeJob(job: Job, draft: string, state: JobDocument['state'] = job.state): JobDocument {
   const { id, number, params, ...rest } = job;
   return {
@@ -45,7 +45,7 @@ export function writeJob(job: Job, draft: string, state: JobDocument['state'] = 
   };
 }
 
-/** A job that readers may see. */
+/** Converts a stored job in a visible state. */
 export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDocument): Job {
   return {
     id: _id,
@@ -53,7 +53,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     number: number ?? null,
     params: JSON.parse(params),
     state: state as JobState,
-    // Jobs of earlier versions have none of these.
+    // Earlier versions did not write these fields.
     resumable: rest.resumable ?? true,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,
@@ -62,21 +62,21 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
   };
 }
 
-/** A batch as it is kept. */
+/** Converts a batch for storage. */
 export function writeBatch(batch: Batch, draft: string): BatchDocument {
   const { id, units, ...rest } = batch;
   const keys = [...new Set(units.map(({ key }) => key))];
   return { _id: id, ...rest, total: units.length, keys, draft, taker: '', units: JSON.stringify(units) };
 }
 
-/** A batch, whole. */
+/** Converts a stored batch with its units. */
 export function readBatch(document: BatchDocument): Batch {
   const { _id, units, keys: _, draft: __, taker: ___, total: ____, ...rest } = document;
   return {
     id: _id,
     ...rest,
     units: JSON.parse(units) as Unit[],
-    // Batches of earlier versions have none of these.
+    // Earlier versions did not write these fields.
     parts: rest.parts ?? [],
     endedAt: rest.endedAt ?? null,
     stalledClaims: rest.stalledClaims ?? 0,
@@ -84,7 +84,7 @@ export function readBatch(document: BatchDocument): Batch {
   };
 }
 
-/** Leaves out what is large in a batch, and what is nobody's business. */
+/** Projection that excludes the large and internal fields of a batch. */
 export const summaryFields = {
   units: 0,
   keys: 0,
@@ -96,7 +96,7 @@ export const summaryFields = {
   taker: 0,
 } as const;
 
-/** A batch without units, from a document that was read with `summaryFields`. */
+/** Converts a document read with `summaryFields`. */
 export function readSummary(document: Omit<BatchDocument, keyof typeof summaryFields>): BatchSummary {
   return { ...withId(document), endedAt: document.endedAt ?? null };
 }

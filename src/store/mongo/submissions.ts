@@ -1,12 +1,12 @@
 import { Fault } from '../../base/fault.ts';
 import type { Submission } from '../documents.ts';
 import type { JobStore } from '../store.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import type { SubmissionDocument } from './schema.ts';
 
-/** Sequences and idempotency keys in MongoDB. */
+/** Creates the MongoDB implementation of sequences and idempotency keys. */
 export function submissionStore(
-  engine: Engine,
+  engine: MongoEngine,
 ): Pick<
   JobStore,
   'nextNumber' | 'claimSubmission' | 'completeSubmission' | 'markSubmissionInterrupted' | 'deleteSubmission'
@@ -29,11 +29,11 @@ export function submissionStore(
           if (await unlessDuplicate(submissions.insertOne({ _id, ...submission }))) return null;
           const holder = await submissions.findOne({ _id });
           if (holder) return readSubmission(holder);
-          // Dropped between the two: free again.
+          // Deleted between the two operations: the key is free again.
         }
         throw new Fault(
           'unavailable',
-          `idempotency key ${submission.idempotencyKey} changes hands all the time`,
+          `idempotency key ${submission.idempotencyKey} is claimed and released too often`,
         );
       }),
 
@@ -65,6 +65,6 @@ function idOf(userId: string, idempotencyKey: string): string {
 }
 
 function readSubmission({ _id, ...submission }: SubmissionDocument): Submission {
-  // Those of earlier versions do not say it.
+  // Earlier versions did not write this field.
   return { ...submission, interrupted: submission.interrupted ?? false };
 }

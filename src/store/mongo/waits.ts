@@ -1,16 +1,16 @@
 import type { BatchWait, WaitStore } from '../waits.ts';
-import { type Engine, unlessDuplicate } from './engine.ts';
+import { type MongoEngine, unlessDuplicate } from './engine.ts';
 import type { WaitDocument } from './schema.ts';
 
-/** Batches that wait, in MongoDB: a document each. */
-export function waitStore(engine: Engine): WaitStore {
+/** Creates the MongoDB implementation of WaitStore. */
+export function waitStore(engine: MongoEngine): WaitStore {
   return {
     putWait: ({ batchId, tries, ...wait }) =>
       engine.run(async ({ waits }) => {
         const document = { ...wait, tries: JSON.stringify(tries) };
-        // Two upserts at once may both try to insert; the one that fails comes a moment too early.
-        const keep = () => waits.updateOne({ _id: batchId }, { $set: document }, { upsert: true });
-        if ((await unlessDuplicate(keep())) === null) await keep();
+        // Of two concurrent upserts one may fail as a duplicate; its retry succeeds.
+        const put = () => waits.updateOne({ _id: batchId }, { $set: document }, { upsert: true });
+        if ((await unlessDuplicate(put())) === null) await put();
       }),
 
     getWait: (batchId) =>
@@ -36,7 +36,7 @@ export function waitStore(engine: Engine): WaitStore {
 }
 
 function readWait({ _id, tries, failures, ...wait }: WaitDocument): BatchWait {
-  // Waits of earlier versions have no failures.
+  // Earlier versions did not write `failures`.
   return {
     batchId: _id,
     ...wait,

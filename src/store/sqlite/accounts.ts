@@ -1,9 +1,9 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
-import type { Engine, Value } from './engine.ts';
+import type { SqliteEngine, Value } from './engine.ts';
 import { apiKeys, users } from './shapes.ts';
 
-/** Asked by every call: a key, then its user. */
+/** Used by every authenticated call: a key and its user. */
 const keyByHash = `SELECT k.*, u.* FROM (SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?) AS k
   JOIN (SELECT ${users.select} FROM users) AS u ON u.id = k.userId`;
 const keyWidth = apiKeys.columns.split(',').length;
@@ -14,8 +14,8 @@ const keysWithUser = {
   }),
 };
 
-/** Users and keys in SQLite. */
-export function accountStore(engine: Engine): AccountStore {
+/** Creates the SQLite implementation of AccountStore. */
+export function accountStore(engine: SqliteEngine): AccountStore {
   return {
     createUser: async (user) =>
       engine.run(
@@ -63,7 +63,7 @@ export function accountStore(engine: Engine): AccountStore {
         ...apiKeys.values(key),
       ) === 1,
 
-    findApiKey: async (hash) => engine.recall.document(keysWithUser, keyByHash, hash),
+    findApiKey: async (hash) => engine.cache.document(keysWithUser, keyByHash, hash),
 
     touchApiKey: async (id, at) => {
       engine.relaxed.run(

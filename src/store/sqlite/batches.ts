@@ -1,16 +1,16 @@
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
-import { addOutcomes, countOutcomes, endOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import { addOutcomes, countOutcomes, failOutstanding, type OutcomeWrite } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection, Engine } from './engine.ts';
-import { progressStore, wholeBatch } from './progress.ts';
+import type { Connection, SqliteEngine } from './engine.ts';
+import { progressStore, readUnits } from './progress.ts';
 import { batches } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
-/** Batches in SQLite. What only reads is in progress.ts. */
-export function batchStore({ relaxed: engine, recall, ...durable }: Engine): BatchStore {
+/** Creates the SQLite implementation of BatchStore. The reads are in progress.ts. */
+export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine): BatchStore {
   return {
-    ...progressStore(engine, recall),
+    ...progressStore(engine, cache),
 
     queueBatches: async (jobId, limit, now, region) => {
       const among =
@@ -53,14 +53,14 @@ export function batchStore({ relaxed: engine, recall, ...durable }: Engine): Bat
              queued_at = ?, lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
-          // A claimed batch may have been waiting. Once released, it must be one that requeueStalled() finds.
+          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
           now,
           leaseUntil,
           batchId,
           attempt,
           now,
         );
-        return row && wholeBatch(engine, row);
+        return row && readUnits(engine, row);
       }),
 
     renewBatch: async (batchId, attempt, leaseUntil) =>
@@ -83,7 +83,7 @@ export function batchStore({ relaxed: engine, recall, ...durable }: Engine): Bat
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, part })),
 
     finishBatch: async (batchId, attempt, outcomes, part, file, now) => {
-      // The parts that this write replaces are removed next: it must not be lost in a power cut.
+      // The caller then deletes the replaced parts, so a power failure must not undo this write.
       const replaces = engine.get(`SELECT 1 FROM batches WHERE id = ? AND parts <> '[]'`, batchId) !== null;
       const end = { file, at: now };
       return (replaces ? durable : engine).write(() =>
@@ -123,21 +123,21 @@ export function batchStore({ relaxed: engine, recall, ...durable }: Engine): Bat
   };
 }
 
-/** What a write of outcomes needs to know of a batch. */
+/** Fields of a batch that a write of outcomes depends on. */
 interface Condition {
   total: number;
   state: BatchState;
   known: string;
 }
 
-/** Adds outcomes to a claimed batch, and ends it where the write says so. Part of a transaction. */
+/** Adds outcomes to a claimed batch and ends it if the write says so. Must run in a transaction. */
 function writeOutcomes(engine: Connection, batchId: string, attempt: number, write: OutcomeWrite): boolean {
   const batch = engine.get<Condition & { parts: string }>(
     'SELECT total, state, outcomes AS known, parts FROM batches WHERE id = ? AND attempt = ?',
     batchId,
     attempt,
   );
-  // The same end once more: its first answer was lost on the way.
+  // A retry of a call whose response was lost.
   if (batch?.state === 'done') return write.end !== undefined;
   if (batch?.state !== 'claimed') return false;
   const known = JSON.parse(batch.known);
@@ -165,7 +165,10 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   return true;
 }
 
-/** Ends the batches and raises their attempt, so that a worker that still has one is late. */
+/**
+ * Ends the batches and increments their attempt, so that a worker's later write has no effect. Must run in a
+ * transaction.
+ */
 function failBatches(
   engine: Connection,
   jobId: string,
@@ -182,7 +185,7 @@ function failBatches(
   let ended = 0;
   for (const { id, total, known } of rows) {
     const before = JSON.parse(known);
-    const outcomes = endOutstanding(total, before, outcome);
+    const outcomes = failOutstanding(total, before, outcome);
     const { success, failed } = countOutcomes(outcomes);
     engine.run(
       `UPDATE batches SET state = 'done', attempt = attempt + 1, outcomes = ?, success = ?, failed = ?,
@@ -198,7 +201,7 @@ function failBatches(
   return ended;
 }
 
-/** RETURNING promises no order. */
+/** Sorts the rows, since the order of RETURNING is undefined. */
 function toReferences(rows: (BatchReference & { seq: number })[]): BatchReference[] {
   return rows.sort((one, other) => one.seq - other.seq).map(({ seq: _, ...row }) => row);
 }

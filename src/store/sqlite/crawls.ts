@@ -1,7 +1,7 @@
 import type { CrawlStore } from '../store.ts';
 import type { Connection } from './engine.ts';
 
-/** Recent pages in SQLite: a row per page, the newest wins. */
+/** Creates the SQLite implementation of CrawlStore. */
 export function crawlStore(engine: Connection): CrawlStore {
   return {
     putCrawl: async (key, at, body) => {

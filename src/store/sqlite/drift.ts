@@ -2,7 +2,7 @@ import type { DriftRecord } from '../documents.ts';
 import type { DriftStore } from '../store.ts';
 import type { Connection } from './engine.ts';
 
-/** What was seen of fields in SQLite: a row per market and sort of page. */
+/** Creates the SQLite implementation of DriftStore. */
 export function driftStore(engine: Connection): DriftStore {
   return {
     getDrift: async (market, page) => {

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { aKey, anEntry, aSuccess, aTime, aUser, keepJob } from '../contract/samples.ts';
+import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../contract/samples.ts';
 import type { Store } from '../store.ts';
-import { type Connection, type Engine, openEngine } from './engine.ts';
+import { type Connection, openEngine, type SqliteEngine } from './engine.ts';
 import { storeOn } from './open.ts';
 
 /** `PRAGMA synchronous`: FULL waits for the disk at every commit, NORMAL does not. */
 const levels: Record<number, string> = { 1: 'NORMAL', 2: 'FULL' };
 
 let folder: string;
-let engine: Engine;
+let engine: SqliteEngine;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gleaner-durability-'));
   engine = openEngine(join(folder, 'gleaner.db'));
@@ -87,8 +87,8 @@ describe('openSqliteStore()', () => {
     const { store, levels } = observed();
     const user = aUser();
     const key = aKey({ userId: user.id });
-    const { job } = await keepJob(store, 1);
-    const { job: discarded } = await keepJob(store, 1);
+    const { job } = await storeJob(store, 1);
+    const { job: discarded } = await storeJob(store, 1);
     const calls: [string, () => Promise<unknown>][] = [
       ['createUser', () => store.createUser(user)],
       ['suspendUser', () => store.suspendUser(user.id, aTime)],
@@ -109,10 +109,10 @@ describe('openSqliteStore()', () => {
 
   test('does not wait for the disk for work that is done again after a power cut', async () => {
     const { store, levels } = observed();
-    const { job, batches } = await keepJob(store, 2);
+    const { job, batches } = await storeJob(store, 2);
     const id = batches[0]!.id;
     const calls: [string, () => Promise<unknown>][] = [
-      ['createJob', () => keepJob(store, 2)],
+      ['createJob', () => storeJob(store, 2)],
       ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
       ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
       ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime)],

@@ -46,7 +46,7 @@ test('a file that is no database, and one of a newer program, are refused in wor
   const newer = new DatabaseSync(path);
   newer.exec('PRAGMA user_version = 99');
   newer.close();
-  expect(() => openSqliteStore({ path })).toThrow(/version 99; this program knows up to \d+/);
+  expect(() => openSqliteStore({ path })).toThrow(/version 99, but this program supports versions up to \d+/);
 });
 
 test('what another process wrote before it was killed is kept, and what it had not ended is not', async () => {

@@ -2,58 +2,61 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../base/fault.ts';
-import { createRecall, type Recall } from './recall.ts';
+import { createReadCache, type ReadCache } from './read-cache.ts';
 import { migrate } from './schema.ts';
-import type { Shape } from './shapes.ts';
+import type { RowMapping } from './shapes.ts';
 
-/** A value that goes into a statement or comes out of a row. */
+/** A parameter of a statement or a value of a row. */
 export type Value = SQLInputValue;
 
-/** When a commit returns, with WAL: after the log is on the disk (FULL), or before (NORMAL). */
+/** Durability of a commit in WAL mode: FULL waits until the log is on disk, NORMAL does not. */
 type Durability = 'FULL' | 'NORMAL';
 
-/** How a row becomes a document. */
-export type Readable<T> = Pick<Shape<T>, 'read'>;
+/** Conversion of rows to documents. */
+export type RowReader<T> = Pick<RowMapping<T>, 'read'>;
 
 /**
- * One open data file. Every call throws a Fault: `unavailable` when the file cannot be used now. A commit is on the
- * disk when the call returns: it survives a power cut, and so does every commit before it.
+ * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A commit is on
+ * disk when the call returns and survives a power failure, as do all commits before it.
  */
-export interface Engine extends Connection {
+export interface SqliteEngine extends Connection {
   /**
-   * The same file for writes that may be lost in a power cut: their commits do not wait for the disk. They are
-   * lost from the last one backwards and never in part, so a later durable commit makes them durable.
+   * The same file for writes that a power failure may undo: commits do not wait for the disk. Lost commits are
+   * always the latest ones, each as a whole, so a later durable commit makes them durable.
    */
   readonly relaxed: Connection;
-  /** Reads that every call makes. */
-  readonly recall: Recall;
+  /** Cache for frequent reads. */
+  readonly cache: ReadCache;
   close(): void;
 }
 
 /** Statements and transactions. */
 export interface Connection {
-  /** All rows of a statement, also of one that writes and returns. */
+  /** Returns all rows of a statement, which may also write (RETURNING). */
   all<T>(sql: string, ...values: Value[]): T[];
-  /** The first row, or null. */
+  /** Returns the first row, or null. */
   get<T>(sql: string, ...values: Value[]): T | null;
-  /** All documents of a statement that gives the columns of a shape's `select`, and nothing before them. */
-  documents<T>(shape: Readable<T>, sql: string, ...values: Value[]): T[];
-  /** The first of them, or null. */
-  document<T>(shape: Readable<T>, sql: string, ...values: Value[]): T | null;
-  /** Runs a statement; gives the number of rows it changed. */
+  /** Returns all documents of a statement whose columns are those of the mapping's `select`. */
+  documents<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T[];
+  /** Returns the first document, or null. */
+  document<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T | null;
+  /** Runs a statement and returns the number of changed rows. */
   run(sql: string, ...values: Value[]): number;
-  /** Runs a step as one transaction: all of it happens, or, when it throws, nothing. */
+  /** Runs a function as one transaction, which is rolled back if the function throws. */
   write<T>(step: () => T): T;
 }
 
-/** How long a statement waits for another process's transaction, in milliseconds. */
+/** Time that a statement waits for another process's transaction, in milliseconds. */
 const busyTimeoutMs = 5_000;
 
-/** Primary result codes with which SQLite says "not now": busy, locked, read-only, I/O, full, cannot open. */
-const passing = new Set([5, 6, 8, 10, 13, 14]);
+/** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
+const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
 
-/** Keeps the data file, its log and its index from other users: SQLite gives the latter two the mode of the first. */
-function makePrivate(path: string): void {
+/**
+ * Denies other users access to the data file, its log, and its index. SQLite creates the latter two with the mode
+ * of the first.
+ */
+function restrictAccess(path: string): void {
   openPrivateFolder(dirname(path));
   openPrivateFile(path);
   for (const suffix of ['-wal', '-shm']) restrictFile(`${path}${suffix}`);
@@ -62,23 +65,23 @@ function makePrivate(path: string): void {
 /** Default memory for pages of the data file; the operating system caches the rest. */
 const defaultCacheBytes = 8 * 1024 ** 2;
 
-/** Opens the data file at `path`, making it and its folder where they are missing, and its tables current. */
-export function openEngine(path: string, cacheBytes = defaultCacheBytes): Engine {
+/** Opens the data file at `path`, creates it and its folder if missing, and migrates its tables. */
+export function openEngine(path: string, cacheBytes = defaultCacheBytes): SqliteEngine {
   const database = guarded(path, () => {
-    if (path !== ':memory:') makePrivate(path);
+    if (path !== ':memory:') restrictAccess(path);
     return new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   });
   try {
     guarded(path, () => {
-      // The log goes back to 64 MB after a burst of writes.
+      // The log shrinks to 64 MB after a burst of writes.
       database.exec(
-        // Records of some kilobytes fill pages of 8 KiB better than the usual 4. A file that exists keeps its own.
-        // fullfsync: on macOS, fsync alone leaves data in the drive's cache.
+        // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing files keep theirs.
+        // fullfsync: on macOS, fsync() leaves data in the drive's cache.
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database);
-      // SQLite's own `lower` knows ASCII only.
+      // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
   } catch (thrown) {
@@ -87,11 +90,11 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Engine
   }
 
   const prepareObjects = preparer(database, false);
-  // Rows as arrays: the driver's objects of many columns take longer to make than to read from the file.
+  // Arrays: for many columns the driver takes longer to create objects than to read the file.
   const prepareArrays = preparer(database, true);
   let current: Durability = 'FULL';
   const use = (durability: Durability) => {
-    // Within a transaction the level is that of its beginning.
+    // A transaction keeps the level at which it began.
     if (durability === current || database.isTransaction) return;
     database.exec(`PRAGMA synchronous = ${durability}`);
     current = durability;
@@ -130,7 +133,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Engine
           writes += 1;
           return result;
         } catch (thrown) {
-          // A full disk ends the transaction by itself; there is nothing to roll back then.
+          // SQLite has rolled back the transaction already if the disk is full.
           if (database.isTransaction) prepareObjects('ROLLBACK').statement.run();
           throw thrown;
         }
@@ -142,7 +145,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Engine
   return {
     ...connection,
     relaxed: connect('NORMAL'),
-    recall: createRecall({
+    cache: createReadCache({
       documents: connection.documents,
       version: () => guarded(path, version),
     }),
@@ -160,7 +163,7 @@ interface Prepared {
 
 type Prepare = (sql: string) => Prepared;
 
-/** Prepares each statement once, for rows as arrays or as objects. */
+/** Returns a function that prepares each statement once, for rows as arrays or as objects. */
 function preparer(database: DatabaseSync, arrays: boolean): Prepare {
   const known = new Map<string, Prepared>();
   return (sql) => {
@@ -175,17 +178,17 @@ function preparer(database: DatabaseSync, arrays: boolean): Prepare {
   };
 }
 
-/** Statements and commits of this process that may have changed a file, whichever connection made them. */
+/** Number of statements and commits of this process that may have changed any file. */
 let writes = 0;
 
 /**
- * Numbers the versions of the file that reads outside a transaction see. `writes` tells of commits of this process,
- * SQLite's data_version of others: it is read once in each turn of the event loop, so before anything is read for a
- * request that came in this turn.
+ * Returns a function that numbers the versions of the file seen by reads outside of a transaction. `writes`
+ * detects commits of this process, SQLite's data_version those of other processes. The latter is read once per
+ * turn of the event loop, hence before any read for a request that arrived in that turn.
  */
 function versionOf(database: DatabaseSync): () => number | undefined {
-  const foreign = database.prepare('PRAGMA data_version');
-  foreign.setReturnArrays(true);
+  const dataVersion = database.prepare('PRAGMA data_version');
+  dataVersion.setReturnArrays(true);
   let seen: unknown;
   let seenWrites = -1;
   let version = 0;
@@ -198,7 +201,7 @@ function versionOf(database: DatabaseSync): () => number | undefined {
   return () => {
     if (database.isTransaction) return undefined;
     if (isCurrent && seenWrites === writes) return version;
-    const [current] = foreign.get() as unknown as [number];
+    const [current] = dataVersion.get() as unknown as [number];
     if (current !== seen || seenWrites !== writes) version += 1;
     seen = current;
     seenWrites = writes;
@@ -208,24 +211,24 @@ function versionOf(database: DatabaseSync): () => number | undefined {
   };
 }
 
-/** Runs a call to the driver and renames its errors into ours. */
+/** Calls the driver and converts its errors to faults. */
 function guarded<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     const { code, errcode, message } = thrown as Error & { code?: string; errcode?: number };
-    // ERR_INVALID_STATE: the file was closed. Errors of the folder have a code of the system's and no errcode.
+    // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error code and no errcode.
     const notNow =
       errcode === undefined
         ? code !== undefined && !code.startsWith('ERR_INVALID_ARG')
-        : passing.has(errcode & 0xff);
+        : transientCodes.has(errcode & 0xff);
     const words = `SQLite file ${path}: ${message}`;
     throw new Fault(notNow ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
   }
 }
 
-/** Whether an error is SQLite's refusal of a second row with the same unique value. */
+/** Returns whether the error is a violation of a unique constraint. */
 export function isDuplicate(thrown: unknown): boolean {
   const cause = thrown instanceof Fault ? thrown.cause : thrown;
   const errcode = (cause as { errcode?: number } | undefined)?.errcode;

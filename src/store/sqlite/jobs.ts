@@ -3,23 +3,23 @@ import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
 import type { Cursor, JobStore } from '../store.ts';
-import { type Connection, type Engine, isDuplicate, type Value } from './engine.ts';
+import { type Connection, isDuplicate, type SqliteEngine, type Value } from './engine.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
 
-/** Batches written in one transaction: some ten milliseconds during which nothing else runs. */
+/** Batches written per transaction, which blocks the process for some ten milliseconds. */
 const chunkSize = 50;
 
-/** Asked by most calls. */
+/** Used by most calls. */
 const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`;
 const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS INTEGER) AND state <> 'writing'`;
 
 /**
- * Jobs in SQLite. A job that is being written has a row in the state `writing`, which no reader sees:
- * so batches always have a job to belong to, and what a crash left can be found without a search. Writing a job
- * does not wait for the disk: the move that accepts it does, and makes durable all that was written before.
+ * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
+ * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job does not
+ * wait for the disk: the transition that accepts it does, and makes all earlier writes durable.
  */
-export function jobStore(engine: Engine): JobStore {
+export function jobStore(engine: SqliteEngine): JobStore {
   const { relaxed } = engine;
   const stateOf = (jobId: string) =>
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
@@ -45,9 +45,9 @@ export function jobStore(engine: Engine): JobStore {
 
     discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'discarding') !== null),
 
-    getJob: async (jobId) => engine.recall.document(jobs, jobById, jobId),
+    getJob: async (jobId) => engine.cache.document(jobs, jobById, jobId),
 
-    getJobByNumber: async (number) => engine.recall.document(jobs, jobByNumber, String(number)),
+    getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
     listJobs: async (filter, page) => {
       const after = readCursor(page);
@@ -134,7 +134,8 @@ function openDraft(engine: Connection, job: Job): boolean {
     try {
       engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
     } catch (thrown) {
-      if (isDuplicate(thrown)) throw new Fault('conflict', `another job has the number ${job.number}`);
+      if (isDuplicate(thrown))
+        throw new Fault('conflict', `another job already has the number ${job.number}`);
       throw thrown;
     }
     return true;
@@ -175,7 +176,7 @@ function insertBatch(engine: Connection, batch: Batch): void {
   }
 }
 
-/** Removes a job in a state with all that belongs to it; gives the number of its batches, null when there is none. */
+/** Deletes a job in a state with its batches. Returns the number of batches, or null if there is no such job. */
 function removeJob(engine: Connection, jobId: string, state: string): number | null {
   const { count } = engine.get<{ count: number }>(
     'SELECT count(*) AS count FROM batches WHERE job_id = ?',

@@ -1,17 +1,17 @@
 import { Fault } from '../../base/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import { voided } from '../ledger-fault.ts';
+import { voidedKeyFault } from '../ledger-fault.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
-import type { Engine } from './engine.ts';
+import type { SqliteEngine } from './engine.ts';
 import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
 
-/** Accounts that an audit reads at once. */
+/** Accounts read per query of an audit. */
 const auditChunk = 200;
 
-/** Balances and their ledger in SQLite: entry and balance change in one transaction. */
-export function ledgerStore(engine: Engine): LedgerStore {
+/** Creates the SQLite implementation of LedgerStore. Entry and balance change in one transaction. */
+export function ledgerStore(engine: SqliteEngine): LedgerStore {
   const balanceOf = (userId: string) =>
     engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
   const entryOf = (key: string) =>
@@ -22,9 +22,9 @@ export function ledgerStore(engine: Engine): LedgerStore {
     postLedgerEntry: async (entry) =>
       engine.write(() => {
         const balance = balanceOf(entry.userId);
-        if (balance === undefined) throw new Fault('not_found', `there is no user ${entry.userId}`);
+        if (balance === undefined) throw new Fault('not_found', `user ${entry.userId} does not exist`);
         if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
-        if (isVoid(entry.key)) throw voided(entry.key);
+        if (isVoid(entry.key)) throw voidedKeyFault(entry.key);
         if (entry.amount < 0 && balance + entry.amount < 0) return { posted: false, balance };
         engine.run(
           `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
@@ -71,7 +71,7 @@ export function ledgerStore(engine: Engine): LedgerStore {
         )
         .map((sum) => ({ ...sum })),
 
-    // A transaction leaves nothing half posted.
+    // Transactions leave no half-posted entries.
     repairLedger: async () => 0,
 
     auditAccounts: async function* () {

@@ -1,14 +1,14 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Webhook } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
-import type { Engine } from './engine.ts';
+import type { SqliteEngine } from './engine.ts';
 import { deliveries, jobs } from './shapes.ts';
 
-/** A webhook as its columns hold it. */
+/** A row of `webhooks`. */
 type WebhookRow = Omit<Webhook, 'enabled'> & { enabled: number };
 
-/** Messages to people in SQLite: what is due stands in the job's row, a row per webhook and per delivery. */
-export function noticeStore(engine: Engine): NoticeStore {
+/** Creates the SQLite implementation of NoticeStore. */
+export function noticeStore(engine: SqliteEngine): NoticeStore {
   return {
     findJobsWithDueNotice: async (now, limit) =>
       engine.documents(
@@ -70,7 +70,7 @@ export function noticeStore(engine: Engine): NoticeStore {
         now,
         Math.max(0, limit),
       );
-      // An update gives its rows back in no order of ours.
+      // The order of RETURNING is undefined.
       return taken.sort((a, b) => a.createdAt - b.createdAt);
     },
 

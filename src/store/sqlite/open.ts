@@ -3,37 +3,36 @@ import { accountStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
-import { earlierPayloadStore } from './earlier/payloads.ts';
-import { type Engine, openEngine } from './engine.ts';
+import { openEngine, type SqliteEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
+import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { waitStore } from './waits.ts';
 
-/** Where the embedded store keeps its data. */
+/** Options for openSqliteStore(). */
 export interface SqliteStoreOptions {
-  /** The data file; its folder is made where it is missing. `:memory:` keeps nothing. */
+  /** The data file. A missing folder is created. `:memory:` stores nothing. */
   path: string;
-  /** Pages of the file kept in memory; 8 MiB by default. */
+  /** Size of the page cache; 8 MiB by default. */
   cacheBytes?: number;
 }
 
 /**
- * Opens the embedded store (DESIGN, "Two stacks, one program"). Several processes of one machine may
- * open the same file. Data lasts from the moment an intent resolves, whatever ends the process. In a power cut
- * accounts, the ledger, transitions of jobs and notices last too; the work on batches may fall back by some
- * seconds and is done again (docs/reliability.md). No step is ever half done. Fault `unavailable` when the
- * file cannot be opened.
+ * Opens the embedded store (docs/architecture.md). Several processes of one host may open the same file. A change
+ * is stored when its method resolves and survives any crash of the process. After a power failure, users, the
+ * ledger, job transitions, and notices are intact; work on batches may lose some seconds and is repeated
+ * (docs/reliability.md). Every step is atomic. Fault `unavailable` if the file cannot be opened.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   return storeOn(openEngine(options.path, options.cacheBytes));
 }
 
-/** The store on an open data file. */
-export function storeOn(engine: Engine): Store {
+/** Creates the store on an open data file. */
+export function storeOn(engine: SqliteEngine): Store {
   const { relaxed } = engine;
   return {
     engine: 'SQLite',
@@ -50,7 +49,7 @@ export function storeOn(engine: Engine): Store {
     ...waitStore(relaxed),
     ...crawlStore(relaxed),
     ...expiryStore(relaxed),
-    ...earlierPayloadStore(engine),
+    ...legacyRecordStore(engine),
     ...driftStore(relaxed),
     ...operationsStore(relaxed),
     ...noticeStore(engine),

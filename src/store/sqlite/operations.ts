@@ -2,7 +2,7 @@ import type { OperationsStore, OriginMinute, ProcessReport } from '../operations
 import type { Connection } from './engine.ts';
 import { originMinutes, processes } from './shapes.ts';
 
-/** What operators see of the service at work, in SQLite. */
+/** Creates the SQLite implementation of OperationsStore. */
 export function operationsStore(engine: Connection): OperationsStore {
   return {
     putProcess: async (report: ProcessReport) => {

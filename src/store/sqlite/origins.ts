@@ -4,7 +4,7 @@ import type { Connection } from './engine.ts';
 
 const columns = 'change, paused_until AS until, reason, strikes AS failures, since, probing';
 
-/** Politeness in SQLite: a row per origin. */
+/** Creates the SQLite implementation of OriginStore. */
 export function originStore(engine: Connection): OriginStore {
   const pauseOf = (origin: string): OriginPause => {
     const row = engine.get<PauseRow>(`SELECT ${columns} FROM origins WHERE origin = ?`, origin);
@@ -71,7 +71,7 @@ export function originStore(engine: Connection): OriginStore {
   };
 }
 
-/** A pause as its columns hold it. */
+/** A pause as read from a row. */
 type PauseRow = Omit<OriginPause, 'probing'> & { probing: number };
 
 function readPause({ change, until, reason, failures, since, probing }: PauseRow): OriginPause {

@@ -1,14 +1,14 @@
-import { countNothing, readCounts } from '../counts.ts';
+import { emptyCounts, readCounts } from '../counts.ts';
 import type { Batch, Counts, Lane, Unit } from '../documents.ts';
 import type { BatchStore } from '../store.ts';
 import type { Connection, Value } from './engine.ts';
-import type { Recall } from './recall.ts';
+import type { ReadCache } from './read-cache.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
-/** Batches with units and outcomes that are held in memory at once. */
+/** Complete batches held in memory at once. */
 const readChunk = 20;
 
-/** What only reads batches. */
+/** Methods of BatchStore that only read. */
 export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
@@ -21,7 +21,7 @@ export type ProgressStore = Pick<
   | 'countBacklog'
 >;
 
-/** Asked by every look at progress. */
+/** Used by every progress query. */
 const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
 
 const sums = `sum(total), sum(success), sum(failed), count(*),
@@ -41,8 +41,8 @@ const counts = {
   },
 };
 
-/** Reads of batches in SQLite. */
-export function progressStore(engine: Connection, recall: Recall): ProgressStore {
+/** Creates the reading methods of BatchStore for SQLite. */
+export function progressStore(engine: Connection, cache: ReadCache): ProgressStore {
   return {
     countInFlight: async (jobId, now) => {
       const rows = engine.all<{ region: string; batches: number; off: number }>(
@@ -61,11 +61,11 @@ export function progressStore(engine: Connection, recall: Recall): ProgressStore
     hasOutstandingBatches: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
-    countJob: async (jobId) => recall.document(counts, countsOfJob, jobId) ?? countNothing(),
+    countJob: async (jobId) => cache.document(counts, countsOfJob, jobId) ?? emptyCounts(),
 
     countJobs: async (jobIds) => countJobs(engine, jobIds),
 
-    listBatches: async (jobId) => recall.documents(summaries, summariesOfJob, jobId),
+    listBatches: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
 
     readBatches: async function* (jobId, seqs) {
       const places = seqs?.values();
@@ -87,7 +87,7 @@ export function progressStore(engine: Connection, recall: Recall): ProgressStore
               jobId,
               after,
             );
-        yield* rows.map((row) => wholeBatch(engine, row));
+        yield* rows.map((row) => readUnits(engine, row));
         if (wanted) continue;
         const last = rows.at(-1);
         if (!last) return;
@@ -104,7 +104,7 @@ export function progressStore(engine: Connection, recall: Recall): ProgressStore
         key,
       );
       if (!row) return null;
-      const batch = wholeBatch(engine, row);
+      const batch = readUnits(engine, row);
       return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 
@@ -130,8 +130,8 @@ function countJobs(engine: Connection, jobIds: readonly string[]): Map<string, C
   return new Map(rows.map((row) => [row.jobId, row.counts]));
 }
 
-/** A batch with its units. */
-export function wholeBatch(engine: Connection, row: BatchRow): Batch {
+/** Returns the batch with its units. */
+export function readUnits(engine: Connection, row: BatchRow): Batch {
   const { total: _, ...batch } = row;
   const { units } = engine.get<{ units: string }>(
     'SELECT units FROM batch_units WHERE batch_id = ?',

@@ -2,10 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../base/fault.ts';
 
 /**
- * The steps from an empty file to today's tables, in order; `user_version` says how many were made.
- * A step that was released is never edited: a change is a new step. Times are REAL so that a
- * fraction of a millisecond is no error. What is large stands last or in a table of its own, so that
- * counting and claiming do not read it.
+ * Migrations from an empty file to the current tables, in order. `user_version` is the number of applied ones.
+ * Never edit a released migration; append a new one. Times are REAL to accept fractions of a millisecond. Large
+ * values are in the last column or in a separate table, so that counting and claiming do not read them.
  */
 const steps = [
   `CREATE TABLE users (
@@ -133,18 +132,18 @@ const steps = [
   `ALTER TABLE batches ADD COLUMN stalled_claims INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE batches ADD COLUMN solo TEXT;`,
   `ALTER TABLE processes ADD COLUMN workers INTEGER NOT NULL DEFAULT 0;`,
-  // The table of records goes once it is empty (earlier/payloads.ts).
+  // legacy/records.ts drops the renamed table when it is empty.
   `ALTER TABLE batches ADD COLUMN parts TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE payloads RENAME TO earlier_payloads;`,
 ];
 
-/** Brings the file's tables to this program's version. Fault `internal` when a newer one wrote the file. */
+/** Applies the missing migrations. Fault `internal` if a newer version wrote the file. */
 export function migrate(database: DatabaseSync): void {
   const version = () => Number(database.prepare('PRAGMA user_version').get()!.user_version);
   if (version() < steps.length) {
     database.exec('BEGIN IMMEDIATE');
     try {
-      // Read again: another process may have made the steps while we waited for the lock.
+      // Another process may have migrated the file while this one waited for the lock.
       for (const step of steps.slice(version())) database.exec(step);
       database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
     } catch (thrown) {
@@ -155,7 +154,7 @@ export function migrate(database: DatabaseSync): void {
   if (version() > steps.length) {
     throw new Fault(
       'internal',
-      `the data file has version ${version()}; this program knows up to ${steps.length}`,
+      `the data file has version ${version()}, but this program supports versions up to ${steps.length}`,
     );
   }
 }

@@ -11,36 +11,36 @@ import type {
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { Value } from './engine.ts';
 
-/** How a table keeps a document: a column per field, in the order of `fields`. */
-export interface Shape<T> {
-  /** `a, b`: the columns, for INSERT. */
+/** Mapping between a document and a table with one column per field. */
+export interface RowMapping<T> {
+  /** Column list for INSERT: `a, b`. */
   readonly columns: string;
-  /** `?, ?`: as many as columns. */
+  /** Placeholders for the columns: `?, ?`. */
   readonly marks: string;
-  /** `a_b AS aB, c`: the columns under the fields' names, for SELECT and RETURNING. */
+  /** Column list for SELECT and RETURNING, with the fields' names: `a_b AS aB, c`. */
   readonly select: string;
-  /** The document's values in the order of `columns`. */
+  /** Returns the document's values in the order of `columns`. */
   values(document: T): Value[];
-  /** The document in the columns that `select` gave. */
+  /** Converts a row with the columns of `select` to a document. */
   read(row: readonly Value[]): T;
 }
 
-/** The column of a field: `stateSince` is kept in `state_since`. */
+/** Returns the column of a field: `state_since` for `stateSince`. */
 export function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A field's value as a column holds it. */
+/** Converts a field's value to a column value. */
 export function toColumn(value: unknown): Value {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : ((value ?? null) as Value);
 }
 
-function shape<T extends object>(
+function mapRows<T extends object>(
   fields: readonly (keyof T & string)[],
   json: readonly (keyof T & string)[] = [],
   flags: readonly (keyof T & string)[] = [],
-): Shape<T> {
+): RowMapping<T> {
   return {
     columns: fields.map(columnOf).join(', '),
     marks: fields.map(() => '?').join(', '),
@@ -59,10 +59,10 @@ function shape<T extends object>(
 }
 
 /** Table `users`. */
-export const users = shape<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt']);
+export const users = mapRows<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt']);
 
 /** Table `api_keys`. */
-export const apiKeys = shape<ApiKey>([
+export const apiKeys = mapRows<ApiKey>([
   'id',
   'userId',
   'role',
@@ -76,10 +76,10 @@ export const apiKeys = shape<ApiKey>([
 ]);
 
 /** Table `ledger`. */
-export const ledger = shape<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);
+export const ledger = mapRows<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);
 
 /** Table `jobs`. */
-export const jobs = shape<Job>(
+export const jobs = mapRows<Job>(
   [
     'id',
     'number',
@@ -113,11 +113,11 @@ export const jobs = shape<Job>(
   ['resumable'],
 );
 
-/** A row of `batches`: all of a batch but its units, which stand in `batch_units`. */
+/** A row of `batches`: a batch without its units, which are in `batch_units`. */
 export type BatchRow = Omit<Batch, 'units'> & { total: number };
 
 /** Table `batches`. */
-export const batches = shape<BatchRow>(
+export const batches = mapRows<BatchRow>(
   [
     'id',
     'jobId',
@@ -143,8 +143,8 @@ export const batches = shape<BatchRow>(
   ['file', 'solo', 'parts', 'outcomes'],
 );
 
-/** Table `batches` without outcomes: how progress is shown. */
-export const summaries = shape<BatchSummary>(
+/** Columns of `batches` for progress, without the outcomes. */
+export const summaries = mapRows<BatchSummary>(
   [
     'id',
     'jobId',
@@ -167,14 +167,14 @@ export const summaries = shape<BatchSummary>(
 );
 
 /** Table `submissions`. */
-export const submissions = shape<Submission>(
+export const submissions = mapRows<Submission>(
   ['userId', 'idempotencyKey', 'bodyHash', 'jobId', 'createdAt', 'interrupted', 'response'],
   [],
   ['interrupted'],
 );
 
 /** Table `deliveries`. */
-export const deliveries = shape<Delivery>([
+export const deliveries = mapRows<Delivery>([
   'id',
   'key',
   'userId',
@@ -195,7 +195,7 @@ export const deliveries = shape<Delivery>([
 ]);
 
 /** Table `processes`. */
-export const processes = shape<ProcessReport>([
+export const processes = mapRows<ProcessReport>([
   'id',
   'role',
   'host',
@@ -212,7 +212,7 @@ export const processes = shape<ProcessReport>([
 ]);
 
 /** Table `origin_minutes`. */
-export const originMinutes = shape<OriginMinute>([
+export const originMinutes = mapRows<OriginMinute>([
   'minute',
   'origin',
   'market',

@@ -2,7 +2,7 @@ import type { JobStore } from '../store.ts';
 import type { Connection } from './engine.ts';
 import { submissions } from './shapes.ts';
 
-/** Sequences and idempotency keys in SQLite. */
+/** Creates the SQLite implementation of sequences and idempotency keys. */
 export function submissionStore(
   engine: Connection,
 ): Pick<

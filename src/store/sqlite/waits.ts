@@ -3,7 +3,7 @@ import type { Connection } from './engine.ts';
 
 const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries, failures';
 
-/** Batches that wait, in SQLite: a row each. */
+/** Creates the SQLite implementation of WaitStore. */
 export function waitStore(engine: Connection): WaitStore {
   return {
     putWait: async ({ batchId, jobId, since, until, reason, tries, failures }) => {
@@ -40,7 +40,7 @@ export function waitStore(engine: Connection): WaitStore {
   };
 }
 
-/** A wait as its columns hold it. */
+/** A row of `waits`. */
 type WaitRow = Omit<BatchWait, 'tries'> & { tries: string };
 
 function readWait(row: WaitRow): BatchWait {

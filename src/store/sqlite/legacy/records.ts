@@ -1,14 +1,20 @@
 import type { Batch, Part } from '../../documents.ts';
 import type { LegacyRecordStore } from '../../store.ts';
 import type { Connection } from '../engine.ts';
-import { wholeBatch } from '../progress.ts';
+import { readUnits } from '../progress.ts';
 import { batches } from '../shapes.ts';
 
 const exists = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'earlier_payloads'`;
 
-/** Records that earlier versions kept in a table. The table is dropped with its last row. */
-export function earlierPayloadStore(engine: Connection): LegacyRecordStore {
-  /** Runs a step in which the table is not dropped; null when it is gone. */
+/**
+ * Creates the SQLite implementation of LegacyRecordStore. Earlier versions stored records in a table, which is
+ * dropped when it is empty.
+ */
+export function legacyRecordStore(engine: Connection): LegacyRecordStore {
+  /**
+   * Runs a function in a transaction, during which the table cannot be dropped. Returns null if the table does not
+   * exist.
+   */
   const within = <T>(step: () => T): T | null =>
     engine.write(() => (engine.get(exists) === null ? null : step()));
 
@@ -37,7 +43,7 @@ export function earlierPayloadStore(engine: Connection): LegacyRecordStore {
            WHERE state = 'done' AND id IN (SELECT batch_id FROM earlier_payloads) ORDER BY id LIMIT ?`,
           limit,
         );
-        return rows.map((row) => wholeBatch(engine, row));
+        return rows.map((row) => readUnits(engine, row));
       });
       return found ?? [];
     },

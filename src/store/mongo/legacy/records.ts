@@ -1,22 +1,25 @@
 import type { Batch } from '../../documents.ts';
 import type { LegacyRecordStore } from '../../store.ts';
-import type { Engine } from '../engine.ts';
+import type { MongoEngine } from '../engine.ts';
 import { readBatch } from '../shapes.ts';
 
-/** Ids of a batch's records: all that begin with `<batch id>/`. "0" follows "/". */
+/** Filter for all records of a batch: ids that start with `<batch id>/`. "0" is the character after "/". */
 const ofBatch = (batchId: string) => ({ _id: { $gte: `${batchId}/`, $lt: `${batchId}0` } });
 
-const payloadId = (batchId: string, attempt: number, index: number) => `${batchId}/${attempt}/${index}`;
+const recordId = (batchId: string, attempt: number, index: number) => `${batchId}/${attempt}/${index}`;
 
-/** Records that earlier versions kept in the collection `payloads`. Records of lost attempts go with the others. */
-export function earlierPayloadStore(engine: Engine): LegacyRecordStore {
+/**
+ * Creates the MongoDB implementation of LegacyRecordStore. Earlier versions stored records in the collection
+ * `payloads`. Records of superseded attempts are deleted with the others.
+ */
+export function legacyRecordStore(engine: MongoEngine): LegacyRecordStore {
   return {
     readLegacyRecords: (batch: Batch) =>
       engine.run(async ({ payloads }) => {
         const ids = new Map<string, number>();
         for (const index of batch.units.keys()) {
           const outcome = batch.outcomes[index];
-          if (outcome?.status === 'SUCCESS') ids.set(payloadId(batch.id, outcome.attempt, index), index);
+          if (outcome?.status === 'SUCCESS') ids.set(recordId(batch.id, outcome.attempt, index), index);
         }
         if (ids.size === 0) return new Map();
         const documents = await payloads.find({ _id: { $in: [...ids.keys()] } }).toArray();

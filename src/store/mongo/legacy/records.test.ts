@@ -1,7 +1,7 @@
 import { Binary, MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../../test/engines/mongo.ts';
-import { aFailure, aPart, aSuccess, aTime, keepClaimed } from '../../contract/samples.ts';
+import { aFailure, aPart, aSuccess, aTime, storeClaimedBatch } from '../../contract/samples.ts';
 import type { Batch } from '../../documents.ts';
 import type { Store } from '../../store.ts';
 import { openMongoStore } from '../open.ts';
@@ -20,11 +20,11 @@ describe.skipIf('missing' in mongo)(
       const uri = fresh();
       const store = openMongoStore({ uri });
       const client = new MongoClient(uri);
-      const done = await keepClaimed(store, 3);
+      const done = await storeClaimedBatch(store, 3);
       await store.recordOutcomes(done.id, 1, { 0: aSuccess() }, null);
       await store.claimBatch(done.id, 1, aTime + 60_001, aTime + 120_000);
       await store.finishBatch(done.id, 2, { 1: aFailure, 2: aSuccess(2) }, null, null, aTime);
-      const running = await keepClaimed(store, 2);
+      const running = await storeClaimedBatch(store, 2);
       await store.recordOutcomes(running.id, 1, { 1: aSuccess() }, null);
       const payloads = client.db().collection<{ _id: string; body: Binary }>('payloads');
       const record = (batch: Batch, attempt: number, index: number) => ({

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Engine, openEngine, type Value } from './engine.ts';
+import { openEngine, type SqliteEngine, type Value } from './engine.ts';
 
 const select = 'SELECT name, value FROM sequences WHERE name = ?';
 const shape = { read: ([name, value]: readonly Value[]) => ({ name, value, inside: [value] }) };
 const insert = 'INSERT INTO sequences (name, value) VALUES (?, ?)';
 
-let engine: Engine;
-let other: Engine;
+let engine: SqliteEngine;
+let other: SqliteEngine;
 
 beforeEach(() => {
-  const path = join(tmpdir(), `gleaner-recall-${randomUUID()}`, 'data.sqlite');
+  const path = join(tmpdir(), `gleaner-read-cache-${randomUUID()}`, 'data.sqlite');
   engine = openEngine(path);
   other = openEngine(path);
   engine.run(insert, 'a', 1);
@@ -24,14 +24,14 @@ afterEach(() => {
   other.close();
 });
 
-const read = (name = 'a') => engine.recall.document(shape, select, name);
+const read = (name = 'a') => engine.cache.document(shape, select, name);
 
-describe('recall', () => {
+describe('cache', () => {
   test('returns the same document while the file is unchanged', () => {
     const first = read();
     expect(first).toEqual({ name: 'a', value: 1, inside: [1] });
     expect(read()).toBe(first);
-    expect(engine.recall.documents(shape, select, 'a')[0]).toBe(first);
+    expect(engine.cache.documents(shape, select, 'a')[0]).toBe(first);
   });
 
   test('remembers that nothing was found until something is written', () => {
@@ -97,7 +97,7 @@ describe('recall', () => {
   test('tells statements apart', () => {
     read();
     const names = { read: ([name]: readonly Value[]) => name };
-    expect(engine.recall.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe('a');
+    expect(engine.cache.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe('a');
   });
 
   test('freezes what callers share', () => {

@@ -1,17 +1,20 @@
 import { createBoundedMap } from '../../base/bounded-map.ts';
-import type { Connection, Readable, Value } from './engine.ts';
+import type { Connection, RowReader, Value } from './engine.ts';
 
-/** Reads by one value, answered from memory while the data file is unchanged. Documents are frozen, since callers share them. */
-export interface Recall {
-  documents<T>(shape: Readable<T>, sql: string, value: string): readonly T[];
-  document<T>(shape: Readable<T>, sql: string, value: string): T | null;
+/**
+ * Cache of queries with one parameter, valid while the data file is unchanged. Documents are frozen, since callers
+ * share them.
+ */
+export interface ReadCache {
+  documents<T>(shape: RowReader<T>, sql: string, value: string): readonly T[];
+  document<T>(shape: RowReader<T>, sql: string, value: string): T | null;
 }
 
 /** Options for createRecall(). */
-export interface RecallOptions extends Pick<Connection, 'documents'> {
+export interface ReadCacheOptions extends Pick<Connection, 'documents'> {
   /**
-   * Returns a number that differs from every earlier one whenever a commit of this process or of another changed the
-   * file in between; undefined within a transaction, where nothing is kept.
+   * Returns a number that changes whenever any process commits a change to the file; undefined within a
+   * transaction, where nothing is cached.
    */
   version(): number | undefined;
 }
@@ -24,11 +27,11 @@ interface Kept {
 
 const maxBytes = 8 * 1024 ** 2;
 
-/** Estimated memory of a value of a row beside its text, in bytes. */
+/** Estimated memory of a row value without its text, in bytes. */
 const valueBytes = 16;
 
-/** Creates a memory of at most 8 MB that forgets everything with the next commit. */
-export function createRecall({ documents, version }: RecallOptions): Recall {
+/** Creates a cache of at most 8 MB. Each commit invalidates all entries. */
+export function createReadCache({ documents, version }: ReadCacheOptions): ReadCache {
   const kept = createBoundedMap<Kept>({ maxBytes, sizeOf: ({ bytes }) => bytes });
   const prefixes = new Map<string, string>();
   const prefixOf = (sql: string): string => {
@@ -38,8 +41,8 @@ export function createRecall({ documents, version }: RecallOptions): Recall {
     prefixes.set(sql, prefix);
     return prefix;
   };
-  const recall: Recall = {
-    documents: <T>(shape: Readable<T>, sql: string, value: string): readonly T[] => {
+  const cache: ReadCache = {
+    documents: <T>(shape: RowReader<T>, sql: string, value: string): readonly T[] => {
       const current = version();
       if (current === undefined) return documents(shape, sql, value);
       const key = prefixOf(sql) + value;
@@ -56,12 +59,12 @@ export function createRecall({ documents, version }: RecallOptions): Recall {
       kept.set(key, { version: current, documents: found, bytes });
       return found;
     },
-    document: (shape, sql, value) => recall.documents(shape, sql, value)[0] ?? null,
+    document: (shape, sql, value) => cache.documents(shape, sql, value)[0] ?? null,
   };
-  return recall;
+  return cache;
 }
 
-/** Freezes a document and everything in it. */
+/** Freezes a value deeply. */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) freeze(member);
