@@ -194,7 +194,10 @@ describe('while an origin is left alone', () => {
       await pass(minuteMs);
     }
     const task = await look();
-    expect(task).toMatchObject({ status: 'failed', detail: expect.stringContaining('the maximum wait was exceeded') });
+    expect(task).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('the maximum wait was exceeded'),
+    });
     expect(task.waitingFor).toBeUndefined();
   });
 });
