@@ -4,7 +4,7 @@ import { addServiceRoles } from './commands/service-roles.ts';
 
 const say = (line: string) => console.log(line);
 
-// A reader that has seen enough (`gleaner jobs | head`) ends us without a word.
+// Exit silently when a reader closes the pipe (`gleaner jobs | head`).
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -12,13 +12,13 @@ for (const stream of [process.stdout, process.stderr])
   });
 
 const program = new Command('gleaner')
-  .description('Self-hosted product-data scraping service, and the command line to it')
-  .showHelpAfterError('(--help says more)')
+  .description('Self-hosted product-data scraping service and its command line')
+  .showHelpAfterError('Run with --help for details.')
   .showSuggestionAfterError()
   .exitOverride();
 
 addServiceRoles(program, say);
-// A process of the service does not load what only callers need.
+// Processes of the service do not load client commands.
 if (!program.commands.some((command) => command.name() === process.argv[2])) {
   const [{ addPageCommands }, { addClientCommands }, { addCompletion }] = await Promise.all([
     import('./commands/page.ts'),
