@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
 
@@ -13,7 +14,16 @@ for (const stream of [process.stdout, process.stderr])
 
 const program = new Command('gleaner')
   .description('Self-hosted product-data scraping service and its command line')
-  .showHelpAfterError('Run with --help for details.')
+  .version(manifest.version)
+  .configureOutput({
+    outputError: (text, write) =>
+      write(
+        `${text
+          .trim()
+          .replace(/^error: /, 'gleaner: ')
+          .replaceAll('\n', ' ')}\n`,
+      ),
+  })
   .showSuggestionAfterError()
   .exitOverride();
 

@@ -179,7 +179,8 @@ describe('a job', () => {
 
 describe('exit codes and messages', () => {
   test.each([
-    ['an unknown option', ['jobs', '--nope'], 2, "unknown option '--nope'"],
+    ['an unknown option', ['jobs', '--nope'], 2, "gleaner: unknown option '--nope'"],
+    ['a missing file', ['submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
     ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
     ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
     ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
@@ -194,6 +195,10 @@ describe('exit codes and messages', () => {
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err).toContain(message);
     expect(ran.err).not.toContain('    at ');
+  });
+
+  test('prints its version', async () => {
+    expect((await user(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   test('no key', async () => {

@@ -135,10 +135,18 @@ async function prepareFrom(
   }
   const isInput = file === undefined || file === '-';
   const name = isInput ? 'standard input' : file;
-  const text = isInput ? await readAll(process.stdin) : readFileSync(file, 'utf8');
+  const text = isInput ? await readAll(process.stdin) : readInput(file);
   if (text.trim() === '') throw new UsageError(`${name} is empty`);
   const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
   return prepare(offer, { name, text, content }, set);
+}
+
+function readInput(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`);
+  }
 }
 
 /** Adds the file's line numbers to the problems of an error. */
