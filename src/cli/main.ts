@@ -1,10 +1,11 @@
 import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
 
 const say = (line: string) => console.log(line);
 
-// A reader that has seen enough (`gleaner jobs | head`) ends us without a word.
+// Exit silently when a reader closes the pipe (`gleaner jobs | head`).
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -12,13 +13,22 @@ for (const stream of [process.stdout, process.stderr])
   });
 
 const program = new Command('gleaner')
-  .description('Self-hosted product-data scraping service, and the command line to it')
-  .showHelpAfterError('(--help says more)')
+  .description('Self-hosted product-data scraping service and its command line')
+  .version(manifest.version)
+  .configureOutput({
+    outputError: (text, write) =>
+      write(
+        `${text
+          .trim()
+          .replace(/^error: /, 'gleaner: ')
+          .replaceAll('\n', ' ')}\n`,
+      ),
+  })
   .showSuggestionAfterError()
   .exitOverride();
 
 addServiceRoles(program, say);
-// A process of the service does not load what only callers need.
+// Processes of the service do not load client commands.
 if (!program.commands.some((command) => command.name() === process.argv[2])) {
   const [{ addPageCommands }, { addClientCommands }, { addCompletion }] = await Promise.all([
     import('./commands/page.ts'),

@@ -179,8 +179,9 @@ describe('a job', () => {
 
 describe('exit codes and messages', () => {
   test.each([
-    ['an unknown option', ['jobs', '--nope'], 2, "unknown option '--nope'"],
-    ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field wrong'],
+    ['an unknown option', ['jobs', '--nope'], 2, "gleaner: unknown option '--nope'"],
+    ['a missing file', ['submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
+    ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
     ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
     ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
     [
@@ -194,6 +195,10 @@ describe('exit codes and messages', () => {
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err).toContain(message);
     expect(ran.err).not.toContain('    at ');
+  });
+
+  test('prints its version', async () => {
+    expect((await user(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   test('no key', async () => {
@@ -249,7 +254,7 @@ test('an account: balance, ledger, usage, keys and webhook', async () => {
   const set = (await user(['webhook', 'set', 'https://hooks.example.test/x', '--off', '--json'])).json[0];
   expect(set).toMatchObject({ enabled: false, secret: expect.stringMatching(/^whsec_/) });
   expect((await user(['webhook', 'rotate', '--json'])).json[0].secret).not.toBe(set.secret);
-  expect((await user(['webhook', 'set', ''])).out).toBe('There is no webhook.\n');
+  expect((await user(['webhook', 'set', ''])).out).toBe('No webhook is set.\n');
   expect((await user(['webhook', 'test'])).code).toBe(4);
 });
 
@@ -303,7 +308,7 @@ test('profiles are readable by their owner only; environment variables override 
   expect((await run(['account', '--profile', 'other', '--key', 'k'], { env })).code).toBe(8);
   expect((await run(['account'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code).toBe(3);
   expect((await run(['account'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err).toContain(
-    'no profile none',
+    'No profile "none"',
   );
   const shown = await config('show', '--json');
   expect(shown.json[0]).toMatchObject({ profiles: ['default', 'other'], url: place.deployment.url });

@@ -6,14 +6,17 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createGleanerClient } from '../../client/index.ts';
 import { startEngines } from '../engines.ts';
+import { untilStopped } from '../stop.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
 
 /** Options for demo(). */
 export interface DemoOptions {
-  /** On MongoDB and JetStream, with one api and two worker processes. */
+  /** Whether to use MongoDB and JetStream, with one api and two worker processes. */
   distributed: boolean;
+  /** Whether the service and the fake marketplaces keep running until the process is stopped. */
+  keep: boolean;
   /** Marketplace to run the jobs of. Default: every marketplace. */
   market?: string;
   say: (line: string) => void;
@@ -23,11 +26,11 @@ const credits = 100_000;
 const plainEveryMs = 2_000;
 
 /**
- * Runs every kind of work on the bundled fake marketplaces, through the REST gateway of a service
- * started for it: submits, approves, shows progress, downloads and checks the results, and says where
- * they are. Gives the exit code: 0 when every job ended and every file has the interface's shape.
+ * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST API: submits,
+ * approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if every job ended and
+ * every file has the shape of the interface.
  */
-export async function demo({ distributed, market, say }: DemoOptions): Promise<number> {
+export async function demo({ distributed, keep, market, say }: DemoOptions): Promise<number> {
   const folder = resolve('.gleaner', `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(join(folder, 'results'), { recursive: true });
   const running: DemoProcess[] = [];
@@ -47,7 +50,8 @@ export async function demo({ distributed, market, say }: DemoOptions): Promise<n
     const results = await runAll(jobs, api, say);
     const balance = await balanceOf(api);
     summarize(results, say, (Date.now() - began) / 1000, balance);
-    repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
+    if (keep) await keepRunning(say, api, operatorKey);
+    else repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
     return results.every(({ misses, files }) => misses.length === 0 && files.length > 0) ? 0 : 1;
   } finally {
     for (const process of running.reverse()) await process.stop();
@@ -63,7 +67,7 @@ async function startService(
   const engines = distributed ? await startEngines() : null;
   if (engines) running.push(engines);
   const originsFile = join(folder, 'origins.json');
-  writeFileSync(originsFile, JSON.stringify(quick(origins), null, 1));
+  writeFileSync(originsFile, JSON.stringify(withHigherLimits(origins), null, 1));
   const httpPort = await freePort();
   const operatorKey = `demo-${randomBytes(16).toString('hex')}`;
   const settings = {
@@ -90,15 +94,29 @@ async function startService(
   return { api, settings, operatorKey };
 }
 
-/** The fake marketplaces bear more requests than real ones. */
-function quick(origins: Record<string, unknown>): Record<string, unknown> {
-  const gentleness = { concurrency: 16, requests_per_second: 400 };
+/** Prints how to sign in, and resolves when the process is stopped. */
+async function keepRunning(say: (line: string) => void, api: DemoApi, operatorKey: string): Promise<void> {
+  const stopped = untilStopped();
+  say('');
+  say('The service and the fake marketplaces keep running. Press Ctrl-C to stop them.');
+  say(`  Console       ${api.url}/console`);
+  say(`  User key      ${api.key}`);
+  say(`  Operator key  ${operatorKey}`);
+  say('Sign in with either key. In another terminal:');
+  say(`  export GLEANER_URL=${api.url} GLEANER_API_KEY=${api.key}`);
+  say('  npm run -s gleaner -- jobs');
+  await stopped;
+}
+
+/** Raises the rate limits: fake marketplaces accept more requests than real ones. */
+function withHigherLimits(origins: Record<string, unknown>): Record<string, unknown> {
+  const limits = { concurrency: 16, requests_per_second: 400 };
   return Object.fromEntries(
     Object.entries(origins).map(([market, addresses]) => [
       market,
       {
         ...(typeof addresses === 'string' ? { '': addresses } : (addresses as object)),
-        ...gentleness,
+        ...limits,
       },
     ]),
   );
@@ -129,7 +147,7 @@ async function balanceOf({ url, key }: DemoApi): Promise<number> {
   return Number((await user.call(AccountService.method.getAccount, {})).account!.balance);
 }
 
-/** Runs every job at once, with a progress bar each; without a terminal it prints a line every 2 seconds. */
+/** Runs all jobs concurrently, with a progress bar for each, or without a terminal a line every 2 seconds. */
 async function runAll(
   jobs: readonly DemoJob[],
   api: DemoApi,
@@ -173,34 +191,35 @@ function summarize(
   say('');
   for (const { job, id, total, failed, cost, files, misses } of results) {
     say(
-      `${misses.length === 0 && files.length > 0 ? 'ok  ' : 'BAD '} ${job.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
+      `${misses.length === 0 && files.length > 0 ? 'ok    ' : 'FAILED'} ${job.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
     );
     for (const { path, records, bytes, sha256 } of files) {
       say(
         `       ${relative('.', path)}  ${records} records, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
       );
     }
-    for (const miss of misses.slice(0, 5)) say(`       MISSES  ${miss}`);
+    for (const miss of misses.slice(0, 5)) say(`       missing: ${miss}`);
   }
   const sum = (part: 'total' | 'failed' | 'cost') => results.reduce((all, result) => all + result[part], 0);
   const spent = credits - balance;
   say('');
   say(`${results.length} jobs, ${sum('total')} units, ${sum('failed')} failed, in ${seconds.toFixed(1)} s`);
   say(
-    `${sum('cost')} credits charged, ${sum('cost') - spent} given back for what failed, ${balance} of ${credits} left`,
+    `${sum('cost')} credits charged, ${sum('cost') - spent} refunded for failed units, ${balance} of ${credits} left`,
   );
 }
 
-/** The commands that do the same by hand, on the same data. */
+/** Prints the commands that do the same by hand, on the same data. */
 function repeatByHand(say: (line: string) => void, settings: Record<string, string>): void {
   const environment = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   say('');
   say(
-    'To repeat it by hand, start the fake marketplaces and the service on the same data, each in a terminal:',
+    'To continue by hand, start the fake marketplaces and the service on the same data (or run the demo with --keep). Terminal 1:',
   );
   say(`  node_modules/.bin/node sandbox/main.ts --config-file ${settings.GLEANER_ORIGINS}`);
+  say('Terminal 2:');
   say(`  ${environment.join(' ')} npm start`);
-  say('then, in a third one:');
+  say('Terminal 3:');
   const url = `http://127.0.0.1:${settings.GLEANER_HTTP_PORT}`;
   const operator = `-H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -H 'Content-Type: application/json'`;
   say(`  curl ${operator} -d '{"name": "me"}' ${url}/gleaner.operator.v1.OperatorService/CreateUser`);

@@ -9,7 +9,7 @@ export interface DemoProcess {
   stop(): Promise<void>;
 }
 
-/** A port that was free just now. */
+/** Returns a port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -19,7 +19,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a role of the program; its log goes to `log`, a file descriptor. */
+/** Starts a role of the program. `log` is the file descriptor for its output. */
 export function startRole(role: string, settings: Record<string, string>, log: number): DemoProcess {
   const child = spawn(process.execPath, [programs.main, role], {
     env: childEnvironment(settings),
@@ -28,7 +28,7 @@ export function startRole(role: string, settings: Record<string, string>, log: n
   return stopper(child);
 }
 
-/** Starts the fake marketplaces; gives the origins that they answer for. */
+/** Starts the fake marketplaces, and returns the content of their origins file. */
 export async function startOrigins(): Promise<DemoProcess & { config: Record<string, unknown> }> {
   const child = spawn(process.execPath, [programs.sandbox, '--latency-ms', '20'], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -53,9 +53,9 @@ function stopper(child: ChildProcess): DemoProcess {
   };
 }
 
-/** Resolves when the service says that it can work; an Error after `seconds`. */
+/** Resolves when the service is ready. Throws an Error after `seconds`. */
 export async function untilReady(url: string, seconds: number): Promise<void> {
-  let last = 'no answer';
+  let last = 'no response';
   for (let tries = 0; tries < seconds * 10; tries++) {
     try {
       const response = await fetch(`${url}/ready`);

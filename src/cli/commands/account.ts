@@ -29,19 +29,19 @@ const usageColumns: Column<UsageDay>[] = [
   { name: 'DAY (UTC)', text: ({ day }) => day },
   { name: 'JOBS', text: ({ jobs }) => count(jobs), isNumber: true },
   { name: 'CHARGED', text: ({ charged }) => count(charged), isNumber: true },
-  { name: 'GIVEN BACK', text: ({ refunded }) => count(refunded), isNumber: true },
+  { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
   { name: 'GRANTED', text: ({ granted }) => count(granted), isNumber: true },
 ];
 
-/** An account in words. */
+/** Formats an account as names and values. */
 export const accountWords = ({ id, name, email, balance, suspended, createdAt }: Account): string =>
   pairs([
     ['user', id],
     ['name', name],
     ['e-mail', email],
     ['balance', `${count(balance)} credits`],
-    ['state', suspended ? 'suspended' : ''],
-    ['since', time(createdAt)],
+    ['status', suspended ? 'suspended' : ''],
+    ['created', time(createdAt)],
   ]);
 
 interface LedgerFlags {
@@ -52,12 +52,12 @@ interface LedgerFlags {
   user?: string;
 }
 
-/** Adds `balance`, `account`, `ledger` and `usage`. */
+/** Adds `balance`, `account`, `ledger`, and `usage`. */
 export function addAccountCommands(program: Command): void {
   const { getAccount, listLedgerEntries, getUsage } = AccountService.method;
   addCommand(program, {
     usage: 'balance',
-    about: 'credits to spend',
+    about: 'Show your credit balance',
     async run(session) {
       const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
       const { balance } = account!;
@@ -68,7 +68,7 @@ export function addAccountCommands(program: Command): void {
   });
   addCommand(program, {
     usage: 'account',
-    about: 'who the key belongs to, and the balance',
+    about: 'Show your account',
     async run(session) {
       const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
       await session.show(AccountSchema, account!, () => accountWords(account!));
@@ -76,17 +76,17 @@ export function addAccountCommands(program: Command): void {
   });
   addCommand<LedgerFlags>(program, {
     usage: 'ledger',
-    about: 'list charges, refunds and grants, newest first',
+    about: 'List charges, refunds, and grants, newest first',
     options: [
       limitOption,
-      ['--export <format>', 'the whole ledger as csv or jsonl'],
+      ['--export <format>', 'export the whole ledger: csv or jsonl'],
       ['-o, --output <file>', 'write the export to a file'],
-      ['--all', "everybody's, as an operator"],
-      ['--user <user-id>', "a user's, as an operator"],
+      ['--all', 'entries of all users (operators)'],
+      ['--user <user-id>', 'entries of one user (operators)'],
     ],
     async run(session, { limit, export: format, output, all, user }) {
       if (format !== undefined) return exportLedger(session, format, output);
-      const most = integer('--limit', limit, 50);
+      const max = integer('--limit', limit, 50);
       const options = { signal: session.signal };
       const isOperator = all === true || user !== undefined || session.isOperatorOnly;
       const pages = isOperator
@@ -94,32 +94,28 @@ export function addAccountCommands(program: Command): void {
             .operator()
             .pages(
               OperatorService.method.listLedgerEntries,
-              { userId: user ?? '', pageSize: pageSize(most) },
+              { userId: user ?? '', pageSize: pageSize(max) },
               options,
             )
-        : session.user().pages(listLedgerEntries, { pageSize: pageSize(most) }, options);
-      const entries = await take<{ entries: LedgerEntry[] }, LedgerEntry>(
-        pages,
-        (page) => page.entries,
-        most,
-      );
+        : session.user().pages(listLedgerEntries, { pageSize: pageSize(max) }, options);
+      const entries = await take<{ entries: LedgerEntry[] }, LedgerEntry>(pages, (page) => page.entries, max);
       const owner: Column<LedgerEntry> = { name: 'USER', text: ({ userId }) => userId };
       await session.list(
         LedgerEntrySchema,
         entries,
         isOperator ? [...ledgerColumns, owner] : ledgerColumns,
-        'The ledger is empty.',
+        'No ledger entries.',
       );
     },
   });
   addCommand<{ days?: string }>(program, {
     usage: 'usage',
-    about: 'credits by day',
-    options: [['--days <n>', 'today and the days before (default: 30)']],
+    about: 'Show credits by day',
+    options: [['--days <n>', 'number of days up to today (default: 30)']],
     async run(session, { days }) {
       const request = { days: integer('--days', days, 30, 1) };
       const usage = await session.user().call(getUsage, request, { signal: session.signal });
-      await session.list(UsageDaySchema, usage.days, usageColumns, 'Nothing was used.');
+      await session.list(UsageDaySchema, usage.days, usageColumns, 'No usage.');
     },
   });
 }

@@ -11,7 +11,7 @@ const { approveJob, rejectJob } = OperatorService.method;
 export function addApprovalCommands(program: Command): void {
   addCommand(program, {
     usage: 'approve <job...>',
-    about: 'start waiting jobs, as an operator',
+    about: 'Approve jobs',
     run: (session, _options, ids: string[]) => {
       const operator = session.operator();
       return decide(
@@ -23,8 +23,8 @@ export function addApprovalCommands(program: Command): void {
   });
   addCommand<{ reason?: string }>(program, {
     usage: 'reject <job...>',
-    about: 'end waiting jobs, as an operator; credits that were taken are given back',
-    options: [['--reason <text>', 'shown to the user']],
+    about: 'Reject jobs and refund their credits',
+    options: [['--reason <text>', 'reason to show to the user']],
     run: (session, { reason = '' }, ids: string[]) => {
       const operator = session.operator();
       return decide(
@@ -36,7 +36,7 @@ export function addApprovalCommands(program: Command): void {
   });
 }
 
-/** Decides on one after the other; one that cannot be decided on does not keep the others from it. */
+/** Decides on jobs one after another, and continues after errors. Returns the exit code of the last error. */
 async function decide(
   session: Session,
   ids: readonly string[],

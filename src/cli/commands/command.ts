@@ -2,20 +2,20 @@ import type { Command } from 'commander';
 import { UsageError } from './exit.ts';
 import { type CommonOptions, common, inSession, type Session } from './session.ts';
 
-/** A command as its file declares it. */
+/** Declaration of a command. */
 export interface CommandSpec<Options> {
-  /** Name and arguments: `create <name>`. */
+  /** Name and arguments, for example `create <name>`. */
   usage: string;
   about: string;
-  /** Flags and what they mean. */
+  /** Flags and their descriptions. */
   options?: readonly (readonly [flags: string, about: string])[];
   alias?: string;
-  /** Does the work; a number is the exit code. */
-  // biome-ignore lint/suspicious/noExplicitAny: arguments are texts or lists of them, as the usage says.
+  /** Runs the command. May return an exit code. */
+  // biome-ignore lint/suspicious/noExplicitAny: arguments are strings or lists of strings, depending on the usage.
   run(session: Session, options: Options, ...values: any[]): Promise<unknown>;
 }
 
-/** Adds a command that works in a session. */
+/** Adds a command that runs in a session. */
 export function addCommand<Options = object>(parent: Command, spec: CommandSpec<Options>): Command {
   const command = parent.command(spec.usage).description(spec.about);
   if (spec.alias !== undefined) command.alias(spec.alias);
@@ -26,7 +26,7 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
   }
   common(command);
   return command.action(async (...parameters: unknown[]) => {
-    // A command with subcommands takes the options that both know, such as --json, wherever they stand.
+    // A parent command consumes the options that both have, such as --json.
     const options = command.optsWithGlobals<Options & CommonOptions>();
     const values = parameters.slice(0, -2);
     const code = await inSession(options, (session) => spec.run(session, options, ...values));
@@ -34,36 +34,33 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
   });
 }
 
-/** A whole number of an option or argument. Throws a UsageError that names it. */
-export function integer(name: string, text: string | undefined, usual: number, least = 0): number {
-  if (text === undefined) return usual;
+/** Parses a whole number, at least `min`. Throws a UsageError that names the option or argument. */
+export function integer(name: string, text: string | undefined, fallback: number, min = 0): number {
+  if (text === undefined) return fallback;
   const value = Number(text);
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < least)
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
     throw new UsageError(
-      `${name}: expected a whole number${least > 0 ? ` from ${least} on` : ''}, not ${text}`,
+      `${name}: "${text}" is not a whole number${min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : ''}`,
     );
   return value;
 }
 
-/** Entries of pages up to a number; 0: all. */
+/** Collects the entries of pages. `max` 0: all. */
 export async function take<Page, Entry>(
   pages: AsyncIterable<Page>,
   entries: (page: Page) => readonly Entry[],
-  most: number,
+  max: number,
 ): Promise<Entry[]> {
   const found: Entry[] = [];
   for await (const page of pages) {
     found.push(...entries(page));
-    if (most > 0 && found.length >= most) return found.slice(0, most);
+    if (max > 0 && found.length >= max) return found.slice(0, max);
   }
   return found;
 }
 
-/** Size of a page when so many entries are wanted. */
-export const pageSize = (most: number): number => (most === 0 ? 1000 : Math.min(most, 1000));
+/** Returns the page size for a number of entries. */
+export const pageSize = (max: number): number => (max === 0 ? 1000 : Math.min(max, 1000));
 
-/** What --limit of lists means. */
-export const limitOption = [
-  '--limit <n>',
-  'at most so many, the newest first; 0: all (default: 50)',
-] as const;
+/** The --limit option of lists. */
+export const limitOption = ['--limit <n>', 'maximum number of entries; 0 lists all (default: 50)'] as const;

@@ -1,6 +1,6 @@
 /**
- * Scripts by shell that ask `gleaner complete` for what can follow, one candidate a line with a tab before its
- * description, and that complete files where nothing is known. What was typed is never evaluated.
+ * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a tab before the
+ * description, and complete file names if there are none. They never evaluate the typed text.
  */
 export const completionScripts: Readonly<Record<string, string>> = {
   bash: `_gleaner() {

@@ -11,13 +11,12 @@ import { formats } from './submit/rows.ts';
 type Complete = (value: string, description: string) => void;
 
 /**
- * Adds `completion <shell>`, which prints a script for the shell, and what such a script asks for: commands and
- * options as they are declared, and the values that are known without a service. To be called when every other
- * command is there.
+ * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls. Candidates are the
+ * declared commands and options, and values that are known without a service. Call it after adding all other commands.
  */
 export function addCompletion(program: Command): void {
   const completion = tab(program, { completionCommandName: 'completion' });
-  // The script passes what was typed so far as our own arguments.
+  // The script passes the typed words as arguments of this process.
   const kinds = () => {
     const market = offeredMarkets.find((name) => process.argv.includes(name));
     const shown = offers.filter((offer) => market === undefined || offer.market === market);
@@ -54,10 +53,10 @@ export function addCompletion(program: Command): void {
       if (found !== undefined) argument.handler = found;
     }
   }
-  // The adapter's own script for bash needs a package of functions, evaluates what was typed, and leaves files out.
+  // The adapter's script for bash requires a function library, evaluates the typed text, and omits files.
   program.commands
     .find((command) => command.name() === 'completion')!
-    .description('print a completion script: bash, zsh, fish, powershell')
+    .description('Print a completion script: bash, zsh, fish, or powershell')
     .action(async (shell: string) => {
       const script = completionScripts[shell];
       if (script === undefined) completion.setup('gleaner', 'gleaner', shell);

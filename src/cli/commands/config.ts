@@ -6,14 +6,14 @@ import { UsageError } from './exit.ts';
 import { pairs } from './print.ts';
 import {
   checkUrl,
+  defaultProfile,
   type Profile,
   readProfiles,
   type Source,
-  usualProfile,
   writeProfiles,
 } from './profiles.ts';
 
-/** What can be set, and where it is kept. */
+/** Settings by their names on the command line. */
 const names: Readonly<Record<string, keyof Profile>> = {
   url: 'url',
   'api-key': 'apiKey',
@@ -24,19 +24,19 @@ const names: Readonly<Record<string, keyof Profile>> = {
 export function addConfigCommands(program: Command): void {
   const config = program
     .command('config')
-    .description('the configuration file: addresses and keys by profile');
+    .description('Manage the configuration file: addresses and keys by profile');
   config
     .command('set <name> <value>')
     .description(
-      "keep url, api-key or operator-key in a profile ('' removes it, - reads it), or say which profile is usual",
+      "Set url, api-key, or operator-key of a profile, or the default profile ('' removes a value, - reads it from standard input)",
     )
-    .option('--profile <name>', 'profile that it goes to')
+    .option('--profile <name>', 'profile to change')
     .action(async (name: string, value: string, { profile }: { profile?: string }) => {
       await set(name, value === '-' ? (await readAll(process.stdin)).trim() : value, profile);
     });
   addCommand(config, {
     usage: 'show',
-    about: 'show what is in force and where it comes from; of keys only how they begin',
+    about: 'Show the effective settings and their sources; keys are shortened',
     async run(session) {
       const { profile, url, apiKey, operatorKey } = session.settings;
       const { configFile } = clientEnvironment();
@@ -71,19 +71,16 @@ async function set(name: string, value: string, profile: string | undefined): Pr
   const { configFile } = clientEnvironment();
   const file = readProfiles(configFile);
   if (name === 'profile') {
-    if (file.profiles[value] === undefined)
-      throw new UsageError(`there is no profile ${value} in ${configFile}`);
+    if (file.profiles[value] === undefined) throw new UsageError(`No profile "${value}" in ${configFile}`);
     writeProfiles(configFile, { ...file, profile: value });
     return;
   }
   const member = names[name];
   if (member === undefined)
-    throw new UsageError(
-      `${name} is nothing that can be set: expected ${Object.keys(names).join(', ')} or profile`,
-    );
-  const into = profile ?? file.profile ?? usualProfile;
+    throw new UsageError(`"${name}" is not a setting (${Object.keys(names).join(', ')}, profile)`);
+  const into = profile ?? file.profile ?? defaultProfile;
   if (!/^[\w.-]+$/.test(into))
-    throw new UsageError(`${into} is no name of a profile: expected letters, digits, _ . -`);
+    throw new UsageError(`"${into}" is not a valid profile name: use letters, digits, _ . -`);
   const { [member]: _before, ...rest } = file.profiles[into] ?? {};
   const kept = value === '' ? rest : { ...rest, [member]: member === 'url' ? checkUrl(value) : value };
   writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: kept } });

@@ -14,10 +14,10 @@ import { codeOfJobs, watchJobs } from './watch.ts';
 export function addDownloadCommand(program: Command): void {
   addCommand<{ dir?: string; wait?: true }>(program, {
     usage: 'download <job...>',
-    about: 'save the result files of jobs, going on where an earlier download ended, and check their SHA-256',
+    about: 'Download the result files of jobs, resume interrupted downloads, and verify SHA-256',
     options: [
-      ['--dir <folder>', 'where they go (default: the current folder)'],
-      ['--wait', 'wait until the jobs have ended'],
+      ['--dir <folder>', 'destination (default: the current folder)'],
+      ['--wait', 'wait until the jobs end'],
     ],
     async run(session, { dir = '.', wait }, ids: string[]) {
       const client = session.user();
@@ -36,7 +36,7 @@ export function addDownloadCommand(program: Command): void {
   });
 }
 
-/** Saves what jobs have; gives how many files that were. Paths go to standard output. */
+/** Downloads the files of jobs, and prints their paths. Returns the number of files. */
 export async function saveFiles(
   session: Session,
   client: GleanerClient,
@@ -61,8 +61,8 @@ export async function saveFiles(
     if (files.length === 0)
       session.note(
         ended
-          ? `${jobId} has no files; \`gleaner results ${jobId}\` prints what it found`
-          : `${jobId} has no files yet; \`gleaner results ${jobId}\` prints what it found so far`,
+          ? `${jobId} has no files; \`gleaner results ${jobId}\` prints its results`
+          : `${jobId} has no files yet; \`gleaner results ${jobId}\` prints the results so far`,
       );
     else if (!ended) session.note(`${jobId} has not ended: ${counted(files.length, 'file')} so far`);
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FieldDriftSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { driftLines } from './drift-lines.ts';
 
-test('an alarm is said in words, with the command that shows its example', () => {
+test('driftLines() formats an alarm with the command that shows its example', () => {
   const drift = create(FieldDriftSchema, {
     market: 'mkta',
     page: 'search',
@@ -17,17 +17,17 @@ test('an alarm is said in words, with the command that shows its example', () =>
     exampleRegion: 'sg',
   });
   expect(driftLines(drift)).toEqual([
-    'mkta search name: absent in 43 % of the last 231 pages (usual: 2 %, since 2030-01-07T00:00:00.000Z)',
+    'mkta search name: missing from 43% of the last 231 pages (baseline: 2%, since 2030-01-07T00:00:00.000Z)',
     String.raw`  gleaner page fetch mkta search '{"keyword":"children'\''s lamp"}' --region sg`,
   ]);
 });
 
-test('a quiet field needs no more than its share', () => {
+test('driftLines() formats a field without an alarm', () => {
   const drift = create(FieldDriftSchema, { market: 'mktf', page: 'search', field: 'id', pages: 12 });
   expect(driftLines(drift)).toEqual([
-    'mktf search id: absent in 0 % of the last 12 pages (not known yet what is usual)',
+    'mktf search id: missing from 0% of the last 12 pages (no baseline yet)',
   ]);
   expect(driftLines({ ...drift, pages: 0, usualShare: 0.5 })).toEqual([
-    'mktf search id: no newer pages (usual: 50 %)',
+    'mktf search id: no newer pages (baseline: 50%)',
   ]);
 });

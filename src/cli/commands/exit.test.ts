@@ -8,7 +8,7 @@ test.each([
   [new ConfigError('x'), 2],
   [new Interrupted(), 130],
   [new Error('x'), 1],
-])('%s ends with its code', (error, code) => {
+])('exitCodeOf() maps %s', (error, code) => {
   expect(exitCodeOf(error)).toBe(code);
 });
 
@@ -27,11 +27,11 @@ test.each([
   [500, 1],
   [502, 8],
   [503, 8],
-])('an answer with status %i ends with code %i', (status, code) => {
+])('exitCodeOf() maps status %i to %i', (status, code) => {
   expect(exitCodeOf(new GleanerError({ status, detail: 'x' }))).toBe(code);
 });
 
-test('every problem of a request is a line', () => {
+test('errorLines() prints a line per problem', () => {
   const problem = { msg: 'Field required', type: 'missing' };
   const problems = [
     { ...problem, loc: ['body', 'items', 3, 'item_id'] },
@@ -44,14 +44,14 @@ test('every problem of a request is a line', () => {
   ]);
 });
 
-test('a fault of the service has the id that its log knows it by, another has not', () => {
+test('errorLines() prints the request id of server errors only', () => {
   const lines = (status: number) =>
     errorLines(new GleanerError({ status, detail: 'Broken.', requestId: 'r1' }));
   expect(lines(500)).toEqual(['gleaner: Broken (request r1)']);
   expect(lines(404)).toEqual(['gleaner: Broken']);
 });
 
-test('a full disk is told without a stack, a mistake of ours with one', () => {
+test('errorLines() prints a stack for bugs, but not for file system errors', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' });
   expect(errorLines(full)).toEqual(['gleaner: ENOSPC: no space left on device, write']);
   expect(errorLines(new TypeError('oops'))[0]).toMatch(/^gleaner: TypeError: oops\n {4}at /);

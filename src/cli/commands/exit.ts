@@ -3,7 +3,7 @@ import { Fault } from '../../base/fault.ts';
 import { GleanerError } from '../../client/index.ts';
 import { plain } from './print.ts';
 
-/** What the command line's exit codes mean; docs/cli.md lists them. */
+/** Exit codes of the command line (docs/cli.md). */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -18,7 +18,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** A command line that cannot be carried out: a wrong option, a file that cannot be read, a key that is missing. */
+/** An invalid command line: a wrong option, an unreadable file, or a missing key. */
 export class UsageError extends Error {}
 
 /** Ctrl-C. */
@@ -40,7 +40,7 @@ const statuses: Readonly<Record<number, number>> = {
   503: exitCodes.serviceAway,
 };
 
-/** Exit code of what a command failed of. */
+/** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
   if (error instanceof Fault && error.code === 'invalid') return exitCodes.usage;
@@ -48,7 +48,7 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof GleanerError ? (statuses[error.status] ?? exitCodes.failed) : exitCodes.failed;
 }
 
-/** What to tell people of it, on standard error: a line, and one more for every problem but the first. */
+/** Formats an error for standard error: one line, or a heading and one line per problem. */
 export function errorLines(error: unknown): string[] {
   if (error instanceof Interrupted) return [];
   if (error instanceof UsageError || error instanceof ConfigError) return [`gleaner: ${error.message}`];
@@ -62,7 +62,7 @@ export function errorLines(error: unknown): string[] {
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
     return [`gleaner: ${plain(error.detail.replace(/\.$/, ''))}${found}`];
   }
-  // A broken file or a full disk is no fault of the program; anything else is, and its stack says where.
+  // File system errors are not bugs. Other unexpected errors are, and need their stack.
   if (typeof (error as { syscall?: unknown }).syscall === 'string')
     return [`gleaner: ${(error as Error).message}`];
   const fault = Fault.from(error);

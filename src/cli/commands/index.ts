@@ -13,7 +13,7 @@ import { addUserCommands } from './users.ts';
 import { addWatchCommand } from './watch.ts';
 import { addWebhookCommands } from './webhook.ts';
 
-/** Adds the commands that call a running service, in the name of a user or of an operator. */
+/** Adds the commands that call a running service as a user or an operator. */
 export function addClientCommands(program: Command): void {
   program.commandsGroup('For users:');
   addSubmitCommands(program);

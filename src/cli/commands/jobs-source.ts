@@ -6,10 +6,10 @@ import { waitForJob } from '../../client/wait.ts';
 import { UsageError } from './exit.ts';
 import type { Session } from './session.ts';
 
-/** Option of commands that see the caller's jobs, or as an operator anybody's. */
-export const operatorOption = ['--operator', "as an operator, on anybody's job"] as const;
+/** Option of commands that work on the caller's jobs, or for operators on all jobs. */
+export const operatorOption = ['--operator', 'access jobs of all users (operators)'] as const;
 
-/** Jobs as the user or the operator sees them. */
+/** Access to jobs as a user or as an operator. */
 export interface JobSource {
   find(id: string): Promise<Job>;
   wait(jobId: string, options: WaitOptions): Promise<Job>;
@@ -17,7 +17,7 @@ export interface JobSource {
   cancel(jobId: string, reason: string): Promise<Job>;
 }
 
-/** The source that a command wants; without a user's key, it is the operator's. */
+/** Returns the access for a command. Without a user's key it is the operator's. */
 export function jobsOf(session: Session, isOperator: boolean): JobSource {
   const options: CallOptions = { signal: session.signal };
   if (!isOperator && !session.isOperatorOnly) {
@@ -27,7 +27,7 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
       wait: (jobId, more) => client.wait(jobId, { ...options, ...more }),
       retry: (jobId) => client.call(JobService.method.retryJob, { jobId }, options),
       async cancel(jobId, reason) {
-        if (reason !== '') throw new UsageError('--reason is for operators');
+        if (reason !== '') throw new UsageError('--reason requires --operator');
         return client.call(JobService.method.cancelJob, { jobId }, options);
       },
     };
@@ -39,7 +39,7 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
       if (!/^\d+$/.test(checkId(id))) return (await client.call(getJob, { jobId: id }, options)).job!;
       const { jobs } = await client.call(listJobs, { search: id, pageSize: 1000 }, options);
       const found = jobs.find(({ taskId }) => taskId === BigInt(id));
-      if (found === undefined) throw new GleanerError({ status: 404, detail: `There is no task ${id}` });
+      if (found === undefined) throw new GleanerError({ status: 404, detail: `No task ${id}` });
       return found;
     },
     wait: (jobId, more) => waitForJob(() => source.find(jobId), platformClock, { ...options, ...more }),
@@ -49,9 +49,9 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
   return source;
 }
 
-/** An id as it was given: a uuid, a task's number, or a path that ends with one. Throws a UsageError. */
+/** Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError. */
 export function checkId(text: string): string {
   const id = text.startsWith('/') ? (text.split('/').at(-1) ?? '') : text;
   if (/^\d{1,18}$/.test(id) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id;
-  throw new UsageError(`${text} is no job: expected its id, or the number of a task`);
+  throw new UsageError(`No job "${text}". Pass a job UUID or a task number.`);
 }

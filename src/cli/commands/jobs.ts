@@ -12,12 +12,12 @@ const columns: Column<Job>[] = [
   { name: 'JOB', text: ({ jobId }) => jobId },
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'KIND', text: ({ kind }) => kind },
-  { name: 'STATE', text: ({ status }) => status, paint: state },
+  { name: 'STATUS', text: ({ status }) => status, paint: state },
   { name: 'DONE', text: ({ success, failed }) => count(success + failed), isNumber: true },
   { name: 'FAILED', text: ({ failed }) => count(failed), isNumber: true },
   { name: 'TOTAL', text: ({ total }) => count(total), isNumber: true },
   { name: 'COST', text: ({ cost }) => count(cost), isNumber: true },
-  { name: 'BACK', text: ({ refunded }) => count(refunded), isNumber: true },
+  { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
   { name: 'SUBMITTED (UTC)', text: ({ createdAt }) => time(createdAt) },
 ];
 
@@ -33,67 +33,66 @@ interface JobsFlags {
   limit?: string;
 }
 
-/** Adds `jobs`, `job`, `retry` and `cancel`. */
+/** Adds `jobs`, `job`, `retry`, and `cancel`. */
 export function addJobCommands(program: Command): void {
   addCommand<JobsFlags>(program, {
     usage: 'jobs',
-    about: 'list jobs, newest first',
+    about: 'List jobs, newest first',
     options: [
-      ['--all', "everybody's, as an operator"],
-      ['--status <state>', 'only those in this state: awaiting_approval, processing, completed, …'],
-      ['--market <market>', 'only those of this market'],
-      ['--kind <kind>', 'only those of this kind'],
-      ['--user <user-id>', 'only those of this user, as an operator'],
-      [
-        '--search <text>',
-        'only this id or task, or of users whose name or address holds this, as an operator',
-      ],
+      ['--all', 'jobs of all users (operators)'],
+      ['--status <status>', 'filter by status: awaiting_approval, processing, completed, …'],
+      ['--market <market>', 'filter by market'],
+      ['--kind <kind>', 'filter by kind'],
+      ['--user <user-id>', 'filter by user (operators)'],
+      ['--search <text>', 'filter by job id, task number, user name, or e-mail address (operators)'],
       limitOption,
     ],
     async run(session, { all, limit, user, search = '', status = '', kind = '', market = '' }) {
-      const most = integer('--limit', limit, 50);
+      const max = integer('--limit', limit, 50);
       const isOperator = all === true || session.isOperatorOnly;
       if (!isOperator && (user !== undefined || search !== ''))
-        throw new UsageError('--user and --search go with --all');
-      const filter = { status, kind: kind.replaceAll('-', '_'), market, pageSize: pageSize(most) };
+        throw new UsageError('--user and --search require --all');
+      const filter = { status, kind: kind.replaceAll('-', '_'), market, pageSize: pageSize(max) };
       const options = { signal: session.signal };
       const pages = isOperator
         ? session
             .operator()
             .pages(OperatorService.method.listJobs, { ...filter, userId: user ?? '', search }, options)
         : session.user().pages(JobService.method.listJobs, filter, options);
-      const jobs = await take<{ jobs: Job[] }, Job>(pages, (page) => page.jobs, most);
+      const jobs = await take<{ jobs: Job[] }, Job>(pages, (page) => page.jobs, max);
       await session.list(
         JobSchema,
         jobs,
         isOperator ? [...columns, ownerColumn] : columns,
-        'There are no such jobs.',
+        'No matching jobs.',
       );
     },
   });
   addCommand<{ operator?: true }>(program, {
     usage: 'job <job>',
-    about: 'show one job',
+    about: 'Show a job',
     options: [operatorOption],
     run: async (session, { operator }, id: string) =>
       showJob(session, await jobsOf(session, operator === true).find(id)),
   });
   addCommand<{ operator?: true }>(program, {
     usage: 'retry <job>',
-    about: 'submit the failed units of an ended job again, as a new job',
+    about: 'Submit the failed units of an ended job as a new job',
     options: [operatorOption],
     async run(session, { operator }, id: string) {
       const source = jobsOf(session, operator === true);
       const job = await source.retry((await source.find(id)).jobId);
       if (!session.isJson)
-        session.note(`${counted(job.total, 'unit')} again for ${counted(job.cost, 'credit')}: ${job.status}`);
+        session.note(
+          `${counted(job.total, 'unit')} resubmitted for ${counted(job.cost, 'credit')}: ${job.status}`,
+        );
       await session.show(JobSchema, job, () => `${job.jobId}\n`);
     },
   });
   addCommand<{ operator?: true; reason?: string }>(program, {
     usage: 'cancel <job...>',
-    about: 'stop what has not been done of jobs, and get its credits back',
-    options: [operatorOption, ['--reason <text>', 'shown to the user, for operators']],
+    about: 'Cancel jobs and refund the units that have not run',
+    options: [operatorOption, ['--reason <text>', 'reason to show to the user (operators)']],
     async run(session, { operator, reason = '' }, ids: string[]) {
       const source = jobsOf(session, operator === true);
       for (const id of ids) {
@@ -104,7 +103,7 @@ export function addJobCommands(program: Command): void {
   });
 }
 
-/** Shows one job with all that is known of it. */
+/** Shows all properties of a job. */
 export async function showJob(session: Session, job: Job): Promise<void> {
   if (session.isJson) return session.write(jsonLine(JobSchema, job));
   const { batches, batchesDone } = job;
@@ -113,20 +112,17 @@ export async function showJob(session: Session, job: Job): Promise<void> {
       ['job', job.jobId],
       ['task', job.taskId === undefined ? '' : String(job.taskId)],
       ['kind', `${job.market} ${job.kind}${job.region === '' ? '' : ` ${job.region}`}`],
-      ['state', job.status, state],
+      ['status', job.status, state],
       ['reason', job.reason],
-      ['waits for', job.waitingFor],
-      ['units', `${count(job.success)} done, ${count(job.failed)} failed, ${count(job.total)} in all`],
+      ['waiting for', job.waitingFor],
+      ['units', `${count(job.success)} done, ${count(job.failed)} failed, ${count(job.total)} total`],
       ['batches', `${count(batchesDone)} of ${count(batches)} done`],
-      [
-        'credits',
-        `${count(job.cost)} in all, ${count(job.unitPrice)} each, ${count(job.refunded)} given back`,
-      ],
+      ['credits', `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`],
       ['submitted', time(job.createdAt)],
-      ['decided by', job.ended ? '' : time(job.decideBy)],
-      ['begun', time(job.startedAt)],
+      ['decide by', job.ended ? '' : time(job.decideBy)],
+      ['started', time(job.startedAt)],
       ['ended', time(job.finishedAt)],
-      ['tries again', job.retryOf],
+      ['retry of', job.retryOf],
       ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
       ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],
       ['path', job.retrievePath],

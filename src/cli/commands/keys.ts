@@ -16,49 +16,46 @@ import { type Column, time } from './print.ts';
 
 const columns: Column<ApiKey>[] = [
   { name: 'KEY', text: ({ keyId }) => keyId },
-  { name: 'BEGINS', text: ({ prefix }) => prefix },
+  { name: 'PREFIX', text: ({ prefix }) => prefix },
   { name: 'NAME', text: ({ name }) => name },
-  { name: 'MADE (UTC)', text: ({ createdAt }) => time(createdAt) },
-  { name: 'USED', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
+  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'LAST USED (UTC)', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
   {
-    name: 'ENDS',
+    name: 'EXPIRES (UTC)',
     text: ({ expiresAt, revokedAt }) => (revokedAt ? `revoked ${time(revokedAt)}` : time(expiresAt)),
   },
 ];
 
-const expiresOption = [
-  '--expires <time>',
-  'when the key stops working: 2030-01-31, or days such as 90d',
-] as const;
+const expiresOption = ['--expires <time>', 'expiry: a date such as 2030-01-31, or days such as 90d'] as const;
 
-/** Adds `keys` for the caller's own, and `key` for operators. */
+/** Adds `keys` for the caller's keys, and `key` for operators. */
 export function addKeyCommands(program: Command): void {
-  const own = program.command('keys').description('your API keys');
+  const own = program.command('keys').description('Manage your API keys');
   addCommand(own, {
     usage: 'list',
-    about: 'list them, revoked ones too',
+    about: 'List your keys, including revoked ones',
     async run(session) {
       const { keys } = await session
         .user()
         .call(AccountService.method.listApiKeys, {}, { signal: session.signal });
-      await session.list(ApiKeySchema, keys, columns, 'There are no keys.');
+      await session.list(ApiKeySchema, keys, columns, 'No keys.');
     },
   });
   addCommand<{ expires?: string }>(own, {
     usage: 'create <name>',
-    about: 'make one; it is printed this once',
+    about: 'Create a key and print it (shown only once)',
     options: [expiresOption],
     async run(session, { expires }, name: string) {
       const request = { name, ...expiryOf(expires) };
-      const made = await session
+      const created = await session
         .user()
         .call(AccountService.method.createApiKey, request, { signal: session.signal });
-      await session.show(CreateApiKeyResponseSchema, made, () => `${made.apiKey}\n`);
+      await session.show(CreateApiKeyResponseSchema, created, () => `${created.apiKey}\n`);
     },
   });
   addCommand(own, {
     usage: 'revoke <key-id...>',
-    about: 'end keys at once',
+    about: 'Revoke keys immediately',
     async run(session, _options, ids: string[]) {
       for (const keyId of ids) {
         const { revokeApiKey } = AccountService.method;
@@ -69,28 +66,28 @@ export function addKeyCommands(program: Command): void {
   });
 
   const { listApiKeys, createApiKey, revokeApiKey } = OperatorService.method;
-  const anyones = program.command('key').description("users' API keys, as an operator");
-  addCommand(anyones, {
+  const ofUsers = program.command('key').description("Manage users' API keys (operators)");
+  addCommand(ofUsers, {
     usage: 'list <user-id>',
-    about: "list a user's keys, revoked ones too",
+    about: "List a user's keys, including revoked ones",
     async run(session, _options, userId: string) {
       const { keys } = await session.operator().call(listApiKeys, { userId }, { signal: session.signal });
-      await session.list(ApiKeySchema, keys, columns, 'There are no keys.');
+      await session.list(ApiKeySchema, keys, columns, 'No keys.');
     },
   });
-  addCommand<{ expires?: string }>(anyones, {
+  addCommand<{ expires?: string }>(ofUsers, {
     usage: 'create <user-id> [name]',
-    about: 'make a key for a user; it is printed this once',
+    about: 'Create a key for a user and print it (shown only once)',
     options: [expiresOption],
     async run(session, { expires }, userId: string, name = 'cli') {
       const request = { userId, name, ...expiryOf(expires) };
-      const made = await session.operator().call(createApiKey, request, { signal: session.signal });
-      await session.show(OperatorCreateApiKeyResponseSchema, made, () => `${made.apiKey}\n`);
+      const created = await session.operator().call(createApiKey, request, { signal: session.signal });
+      await session.show(OperatorCreateApiKeyResponseSchema, created, () => `${created.apiKey}\n`);
     },
   });
-  addCommand(anyones, {
+  addCommand(ofUsers, {
     usage: 'revoke <key-id...>',
-    about: "end anybody's keys at once",
+    about: 'Revoke keys immediately',
     async run(session, _options, ids: string[]) {
       for (const keyId of ids) {
         const { key } = await session.operator().call(revokeApiKey, { keyId }, { signal: session.signal });
@@ -104,6 +101,9 @@ function expiryOf(text: string | undefined): { expiresAt?: ReturnType<typeof tim
   if (text === undefined) return {};
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const date = days === undefined ? new Date(text) : new Date(Date.now() + Number(days) * 86_400_000);
-  if (Number.isNaN(date.getTime())) throw new UsageError(`--expires ${text}: expected 2030-01-31 or 90d`);
+  if (Number.isNaN(date.getTime()))
+    throw new UsageError(
+      `--expires: "${text}" is not a date such as 2030-01-31 or a number of days such as 90d`,
+    );
   return { expiresAt: timestampFromDate(date) };
 }

@@ -29,10 +29,10 @@ const { createOperator, listOperators } = OperatorService.method;
 
 /** Adds `operator list` and `operator create`. */
 export function addOperatorCommands(program: Command): void {
-  const operator = program.command('operator').description('operators; manage their keys with `key`');
+  const operator = program.command('operator').description('Manage operators; manage their keys with `key`');
   addCommand<{ limit?: string }>(operator, {
     usage: 'list',
-    about: 'list operators, newest first',
+    about: 'List operators, newest first',
     options: [limitOption],
     async run(session, { limit }) {
       const max = integer('--limit', limit, 50);
@@ -45,7 +45,7 @@ export function addOperatorCommands(program: Command): void {
   });
   addCommand(operator, {
     usage: 'create <name>',
-    about: 'create an operator without keys and print its id',
+    about: 'Create an operator without keys and print its id',
     async run(session, _options, name: string) {
       const created = await session.operator().call(createOperator, { name }, { signal: session.signal });
       await session.show(OperatorSchema, created.operator!, () => `${created.operator!.id}\n`);

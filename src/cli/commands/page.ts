@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../base/config.ts';
 
-/** What the commands take beside market, kind and id. */
+/** Options of the page commands. */
 interface PageFlags {
   region?: string;
   save?: string;
@@ -9,15 +9,15 @@ interface PageFlags {
   body?: string;
 }
 
-/** Adds the commands that look at one page: as it is now, and as it was saved. */
+/** Adds `page fetch` and `page extract`. */
 export function addPageCommands(program: Command, say: (line: string) => void): void {
-  const page = program.command('page').description('look at one page as a worker reads it');
+  const page = program.command('page').description('Inspect a single page as a worker reads it');
   page
     .command('fetch <market> <kind> <id-or-url>')
-    .description('ask the site: request, times, body, record, and which listed fields are missing')
-    .option('--region <id>', 'region, for a market that has several')
-    .option('--save <file>', 'where the body goes; by default into the data folder')
-    .option('--browser', 'by the browser, whatever the origins file says')
+    .description('Fetch a page, and show requests, times, record, and missing fields')
+    .option('--region <id>', 'region, if the market has several')
+    .option('--save <file>', 'path of the saved body (default: in the data folder)')
+    .option('--browser', 'fetch with the browser, whatever the origins file says')
     .action(async (market, kind, id, options: PageFlags) => {
       const { runFetch } = await import('../../app/page.ts');
       const { targetOf } = await import('../../app/page/target.ts');
@@ -26,9 +26,9 @@ export function addPageCommands(program: Command, say: (line: string) => void): 
     });
   page
     .command('extract <market> <kind> <id-or-url>')
-    .description('read a saved body again, without asking the site')
-    .option('--region <id>', 'region, for a market that has several')
-    .option('--body <file>', 'the saved body; by default the one that fetch saved last')
+    .description('Read a saved page again without a request')
+    .option('--region <id>', 'region, if the market has several')
+    .option('--body <file>', 'path of the saved body (default: saved by the last fetch)')
     .action(async (market, kind, id, { region, body }: PageFlags) => {
       const { runExtract } = await import('../../app/page.ts');
       const { targetOf } = await import('../../app/page/target.ts');

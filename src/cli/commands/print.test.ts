@@ -7,7 +7,7 @@ const columns = [
   { name: 'N', text: ({ n }: { name: string; n: number }) => count(n), isNumber: true },
 ];
 
-test('columns are as wide as they need to be, numbers at the right', () => {
+test('table() aligns columns, and numbers to the right', () => {
   const text = table(columns, [
     { name: 'ann', n: 12_345 },
     { name: 'bartholomew', n: 6 },
@@ -17,16 +17,16 @@ test('columns are as wide as they need to be, numbers at the right', () => {
   );
 });
 
-test('a table without rows is nothing', () => {
+test('table() returns an empty string without rows', () => {
   expect(table(columns, [])).toBe('');
 });
 
-test('what a terminal would obey is taken out of texts from outside', () => {
+test('table() removes control characters from untrusted text', () => {
   const text = table(columns, [{ name: 'a\u001b]0;evil\u0007\nb\u009b2J', n: 1 }]);
   expect(text.split('\n')[1]).toBe('a ]0;evil  b 2J  1');
 });
 
-test('names and values stand below each other, empty ones are left out', () => {
+test('pairs() aligns values and omits empty ones', () => {
   expect(
     stripVTControlCharacters(
       pairs([
@@ -38,14 +38,14 @@ test('names and values stand below each other, empty ones are left out', () => {
   ).toBe('id    1\nname  ann\n');
 });
 
-test('colours are what we paint, not what comes from outside', () => {
+test('table() and pairs() keep their own colors, but not those of untrusted text', () => {
   const red = '\u001b[31mx';
   const paint = (text: string) => `<${text}>`;
   expect(pairs([['a', red, paint]])).toContain('< [31mx>\n');
   expect(table([{ name: 'A', text: () => red, paint }], [1])).toContain('< [31mx>\n');
 });
 
-test('things are counted', () => {
+test('counted() formats counts with their nouns', () => {
   expect([counted(1, 'unit'), counted(2_000, 'unit'), counted(0, 'unit')]).toEqual([
     '1 unit',
     '2,000 units',

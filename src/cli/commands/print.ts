@@ -3,24 +3,24 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 
-/** Writes text to standard output; resolves once it may go on. */
+/** Writes text to standard output, and resolves when more can be written. */
 export type Write = (text: string) => Promise<void>;
 
 /** A column of a table. */
 export interface Column<Row> {
   name: string;
   text(row: Row): string;
-  /** Colours the text. */
+  /** Colors the text. */
   paint?(text: string): string;
-  /** Numbers stand at the right. */
+  /** Whether the column is right-aligned. */
   isNumber?: boolean;
 }
 
-/** One message as a line of JSON, in its REST form. */
+/** Formats a message as a line of JSON in its REST form. */
 export const jsonLine = (schema: DescMessage, message: Message): string =>
   `${messageWriter(schema)(message)}\n`;
 
-/** Rows in columns as wide as they need to be, under their names; '' for no rows. */
+/** Formats rows as a table with a header. Returns '' without rows. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
@@ -44,7 +44,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return `${[head, ...cells.map(line)].join('\n')}\n`;
 }
 
-/** Names and values, one a line, a value coloured where that is said; empty values are left out. */
+/** Formats names and values, one per line, without empty values. */
 export function pairs(
   values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
 ): string {
@@ -58,14 +58,14 @@ export function pairs(
     .join('');
 }
 
-/** A count as people read it: "12,345". */
+/** Formats a count: "12,345". */
 export const count = (value: number | bigint): string => value.toLocaleString('en-US');
 
 /** Formats a count with its noun: "1 unit", "2,000 units". */
 export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
   `${count(value)} ${value === 1 ? noun : plural}`;
 
-/** A time to the second, UTC; '' for none. */
+/** Formats a UTC time to the second. Returns '' without a time. */
 export const time = (timestamp: Timestamp | undefined): string =>
   timestamp === undefined ? '' : timestampDate(timestamp).toISOString().replace('T', ' ').slice(0, 19);
 
@@ -79,13 +79,13 @@ const styles: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   terminated: 'red',
 };
 
-/** A state, in colour where a terminal has some and NO_COLOR is not set. */
+/** Formats a status, in color on terminals unless NO_COLOR is set. */
 export function state(word: string): string {
   const style = styles[word];
   return style === undefined ? word : styleText(style, word, { stream: process.stdout });
 }
 
-/** A span as people say it: "1:05:09", "5:09"; "?" where it is not known. */
+/** Formats a duration: "1:05:09", "5:09", or "?" if it is unknown. */
 export function span(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return '?';
   const whole = Math.max(0, Math.round(seconds));
@@ -94,8 +94,8 @@ export function span(seconds: number | undefined): string {
   return hours > 0 ? `${hours}:${tail}` : tail;
 }
 
-/** Text from outside on one line, without what a terminal would obey. */
+/** Replaces control characters in untrusted text, so that it stays on one line and cannot control the terminal. */
 export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this replaces.
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }

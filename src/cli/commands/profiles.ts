@@ -4,16 +4,16 @@ import { z } from 'zod';
 import type { ClientEnvironment } from '../../base/config.ts';
 import { UsageError } from './exit.ts';
 
-/** A service, and the keys that it is called with. */
+/** Address of a service and the keys for it. */
 export interface Profile {
   url?: string | undefined;
   apiKey?: string | undefined;
   operatorKey?: string | undefined;
 }
 
-/** What the configuration file holds. */
+/** Content of the configuration file. */
 export interface ProfileFile {
-  /** Profile that is taken where none is named. */
+  /** Default profile. */
   profile?: string | undefined;
   profiles: Record<string, Profile>;
 }
@@ -32,13 +32,13 @@ const shape = z.strictObject({
     .default({}),
 });
 
-/** Profile that is taken where neither a flag, the environment nor the file names one. */
-export const usualProfile = 'default';
+/** Profile used if neither a flag, the environment, nor the file names one. */
+export const defaultProfile = 'default';
 
-/** Address where nothing names one. */
-export const usualUrl = 'http://127.0.0.1:8080';
+/** Default address of the service. */
+export const defaultUrl = 'http://127.0.0.1:8080';
 
-/** Reads the file; without one, there are no profiles. Throws a UsageError that names it. */
+/** Reads the configuration file. Returns no profiles if it does not exist. Throws a UsageError for an invalid file. */
 export function readProfiles(path: string): ProfileFile {
   let text: string;
   try {
@@ -55,27 +55,27 @@ export function readProfiles(path: string): ProfileFile {
   }
 }
 
-/** Writes the file so that it is whole whenever it is read, and its owner's alone. */
+/** Replaces the configuration file atomically, readable by its owner only. */
 export function writeProfiles(path: string, file: ProfileFile): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const part = `${path}.${process.pid}.part`;
   writeFileSync(part, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  // A part that an earlier try left has kept its mode.
+  // A part left by an interrupted write keeps its mode.
   chmodSync(part, 0o600);
   renameSync(part, path);
 }
 
-/** What is wrong with who may read the file; null when nothing is. */
+/** Returns a warning if other users can read the file, or null. */
 export function modeWarning(path: string): string | null {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || process.platform === 'win32' || (mode & 0o077) === 0) return null;
-  return `${path} holds keys and can be read by others (mode ${(mode & 0o777).toString(8)}): chmod 600 ${path}`;
+  return `Warning: ${path} contains keys and can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`;
 }
 
-/** Where a value comes from. */
+/** Source of a setting. */
 export type Source = 'flag' | 'profile' | 'environment' | 'default' | 'none';
 
-/** Settings in force of a command, each with where it comes from. */
+/** Effective settings of a command with their sources. */
 export interface ClientSettings {
   profile: string;
   url: { value: string; from: Source };
@@ -83,7 +83,7 @@ export interface ClientSettings {
   operatorKey: { value: string | null; from: Source };
 }
 
-/** Flags that settings go by. */
+/** Flags that override settings. */
 export interface SettingFlags {
   url?: string | undefined;
   key?: string | undefined;
@@ -91,18 +91,18 @@ export interface SettingFlags {
 }
 
 /**
- * Flags before the environment before the file. A profile that a flag names is a flag's: its values stand before
- * the environment's. Throws a UsageError for a profile that is not there, or an address that is none.
+ * Resolves settings. Flags take precedence over the environment, which takes precedence over the file; a profile that
+ * a flag selects takes precedence over the environment. Throws a UsageError for an unknown profile or invalid address.
  */
 export function settingsOf(
   flags: SettingFlags,
   environment: ClientEnvironment,
   file: ProfileFile,
 ): ClientSettings {
-  const name = flags.profile ?? environment.profile ?? file.profile ?? usualProfile;
+  const name = flags.profile ?? environment.profile ?? file.profile ?? defaultProfile;
   const profile = file.profiles[name];
   if (profile === undefined && (flags.profile ?? environment.profile ?? file.profile) !== undefined)
-    throw new UsageError(`there is no profile ${name} in ${environment.configFile}`);
+    throw new UsageError(`No profile "${name}" in ${environment.configFile}`);
   const pick = (flag: string | undefined, given: string | null, kept: string | undefined) => {
     const choices: [string | null | undefined, Source][] = [
       [flag, 'flag'],
@@ -118,18 +118,16 @@ export function settingsOf(
     profile: name,
     url:
       url.value === null
-        ? { value: usualUrl, from: 'default' }
+        ? { value: defaultUrl, from: 'default' }
         : { value: checkUrl(url.value), from: url.from },
     apiKey: pick(flags.key, environment.apiKey, profile?.apiKey),
     operatorKey: pick(flags.key, environment.operatorKey, profile?.operatorKey),
   };
 }
 
-/** An address as it is kept: without a slash at its end. Throws a UsageError. */
+/** Returns an address without trailing slashes. Throws a UsageError if it is not an HTTP URL. */
 export function checkUrl(text: string): string {
   if (!/^https?:\/\/[^\s/]/.test(text) || !URL.canParse(text))
-    throw new UsageError(
-      `${text} is no address of a service: expected something like https://gleaner.example`,
-    );
+    throw new UsageError(`"${text}" is not the URL of a service, such as https://gleaner.example`);
   return text.replace(/\/+$/, '');
 }

@@ -13,7 +13,7 @@ test.each([
   [job({ success: 0 }), 60_000, undefined],
   [create(JobSchema, { success: 1, total: 2 }), 60_000, undefined],
   [job({ success: 4_000, ended: true }), 60_000, 0],
-])('the time left follows from what was done since the begin', (given, now, left) => {
+])('secondsLeft() extrapolates the rate since the start', (given, now, left) => {
   expect(secondsLeft(given, now)).toBe(left);
 });
 
@@ -25,7 +25,7 @@ test.each([
     job({ status: 'rejected', failed: 4_000, ended: true, reason: 'Too dear.' }),
     'rejected 4,000/4,000, 4,000 failed: Too dear.',
   ],
-])('a job is said in a line', (given, words) => {
+])('jobWords() formats a job', (given, words) => {
   expect(jobWords(given, 60_000)).toBe(words);
 });
 
@@ -35,6 +35,6 @@ test.each([
   [3_909, '1:05:09'],
   [undefined, '?'],
   [Number.POSITIVE_INFINITY, '?'],
-])('%s seconds are %s', (seconds, text) => {
+])('span() formats %s seconds as %s', (seconds, text) => {
   expect(span(seconds)).toBe(text);
 });

@@ -3,11 +3,11 @@ import cliProgress from 'cli-progress';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { count, plain, span } from './print.ts';
 
-/** Shows how things go on, on standard error. */
+/** Progress display on standard error. */
 export interface Progress {
   job(job: Job): void;
   file(name: string, bytes: number, size: number): void;
-  /** Leaves the terminal as it is. */
+  /** Ends the display. */
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export function secondsLeft(
   return ((nowMs - timestampMs(startedAt)) / 1000 / done) * (total - done);
 }
 
-/** A job's state in a line: "processing 30/40, 2 failed, 0:12 left, waiting for mkta/id". */
+/** Formats a job's progress as one line: "processing 30/40, 2 failed, 0:12 left, waiting for mkta/id". */
 export function jobWords(job: Job, nowMs: number): string {
   const { status, success, failed, total, waitingFor, reason, ended } = job;
   const seconds = ended ? undefined : secondsLeft(job, nowMs);
@@ -38,7 +38,7 @@ export function jobWords(job: Job, nowMs: number): string {
   );
 }
 
-/** Bars where standard error is a terminal, else a line for every change that matters. */
+/** Creates a progress display: bars on a terminal, otherwise a line for each relevant change. */
 export function showProgress(isQuiet: boolean, now: () => number = Date.now): Progress {
   if (isQuiet) return { job: () => {}, file: () => {}, end: () => {} };
   return process.stderr.isTTY ? bars(now) : lines(now);
@@ -50,7 +50,7 @@ function lines(now: () => number): Progress {
   return {
     job(job) {
       const before = said.get(job.jobId);
-      // A change of state at once; counts every few seconds, or a log is full of them.
+      // Counts change often: one line per 5 seconds keeps logs short.
       if (before?.status === job.status && !job.ended && now() - before.at < 5_000) return;
       said.set(job.jobId, { at: now(), status: job.status });
       process.stderr.write(`${job.jobId}  ${jobWords(job, now())}\n`);

@@ -11,31 +11,31 @@ import { UsageError } from './exit.ts';
 import { checkId } from './jobs-source.ts';
 import type { Session } from './session.ts';
 
-const outOption = ['-o, --output <file>', 'write to a file in place of standard output'] as const;
+const outOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
 
 /** Adds `results` and `failures`. */
 export function addResultCommands(program: Command): void {
   addCommand<{ output?: string }>(program, {
     usage: 'results <job>',
-    about: 'print what a job has found so far, as JSON Lines',
+    about: 'Print the results of a job so far as JSON Lines',
     options: [outOption],
     async run(session, { output }, id: string) {
       const client = session.user();
       const { jobId } = await client.find(checkId(id), { signal: session.signal });
       const stream = client.stream(JobService.method.streamResults, { jobId }, { signal: session.signal });
-      await pour(session, await stream, output);
+      await writeStream(session, await stream, output);
     },
   });
   addCommand<{ output?: string; format?: string }>(program, {
     usage: 'failures <job>',
-    about: 'print the failed units of a job, with why and with what gave their credits back',
+    about: 'Print the failed units of a job with reasons and refunds',
     options: [outOption, ['--format <format>', 'jsonl or csv (default: jsonl)']],
     async run(session, { output, format }, id: string) {
       const client = session.user();
       const { jobId } = await client.find(checkId(id), { signal: session.signal });
       const request = { jobId, format: formatOf(format, session) };
       const stream = client.stream(JobService.method.streamFailures, request, { signal: session.signal });
-      await pour(session, await stream, output);
+      await writeStream(session, await stream, output);
     },
   });
 }
@@ -48,18 +48,22 @@ export async function exportLedger(
 ): Promise<void> {
   const request = { format: formatOf(format, session) };
   const { exportLedger: method } = AccountService.method;
-  await pour(session, await session.user().stream(method, request, { signal: session.signal }), output);
+  await writeStream(
+    session,
+    await session.user().stream(method, request, { signal: session.signal }),
+    output,
+  );
 }
 
 function formatOf(format: string | undefined, { isJson }: Session): string {
   if (format !== undefined && format !== 'csv' && format !== 'jsonl')
-    throw new UsageError(`expected the format csv or jsonl, not ${format}`);
-  if (isJson && format === 'csv') throw new UsageError('--json and the format csv exclude each other');
+    throw new UsageError(`--format: "${format}" is not csv or jsonl`);
+  if (isJson && format === 'csv') throw new UsageError('--json cannot be combined with the format csv');
   return format ?? 'jsonl';
 }
 
-/** Writes a stream as it comes; a file has its name only once it is whole. */
-async function pour(session: Session, stream: ByteStream, output: string | undefined): Promise<void> {
+/** Writes a stream. A file gets its final name when it is complete. */
+async function writeStream(session: Session, stream: ByteStream, output: string | undefined): Promise<void> {
   if (output === undefined || output === '-') {
     for await (const chunk of stream) await session.write(chunk);
     return;

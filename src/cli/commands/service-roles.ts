@@ -5,16 +5,16 @@ import { collectGarbageOfStart, holdYoungGeneration, limitHeapGrowth } from '../
 import { addMaintenanceCommands } from './maintenance.ts';
 
 const roles: Readonly<Record<Role, string>> = {
-  serve: 'run everything in one process',
-  api: 'run gateway and core; needs MONGODB_URI and NATS_URL',
-  core: 'run the core alone; needs MONGODB_URI and NATS_URL',
-  gateway: 'run the gateway in front of a remote core (GLEANER_CORE_URL)',
-  worker: 'run a worker; needs MONGODB_URI and NATS_URL',
+  serve: 'Run everything in one process',
+  api: 'Run the gateway and the core (requires MONGODB_URI and NATS_URL)',
+  core: 'Run the core only (requires MONGODB_URI and NATS_URL)',
+  gateway: 'Run the gateway for a remote core (GLEANER_CORE_URL)',
+  worker: 'Run a worker (requires MONGODB_URI and NATS_URL)',
 };
 
 /**
- * Adds the commands that run the service, or work on its store beside it. What they need is loaded when they run:
- * a client's command starts in a fraction of the time that it takes to load the engines' drivers.
+ * Adds the commands that run the service or work on its store. Their modules are loaded when they run: loading the
+ * engines' drivers takes several times as long as a client command.
  */
 export function addServiceRoles(program: Command, say: (line: string) => void): void {
   program.commandsGroup('The service:');
@@ -35,20 +35,22 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
   }
   program
     .command('demo')
-    .description('run real jobs on the bundled fake marketplaces, and check the results')
-    .option('--distributed', 'on MongoDB and JetStream, with separate api and worker processes')
+    .description('Run jobs on the bundled fake marketplaces, and check the results')
+    .option('--distributed', 'use MongoDB and JetStream, with separate api and worker processes')
+    .option('--keep', 'keep the service and the fake marketplaces running, and print a sign-in key')
     .option('--market <name>', 'run the jobs of one marketplace only')
-    .action(async ({ distributed, market }) => {
+    .action(async ({ distributed, keep, market }) => {
       const { demo } = await import('../../app/demo/demo.ts');
       process.exitCode = await demo({
         distributed: distributed === true,
+        keep: keep === true,
         ...(market === undefined ? {} : { market }),
         say,
       });
     });
   program
     .command('engines')
-    .description('start a local MongoDB and NATS until stopped, and print their addresses')
+    .description('Start a local MongoDB and NATS, and print their addresses')
     .action(async () => {
       const { runEngines } = await import('../../app/engines.ts');
       await runEngines(say);

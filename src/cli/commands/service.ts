@@ -22,11 +22,11 @@ const originColumns: Column<Origin>[] = [
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'REGION', text: ({ region }) => region },
   { name: 'ORIGIN', text: ({ origin }) => origin },
-  { name: 'ASKED', text: (origin) => count(sum(origin, 'requests')), isNumber: true },
+  { name: 'REQUESTS', text: (origin) => count(sum(origin, 'requests')), isNumber: true },
   { name: 'REFUSED', text: (origin) => count(sum(origin, 'refused')), isNumber: true },
   { name: 'FAILED', text: (origin) => count(sum(origin, 'failed')), isNumber: true },
   { name: 'PAUSED UNTIL (UTC)', text: ({ pausedUntil }) => time(pausedUntil) },
-  { name: 'WHY', text: ({ reason }) => reason },
+  { name: 'REASON', text: ({ reason }) => reason },
 ];
 
 const sum = ({ minutes }: Origin, what: 'requests' | 'refused' | 'failed'): number =>
@@ -36,7 +36,7 @@ const backlogColumns: Column<Backlog>[] = [
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'LANE', text: ({ lane }) => lane },
   { name: 'QUEUED', text: ({ queued }) => count(queued), isNumber: true },
-  { name: 'AT WORK', text: ({ claimed }) => count(claimed), isNumber: true },
+  { name: 'RUNNING', text: ({ claimed }) => count(claimed), isNumber: true },
 ];
 
 const processColumns: Column<Process>[] = [
@@ -55,7 +55,7 @@ const processColumns: Column<Process>[] = [
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
   { name: 'SKEW (S)', text: ({ clockSkewMs }) => (Number(clockSkewMs) / 1000).toFixed(1), isNumber: true },
   { name: 'STARTED (UTC)', text: ({ startedAt }) => time(startedAt) },
-  { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },
+  { name: 'SEEN (UTC)', text: ({ seenAt }) => time(seenAt) },
 ];
 
 const settingColumns: Column<Setting>[] = [
@@ -65,12 +65,12 @@ const settingColumns: Column<Setting>[] = [
   { name: 'MEANING', text: ({ about }) => about },
 ];
 
-/** Adds what operators see of the service: `origins`, `drift`, `work`, `settings`, `deliveries`. */
+/** Adds the operators' commands for the service: `origins`, `drift`, `work`, `settings`, and `deliveries`. */
 export function addServiceCommands(program: Command): void {
   const { listOrigins, getWork, listSettings, listDeliveries, testNotification } = OperatorService.method;
   const origins = addCommand(program, {
     usage: 'origins',
-    about: 'where pages come from, what was asked in the last hour, and who refuses, as an operator',
+    about: 'Show the requests of the last hour and the paused sites (operators)',
     async run(session) {
       const { origins } = await session.operator().call(listOrigins, {}, { signal: session.signal });
       await session.list(OriginSchema, origins, originColumns, 'No requests in the last hour.');
@@ -80,48 +80,48 @@ export function addServiceCommands(program: Command): void {
   addDriftCommands(program);
   addCommand(program, {
     usage: 'work',
-    about: 'what is queued and who works on it, as an operator',
+    about: 'Show queues and processes (operators)',
     async run(session) {
       const work = await session.operator().call(getWork, {}, { signal: session.signal });
       await session.show(
         GetWorkResponseSchema,
         work,
         () =>
-          `${work.backlog.length === 0 ? 'Nothing is queued.\n' : table(backlogColumns, work.backlog)}\n${table(processColumns, work.processes)}`,
+          `${work.backlog.length === 0 ? 'The queue is empty.\n' : table(backlogColumns, work.backlog)}\n${table(processColumns, work.processes)}`,
       );
     },
   });
   addCommand(program, {
     usage: 'settings',
-    about: 'the settings in force, without secrets, as an operator',
+    about: 'Show the settings without secrets (operators)',
     async run(session) {
       const { settings } = await session.operator().call(listSettings, {}, { signal: session.signal });
-      await session.list(SettingSchema, settings, settingColumns, 'There are no settings.');
+      await session.list(SettingSchema, settings, settingColumns, 'No settings.');
     },
   });
   const deliveries = addCommand<{ user?: string; limit?: string }>(program, {
     usage: 'deliveries',
-    about: "messages to operators and to users' webhooks, newest first, as an operator",
-    options: [['--user <user-id>', "only those to this user's webhook"], limitOption],
+    about: 'List notifications, newest first (operators)',
+    options: [['--user <user-id>', "filter by the user's webhook"], limitOption],
     async run(session, { user = '', limit }) {
-      const most = integer('--limit', limit, 50);
+      const max = integer('--limit', limit, 50);
       const pages = session
         .operator()
-        .pages(listDeliveries, { userId: user, pageSize: pageSize(most) }, { signal: session.signal });
-      const found = await take<{ deliveries: Delivery[] }, Delivery>(pages, (page) => page.deliveries, most);
-      await session.list(DeliverySchema, found, deliveryColumns, 'There are no messages.');
+        .pages(listDeliveries, { userId: user, pageSize: pageSize(max) }, { signal: session.signal });
+      const found = await take<{ deliveries: Delivery[] }, Delivery>(pages, (page) => page.deliveries, max);
+      await session.list(DeliverySchema, found, deliveryColumns, 'No notifications.');
     },
   });
   addCommand(deliveries, {
     usage: 'test',
-    about: "send a test message to the operators' webhook and address",
+    about: "Send a test notification to the operators' webhook and e-mail address",
     async run(session) {
       const tested = await session.operator().call(testNotification, {}, { signal: session.signal });
       await session.list(
         DeliverySchema,
         tested.deliveries,
         deliveryColumns,
-        'Neither a webhook nor an address is configured.',
+        'No webhook or e-mail address is configured.',
       );
     },
   });
@@ -131,28 +131,28 @@ function addDriftCommands(program: Command): void {
   const { listDriftAlarms, acceptDrift } = OperatorService.method;
   const drift = addCommand<{ market?: string; all?: true }>(program, {
     usage: 'drift',
-    about: 'fields that go missing from pages, with an example of each to look at, as an operator',
+    about: 'List fields that went missing from pages, each with an example (operators)',
     options: [
-      ['--market <market>', 'only of this one'],
-      ['--all', 'fields without an alarm, too'],
+      ['--market <market>', 'filter by market'],
+      ['--all', 'include fields without an alarm'],
     ],
     async run(session, { market = '', all }) {
       const request = { market, all: all === true };
       const { alarms } = await session.operator().call(listDriftAlarms, request, { signal: session.signal });
       if (session.isJson) for (const alarm of alarms) await session.write(jsonLine(FieldDriftSchema, alarm));
-      else if (alarms.length === 0) session.note('No listed field is missing more often than is usual.');
+      else if (alarms.length === 0) session.note('No drift detected.');
       else await session.write(`${alarms.flatMap(driftLines).map(plain).join('\n')}\n`);
     },
   });
   addCommand(drift, {
     usage: 'accept <market> <page> [field]',
-    about: 'end alarms: what the newest pages are like is usual from now on',
+    about: 'End alarms, and make the newest pages the new baseline',
     async run(session, _options, market: string, page: string, field = '') {
       const ended = await session
         .operator()
         .call(acceptDrift, { market, page, field }, { signal: session.signal });
       await session.show(AcceptDriftResponseSchema, ended, () =>
-        ended.fields.length === 0 ? 'There was no such alarm.\n' : `Ended: ${ended.fields.join(', ')}\n`,
+        ended.fields.length === 0 ? 'No such alarm.\n' : `Accepted: ${ended.fields.join(', ')}\n`,
       );
     },
   });

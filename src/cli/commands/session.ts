@@ -6,35 +6,35 @@ import { exitCodes, Interrupted, UsageError } from './exit.ts';
 import { type Column, jsonLine, table } from './print.ts';
 import { type ClientSettings, modeWarning, readProfiles, type SettingFlags, settingsOf } from './profiles.ts';
 
-/** Options that every command of a client has. */
+/** Options that all client commands have. */
 export interface CommonOptions extends SettingFlags {
   json?: true;
 }
 
-/** What a command works with. */
+/** Settings, clients, and output of a command. */
 export interface Session {
-  /** Whether nothing but JSON goes to standard output. */
+  /** Whether standard output is JSON only. */
   isJson: boolean;
   settings: ClientSettings;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** Calls in the user's name. Throws a UsageError without a key. */
+  /** Returns a client with the user's key. Throws a UsageError without one. */
   user(): GleanerClient;
-  /** Calls in the operator's name. Throws a UsageError without a key. */
+  /** Returns a client with the operator's key. Throws a UsageError without one. */
   operator(): GleanerClient;
-  /** Whether there is an operator's key, and no user's. */
+  /** Whether only an operator's key is configured. */
   isOperatorOnly: boolean;
-  /** Writes to standard output, and waits for a reader that is slow. */
+  /** Writes to standard output, and waits for a slow reader. */
   write(text: string | Uint8Array): Promise<void>;
-  /** Tells people something, on standard error. */
+  /** Writes a line for people to standard error. */
   note(text: string): void;
-  /** Shows one message: as JSON, or in words. */
+  /** Shows one message as JSON or as text. */
   show<Desc extends DescMessage>(
     schema: Desc,
     message: MessageShape<Desc>,
     words: () => string,
   ): Promise<void>;
-  /** Shows messages: as JSON Lines, or as a table; says `none` to people where there are none. */
+  /** Shows messages as JSON Lines or as a table. Notes `none` if there are no messages. */
   list<Desc extends DescMessage>(
     schema: Desc,
     messages: readonly MessageShape<Desc>[],
@@ -43,16 +43,16 @@ export interface Session {
   ): Promise<void>;
 }
 
-/** Adds what every command of a client has: --json, --url, --key, --profile. */
+/** Adds the common options: --json, --url, --key, and --profile. */
 export function common(command: Command): Command {
   return command
-    .option('--json', 'print JSON, or JSON Lines, and nothing else')
-    .option('--url <address>', 'where the service is (GLEANER_URL)')
-    .option('--key <key>', 'API key (GLEANER_API_KEY, or GLEANER_OPERATOR_KEY for what operators do)')
+    .option('--json', 'print JSON, or JSON Lines for lists')
+    .option('--url <address>', 'URL of the service (GLEANER_URL)')
+    .option('--key <key>', 'API key (GLEANER_API_KEY, or GLEANER_OPERATOR_KEY for operator commands)')
     .option('--profile <name>', 'profile of the configuration file (GLEANER_PROFILE)');
 }
 
-/** Runs a command's work in a session; Ctrl-C aborts its signal. */
+/** Runs a command in a session. Ctrl-C aborts its signal. */
 export async function inSession<Result>(
   options: CommonOptions,
   work: (session: Session) => Promise<Result>,
@@ -64,7 +64,7 @@ export async function inSession<Result>(
   const stop = new AbortController();
   let stopped = 0;
   const interrupt = () => {
-    // A launcher passes Ctrl-C on that the terminal has sent us, too: only a later one is a second one.
+    // A launcher forwards the Ctrl-C that the terminal also sends here: only a later one is a second one.
     if (!stop.signal.aborted) stopped = Date.now();
     else if (Date.now() - stopped > 500) process.exit(exitCodes.interrupted);
     stop.abort(new Interrupted('interrupted'));
@@ -77,7 +77,7 @@ function sessionOf(options: CommonOptions, settings: ClientSettings, signal: Abo
   const client = (key: string | null, what: string, variable: string) => {
     if (key === null)
       throw new UsageError(
-        `there is no ${what}: give it as --key or ${variable}, or keep it by \`gleaner config set\``,
+        `No ${what} configured. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
       );
     return createGleanerClient({ url: settings.url.value, apiKey: key });
   };

@@ -29,32 +29,29 @@ interface SubmitFlags {
 export function addSubmitCommands(program: Command): void {
   addCommand<SubmitFlags>(program, {
     usage: 'submit <market> [kind] [file]',
-    about: 'submit a job; the file is CSV, JSON, JSON Lines or a list of addresses, - is standard input',
+    about: 'Submit a job from CSV, JSON, JSON Lines, or a list of URLs (- for standard input)',
     options: [
-      [
-        '--set <name=value...>',
-        'a field of the request beside its units, or of the one unit; may be repeated',
-      ],
-      ['--format <format>', `form of the file: ${formats.join(', ')}`],
-      ['--idempotency-key <key>', 'the same key and request give the same job; made anew without it'],
-      ['--wait', 'wait until the job has ended'],
-      ['--download <folder>', 'wait, and save the result files there'],
+      ['--set <name=value...>', 'set a field of the request, or of a single unit (repeatable)'],
+      ['--format <format>', `format of the file: ${formats.join(', ')}`],
+      ['--idempotency-key <key>', 'repeated submits with this key create one job (default: a new key)'],
+      ['--wait', 'wait until the job ends'],
+      ['--download <folder>', 'wait, and download the result files to this folder'],
     ],
     async run(session, options, market: string, kind: string | undefined, file: string | undefined) {
-      // A path in place of market and kind, as REST has it: then the file comes second.
+      // With a REST path instead of market and kind, the second argument is the file.
       const isPath = market.startsWith('/');
       if (!isPath && kind === undefined)
-        throw new UsageError(`submit ${market}: which kind? \`gleaner kinds\` lists them`);
+        throw new UsageError(`Missing kind. List the kinds with \`gleaner kinds ${market}\`.`);
       const offer = isPath ? offerAt(market) : offerNamed(market, kind!);
       return submit(session, options, offer, isPath ? kind : file);
     },
   });
   addCommand(program, {
     usage: 'kinds [market]',
-    about: 'list what can be submitted, with the fields of each',
+    about: 'List the kinds of jobs and their fields',
     async run(session, _options, market: string | undefined) {
       const shown = offers.filter((offer) => market === undefined || offer.market === market);
-      if (shown.length === 0) throw new UsageError(`there is no market ${market}`);
+      if (shown.length === 0) throw new UsageError(`No market "${market}".`);
       if (session.isJson) {
         for (const offer of shown)
           await session.write(
@@ -80,7 +77,7 @@ export function addSubmitCommands(program: Command): void {
 function fieldWords(offer: Offer): string {
   const fields = unitFields(offer);
   if (fields.length > 0) return namesOf(fields);
-  return offer.units?.fieldKind === 'list' ? 'addresses, one a line' : 'a CSV file';
+  return offer.units?.fieldKind === 'list' ? 'URLs, one per line' : 'a CSV file';
 }
 
 async function submit(
@@ -130,21 +127,29 @@ async function prepareFrom(
   set: readonly string[],
 ): Promise<Prepared> {
   if (format !== undefined && !formats.includes(format as Format))
-    throw new UsageError(`--format ${format}: expected one of ${formats.join(', ')}`);
+    throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
   if (file === undefined) {
-    // Without a file only a kind of one unit can be said whole; else something is piped in, or forgotten.
+    // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
     if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
-    if (process.stdin.isTTY) throw new UsageError('which file? - is standard input');
+    if (process.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
   }
   const isInput = file === undefined || file === '-';
   const name = isInput ? 'standard input' : file;
-  const text = isInput ? await readAll(process.stdin) : readFileSync(file, 'utf8');
-  if (text.trim() === '') throw new UsageError(`${name}: it is empty`);
+  const text = isInput ? await readAll(process.stdin) : readInput(file);
+  if (text.trim() === '') throw new UsageError(`${name} is empty`);
   const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
   return prepare(offer, { name, text, content }, set);
 }
 
-/** The same error with problems of units placed by the file's lines. */
+function readInput(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Adds the file's line numbers to the problems of an error. */
 function withLines(error: unknown, { lineOf }: Prepared): unknown {
   if (!(error instanceof GleanerError) || error.problems.length === 0) return error;
   const problems = error.problems.map(({ loc, msg, type }) => {

@@ -11,8 +11,8 @@ const columns: Column<Account>[] = [
   { name: 'NAME', text: ({ name }) => name },
   { name: 'E-MAIL', text: ({ email }) => email },
   { name: 'BALANCE', text: ({ balance }) => count(balance), isNumber: true },
-  { name: 'STATE', text: ({ suspended }) => (suspended ? 'suspended' : '') },
-  { name: 'SINCE (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'STATUS', text: ({ suspended }) => (suspended ? 'suspended' : '') },
+  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
 ];
 
 interface ListFlags {
@@ -20,48 +20,45 @@ interface ListFlags {
   limit?: string;
 }
 
-const listOptions = [
-  ['--search <text>', 'only those whose name, address or id holds this'],
-  limitOption,
-] as const;
+const listOptions = [['--search <text>', 'filter by name, e-mail address, or id'], limitOption] as const;
 
 const { createUser, getUser, grantCredits, listUsers, suspendUser } = OperatorService.method;
 
-/** Adds `users`, `user` and `credit`. */
+/** Adds `users`, `user`, and `credit`. */
 export function addUserCommands(program: Command): void {
   addCommand<ListFlags>(program, {
     usage: 'users',
-    about: 'list users, as an operator, newest first',
+    about: 'List users, newest first',
     options: listOptions,
     run: listAll,
   });
-  const user = program.command('user').description('users, as an operator');
+  const user = program.command('user').description('Manage users (operators)');
   addCommand<{ email?: string }>(user, {
     usage: 'create <name>',
-    about: 'make a user, without credits or keys, and print the id',
-    options: [['--email <address>', 'address for messages']],
+    about: 'Create a user without credits or keys and print the id',
+    options: [['--email <address>', 'e-mail address for notifications']],
     async run(session, { email = '' }, name: string) {
-      const made = await session.operator().call(createUser, { name, email }, { signal: session.signal });
-      await session.show(AccountSchema, made.user!, () => `${made.user!.id}\n`);
+      const created = await session.operator().call(createUser, { name, email }, { signal: session.signal });
+      await session.show(AccountSchema, created.user!, () => `${created.user!.id}\n`);
     },
   });
   addCommand<ListFlags>(user, {
     usage: 'list',
-    about: 'list users, newest first',
+    about: 'List users, newest first',
     options: listOptions,
     run: listAll,
   });
   addCommand(user, {
     usage: 'show <user-id>',
-    about: 'show one user',
+    about: 'Show a user',
     async run(session, _options, userId: string) {
       const found = await session.operator().call(getUser, { userId }, { signal: session.signal });
       await session.show(AccountSchema, found.user!, () => accountWords(found.user!));
     },
   });
   for (const [name, about, suspended] of [
-    ['suspend', "refuse a user's keys from now on; work under way goes on", true],
-    ['resume', 'let a user in again', false],
+    ['suspend', "Suspend a user's keys; running jobs continue", true],
+    ['resume', "Resume a user's keys", false],
   ] as const)
     addCommand(user, {
       usage: `${name} <user-id>`,
@@ -74,8 +71,8 @@ export function addUserCommands(program: Command): void {
     });
   addCommand<{ note?: string }>(program, {
     usage: 'credit <user-id> <amount>',
-    about: 'add credits to a user, as an operator; a negative amount (after --) takes back',
-    options: [['--note <text>', 'why: kept in the ledger']],
+    about: 'Add credits to a user; a negative amount (after --) removes them (operators)',
+    options: [['--note <text>', 'note for the ledger entry']],
     async run(session, { note = '' }, userId: string, amount: string) {
       const request = { userId, amount: BigInt(integer('amount', amount, 0, Number.MIN_SAFE_INTEGER)), note };
       const granted = await session.operator().call(grantCredits, request, { signal: session.signal });
@@ -85,14 +82,14 @@ export function addUserCommands(program: Command): void {
 }
 
 async function listAll(session: Session, { search = '', limit }: ListFlags): Promise<void> {
-  const most = integer('--limit', limit, 50);
+  const max = integer('--limit', limit, 50);
   const pages = session
     .operator()
-    .pages(listUsers, { search, pageSize: pageSize(most) }, { signal: session.signal });
+    .pages(listUsers, { search, pageSize: pageSize(max) }, { signal: session.signal });
   await session.list(
     AccountSchema,
-    await take(pages, (page) => page.users, most),
+    await take(pages, (page) => page.users, max),
     columns,
-    'There are no such users.',
+    'No matching users.',
   );
 }

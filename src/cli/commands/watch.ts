@@ -11,8 +11,8 @@ import type { Session } from './session.ts';
 export function addWatchCommand(program: Command): void {
   addCommand<{ operator?: true; timeout?: string }>(program, {
     usage: 'watch <job...>',
-    about: 'show how jobs go on until they have ended; with --json a line for every change',
-    options: [operatorOption, ['--timeout <seconds>', 'leave jobs that take longer, with exit code 9']],
+    about: 'Show the progress of jobs until they end (--json: one line per change)',
+    options: [operatorOption, ['--timeout <seconds>', 'stop waiting after this time, with exit code 9']],
     async run(session, { operator, timeout }, ids: string[]) {
       const source = jobsOf(session, operator === true);
       const jobs = await Promise.all(ids.map((id) => source.find(id)));
@@ -21,7 +21,7 @@ export function addWatchCommand(program: Command): void {
         session,
         source,
         jobs.map(({ jobId }) => jobId),
-        { isTold: true, ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }) },
+        { isPrinted: true, ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }) },
       );
       if (!session.isJson) for (const job of ended) await session.write(`${job.jobId} ${job.status}\n`);
       return codeOfJobs(ended);
@@ -29,12 +29,12 @@ export function addWatchCommand(program: Command): void {
   });
 }
 
-/** Waits for jobs at once, showing how they go on; `isTold`: with --json a line for every change, too. */
+/** Waits for jobs concurrently and shows their progress. `isPrinted`: with --json, also prints a line per change. */
 export async function watchJobs(
   session: Session,
   source: Pick<JobSource, 'wait'>,
   jobIds: readonly string[],
-  { isTold = false, timeoutMs }: { isTold?: boolean; timeoutMs?: number } = {},
+  { isPrinted = false, timeoutMs }: { isPrinted?: boolean; timeoutMs?: number } = {},
 ): Promise<Job[]> {
   const progress = showProgress(session.isJson);
   try {
@@ -45,7 +45,7 @@ export async function watchJobs(
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
           onProgress: (job) => {
             progress.job(job);
-            if (session.isJson && isTold) void session.write(jsonLine(JobSchema, job));
+            if (session.isJson && isPrinted) void session.write(jsonLine(JobSchema, job));
           },
         }),
       ),
@@ -55,7 +55,7 @@ export async function watchJobs(
   }
 }
 
-/** Exit code of jobs: all completed, some not, or some not ended. */
+/** Returns the exit code for jobs: all completed, some failed, or some not ended. */
 export function codeOfJobs(jobs: readonly Job[]): number {
   if (jobs.some(({ ended }) => !ended)) return exitCodes.notEnded;
   return jobs.every(({ status }) => status === 'completed') ? exitCodes.ok : exitCodes.endedWithFailures;

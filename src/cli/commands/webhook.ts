@@ -9,41 +9,43 @@ import {
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { type Column, count, pairs, state, time } from './print.ts';
 
-/** Columns of messages and what became of them. */
+/** Columns of notifications. */
 export const deliveryColumns: Column<Delivery>[] = [
-  { name: 'MESSAGE', text: ({ deliveryId }) => deliveryId },
+  { name: 'NOTIFICATION', text: ({ deliveryId }) => deliveryId },
   { name: 'TYPE', text: ({ type }) => type },
-  { name: 'STATE', text: (delivery) => delivery.state, paint: state },
-  { name: 'TRIES', text: ({ attempts }) => count(attempts), isNumber: true },
+  { name: 'STATUS', text: (delivery) => delivery.state, paint: state },
+  { name: 'ATTEMPTS', text: ({ attempts }) => count(attempts), isNumber: true },
   {
-    name: 'ANSWER',
+    name: 'RESPONSE',
     text: ({ responseStatus }) => (responseStatus === 0 ? '' : String(responseStatus)),
     isNumber: true,
   },
-  { name: 'MADE (UTC)', text: ({ createdAt }) => time(createdAt) },
-  { name: 'NEXT TRY', text: ({ nextAttemptAt }) => time(nextAttemptAt) },
+  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'NEXT ATTEMPT (UTC)', text: ({ nextAttemptAt }) => time(nextAttemptAt) },
   { name: 'TO', text: ({ target }) => target },
   { name: 'ERROR', text: ({ error }) => error },
 ];
 
 const words = ({ url, enabled, secret, updatedAt }: Webhook): string =>
   url === ''
-    ? 'There is no webhook.\n'
+    ? 'No webhook is set.\n'
     : pairs([
-        ['address', url],
-        ['state', enabled ? 'on' : 'off'],
+        ['url', url],
+        ['status', enabled ? 'on' : 'off'],
         ['secret', secret],
-        ['set', time(updatedAt)],
+        ['updated', time(updatedAt)],
       ]);
 
 /** Adds `webhook`. */
 export function addWebhookCommands(program: Command): void {
   const { getWebhook, setWebhook, rotateWebhookSecret, testWebhook, listDeliveries, redeliverWebhook } =
     AccountService.method;
-  const webhook = program.command('webhook').description('where messages about your jobs go');
+  const webhook = program
+    .command('webhook')
+    .description('Manage the webhook that receives notifications about your jobs');
   addCommand(webhook, {
     usage: 'show',
-    about: 'show the address and the secret',
+    about: 'Show the URL and the secret',
     async run(session) {
       const found = await session.user().call(getWebhook, {}, { signal: session.signal });
       await session.show(WebhookSchema, found, () => words(found));
@@ -51,8 +53,8 @@ export function addWebhookCommands(program: Command): void {
   });
   addCommand<{ off?: true }>(webhook, {
     usage: 'set <url>',
-    about: "set the address; '' removes it",
-    options: [['--off', 'send nothing for now']],
+    about: "Set the URL ('' removes it)",
+    options: [['--off', 'save the URL, but send nothing']],
     async run(session, { off }, url: string) {
       const request = { url, disabled: off === true };
       const set = await session.user().call(setWebhook, request, { signal: session.signal });
@@ -61,7 +63,7 @@ export function addWebhookCommands(program: Command): void {
   });
   addCommand(webhook, {
     usage: 'rotate',
-    about: 'make a new secret; messages are signed with the old one, too, for a day',
+    about: 'Create a new secret; the old one stays valid for a day',
     async run(session) {
       const set = await session.user().call(rotateWebhookSecret, {}, { signal: session.signal });
       await session.show(WebhookSchema, set, () => words(set));
@@ -69,7 +71,7 @@ export function addWebhookCommands(program: Command): void {
   });
   addCommand(webhook, {
     usage: 'test',
-    about: 'send a message of the type test',
+    about: 'Send a test notification',
     async run(session) {
       const delivery = await session.user().call(testWebhook, {}, { signal: session.signal });
       await session.show(DeliverySchema, delivery, () => `${delivery.deliveryId} ${delivery.state}\n`);
@@ -77,20 +79,20 @@ export function addWebhookCommands(program: Command): void {
   });
   addCommand<{ limit?: string }>(webhook, {
     usage: 'log',
-    about: 'list messages of the last 30 days, newest first',
+    about: 'List notifications of the last 30 days, newest first',
     options: [limitOption],
     async run(session, { limit }) {
-      const most = integer('--limit', limit, 50);
+      const max = integer('--limit', limit, 50);
       const pages = session
         .user()
-        .pages(listDeliveries, { pageSize: pageSize(most) }, { signal: session.signal });
-      const deliveries = await take(pages, (page) => page.deliveries, most);
-      await session.list(DeliverySchema, deliveries, deliveryColumns, 'There are no messages.');
+        .pages(listDeliveries, { pageSize: pageSize(max) }, { signal: session.signal });
+      const deliveries = await take(pages, (page) => page.deliveries, max);
+      await session.list(DeliverySchema, deliveries, deliveryColumns, 'No notifications.');
     },
   });
   addCommand(webhook, {
-    usage: 'redeliver <message-id>',
-    about: 'send a message again',
+    usage: 'redeliver <notification-id>',
+    about: 'Send a notification again',
     async run(session, _options, deliveryId: string) {
       const delivery = await session
         .user()

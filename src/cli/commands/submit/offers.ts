@@ -11,12 +11,11 @@ export const aboutOffer = ({ method }: Offer): string =>
 /** Returns the offer of a market and kind; a kind may have dashes. Throws a UsageError that lists the valid ones. */
 export function offerNamed(market: string, kind: string): Offer {
   const ofMarket = offers.filter((offer) => offer.market === market);
-  if (ofMarket.length === 0)
-    throw new UsageError(`there is no market ${market}: expected one of ${offeredMarkets.join(', ')}`);
+  if (ofMarket.length === 0) throw new UsageError(`No market "${market}" (${offeredMarkets.join(', ')})`);
   const found = ofMarket.find((offer) => offer.kind === kind.replaceAll('-', '_'));
   if (found === undefined)
     throw new UsageError(
-      `${market} has no kind ${kind}: expected one of ${ofMarket.map((offer) => offer.kind).join(', ')}`,
+      `${market} has no kind "${kind}" (${ofMarket.map((offer) => offer.kind).join(', ')})`,
     );
   return found;
 }
@@ -25,7 +24,8 @@ export function offerNamed(market: string, kind: string): Offer {
 export function offerAt(path: string): Offer {
   const long = path.startsWith('/v1/') ? path : `/v1${path}`;
   const found = offers.find(({ endpoint }) => endpoint.path === long);
-  if (found === undefined) throw new UsageError(`${path} is not a submit path: see \`gleaner kinds\``);
+  if (found === undefined)
+    throw new UsageError(`"${path}" is not a submit path. List the kinds with \`gleaner kinds\`.`);
   return found;
 }
 

@@ -18,22 +18,22 @@ function bodyOf(market: string, kind: string, text: string, set: string[] = [], 
 }
 
 describe('offers', () => {
-  test('are those of the contract, by name and by path', () => {
+  test('are found by name and by path', () => {
     expect(offers.length).toBeGreaterThanOrEqual(14);
     expect(offerNamed('mkta', 'get-pc-bulk').endpoint.path).toBe('/v1/mkta/get_pc_bulk/submit');
     expect(offerAt('/mktb/pdp/bulk/submit')).toBe(offerNamed('mktb', 'pdp_bulk'));
   });
 
   test.each([
-    [() => offerNamed('mktz', 'pdp_bulk'), 'there is no market mktz: expected one of mkta, '],
-    [() => offerNamed('mktd', 'get_pc'), 'mktd has no kind get_pc: expected one of pdp_bulk'],
-    [() => offerAt('/v1/jobs'), '/v1/jobs is not a submit path'],
-  ])('that are not there are said to be', (find, message) => {
+    [() => offerNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta, '],
+    [() => offerNamed('mktd', 'get_pc'), 'mktd has no kind "get_pc" (pdp_bulk)'],
+    [() => offerAt('/v1/jobs'), '"/v1/jobs" is not a submit path'],
+  ])('are refused if they do not exist', (find, message) => {
     expect(find).toThrow(message);
   });
 });
 
-describe('the form of a file', () => {
+describe('formatOf()', () => {
   test.each([
     ['a.csv', '[1]', 'csv'],
     ['a.JSON', 'x', 'json'],
@@ -49,7 +49,7 @@ describe('the form of a file', () => {
   });
 });
 
-describe('a request', () => {
+describe('prepare()', () => {
   const items = [
     { item_id: '1', shop_id: '2' },
     { item_id: '3', shop_id: '4', country: 'sg' },
@@ -66,7 +66,7 @@ describe('a request', () => {
     expect([lineOf(0), lineOf(1), total]).toEqual([...lines, 2]);
   });
 
-  test('has numbers where the contract has them', () => {
+  test('converts text to numbers where the contract has them', () => {
     const { body } = bodyOf('mktb', 'search_bulk', 'keyword,product_limit\n123,50\n');
     expect(body).toEqual({ items: [{ keyword: '123', list_type: 'search', product_limit: 50 }] });
   });
@@ -82,16 +82,16 @@ describe('a request', () => {
     });
   });
 
-  test('of one unit is made of settings, or of a file with one', () => {
+  test('creates a single unit from settings or from a file', () => {
     const one = { region: 'id', item_id: '1', shop_id: '2' };
     const set = Object.entries(one).map(([name, value]) => `${name}=${value}`);
     const offer = offerNamed('mkta', 'get_pc');
     expect(asJson(offer, prepare(offer, null, set).request)).toEqual(one);
     expect(bodyOf('mkta', 'get_pc', 'item_id,shop_id\n1,2\n', ['region=id']).body).toEqual(one);
-    expect(() => bodyOf('mkta', 'get_pc', 'item_id\n1\n2\n')).toThrow('get_pc takes one unit, not 2');
+    expect(() => bodyOf('mkta', 'get_pc', 'item_id\n1\n2\n')).toThrow('get_pc takes one unit per job, not 2');
   });
 
-  test('of a CSV takes the file as it is, and makes one of JSON', () => {
+  test('sends a CSV file unchanged, and converts JSON to CSV', () => {
     const fileOf = (text: string) =>
       atob(bodyOf('mkta', 'get_pc_bulk', text, ['rescrape=true']).body.file as string);
     const csv = 'Region;x\nwhatever the service says of it\n';
@@ -107,34 +107,28 @@ describe('a request', () => {
       'variant_sold',
       'item_id,shop\n1,2\n',
       [],
-      'f: mkta variant_sold has no field shop: expected item_id, shop_id, country',
+      'f: mkta variant_sold has no field "shop" (item_id, shop_id, country)',
     ],
-    ['mkta', 'variant_sold', 'item_id,item_id\n', [], 'f: the column item_id is there twice'],
-    ['mkta', 'variant_sold', 'item_id\n1,2\n', [], 'f:2: 2 cells under 1 column names'],
-    ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2: not JSON: '],
+    ['mkta', 'variant_sold', 'item_id,item_id\n', [], 'f: duplicate column "item_id"'],
+    ['mkta', 'variant_sold', 'item_id\n1,2\n', [], 'f:2: 2 cells, but 1 columns'],
+    ['mkta', 'variant_sold', '{"item_id":1}\n{"item_id":}\n', [], 'f:2 is not valid JSON: '],
     [
       'mkta',
       'variant_sold',
       'https://a.test\n',
       [],
-      'f: variant_sold takes columns: item_id, shop_id, country',
+      'f: variant_sold requires the columns item_id, shop_id, country',
     ],
-    [
-      'mkta',
-      'variant_sold',
-      '[]',
-      ['region=id'],
-      '--set region=id: expected name=value with a name of country',
-    ],
-    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: expected name=value with no name: there are none here'],
+    ['mkta', 'variant_sold', '[]', ['region=id'], '--set region=id: expected name=value with one of country'],
+    ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: pdp_bulk has no such fields'],
     ['mktb', 'search_bulk', 'keyword,pmin\na,much\n', [], 'f:2: pmin: expected a number, not much'],
     ['mkta', 'get_pc_bulk', 'region\n', ['rescrape=yes'], '--set rescrape: expected true or false, not yes'],
     ['mkta', 'search_items', 'a,b\nc,d\n', [], 'f: search_items takes one column, not 2'],
-  ])('of %s %s with %j and %j is refused', (market, kind, text, set, message) => {
+  ])('refuses %s %s with %j and %j', (market, kind, text, set, message) => {
     expect(() => bodyOf(market, kind, text, set)).toThrow(message);
   });
 
-  test('names every value that has no form in the contract, with the line of its unit', () => {
+  test('reports every value that the contract cannot represent, with its line', () => {
     const { problems, lineOf } = bodyOf(
       'mkta',
       'variant_sold',

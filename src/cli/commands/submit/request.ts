@@ -9,28 +9,28 @@ import { UsageError } from '../exit.ts';
 import { namesOf } from './offers.ts';
 import { type Content, toCsv } from './rows.ts';
 
-/** A request, and where each of its units stands in the file. */
+/** A request and the lines of its units. */
 export interface Prepared {
   request: Message;
-  /** Problems of values that have no form in the request. */
+  /** Problems of values that the request cannot represent. */
   problems: readonly Problem[];
-  /** Line of a unit; undefined where a file has none. */
+  /** Returns the line of a unit; undefined for files without lines. */
   lineOf(unit: number): number | undefined;
-  /** Units; undefined for a file that the service counts. */
+  /** Number of units; undefined if the service counts them. */
   total: number | undefined;
 }
 
-/** What units are read from. */
+/** A file with units. */
 export interface Input {
-  /** Name of the file for messages; its text goes as it is where the kind takes a CSV. */
+  /** Name of the file for messages. */
   name: string;
   text: string;
   content: Content;
 }
 
 /**
- * Makes an offer's request of a file and of `name=value` settings. Types are the contract's; its rules are for the
- * service to check. Throws a UsageError that names the file's line and column.
+ * Creates an offer's request from a file and `name=value` settings. Converts values to the contract's types; the
+ * service checks its rules. Throws a UsageError that names the file's line and column.
  */
 export function prepare(offer: Offer, input: Input | null, settings: readonly string[]): Prepared {
   const body = settingsOf(offer, settings);
@@ -72,18 +72,18 @@ function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject
   return { request, problems, lineOf: (unit) => unit + 2, total: undefined };
 }
 
-/** The part of the body that a file is. */
+/** Returns the part of the body that a file contains. */
 function bodyOf(offer: Offer, { name, content }: Input, lines: number[], settings: JsonObject): JsonObject {
   const values: Json[] = [];
   if (content.format === 'json') {
-    // An object with the field of the units is the whole body, as the REST interface takes it.
+    // An object with the units' field is the complete REST body.
     const { value } = content;
     if (isObject(value) && (offer.units === undefined || restName(offer.units) in value))
       return { ...value, ...settings };
     values.push(...entries(value));
   } else if (content.format === 'lines') {
     if (!hasTextUnits(offer))
-      throw new UsageError(`${name}: ${offer.kind} takes columns: ${namesOf(unitFields(offer))}`);
+      throw new UsageError(`${name}: ${offer.kind} requires the columns ${namesOf(unitFields(offer))}`);
     values.push(...content.lines);
   } else if (content.format === 'jsonl') {
     for (const { line, value } of content.values) {
@@ -94,9 +94,7 @@ function bodyOf(offer: Offer, { name, content }: Input, lines: number[], setting
   if (offer.units !== undefined) return { [restName(offer.units)]: values };
   const [only] = values;
   if (values.length !== 1 || !isObject(only))
-    throw new UsageError(
-      `${name}: ${offer.kind} takes one unit, not ${values.length}: submit each by itself`,
-    );
+    throw new UsageError(`${name}: ${offer.kind} takes one unit per job, not ${values.length}`);
   return { ...only, ...settings };
 }
 
@@ -109,7 +107,7 @@ function ofCsv(
   if (hasTextUnits(offer)) {
     if (header.length !== 1)
       throw new UsageError(`${name}: ${offer.kind} takes one column, not ${header.length}`);
-    // A file of addresses alone has one for its first row.
+    // A file of bare URLs has no header.
     const all = header[0]!.includes('://')
       ? [{ line: 1, cells: { [header[0]!]: header[0]! } }, ...rows]
       : rows;
@@ -122,7 +120,7 @@ function ofCsv(
   for (const column of header)
     if (!fields.has(column))
       throw new UsageError(
-        `${name}: ${offer.market} ${offer.kind} has no field ${column}: expected ${[...fields.keys()].join(', ')}`,
+        `${name}: ${offer.market} ${offer.kind} has no field "${column}" (${[...fields.keys()].join(', ')})`,
       );
   return rows.map(({ line, cells }) => {
     lines.push(line);
@@ -145,7 +143,9 @@ function settingsOf(offer: Offer, settings: readonly string[]): JsonObject {
     const field = fields.find((known) => restName(known) === setting.slice(0, at));
     if (at < 1 || field === undefined)
       throw new UsageError(
-        `--set ${setting}: expected name=value with ${fields.length === 0 ? 'no name: there are none here' : `a name of ${namesOf(fields)}`}`,
+        fields.length === 0
+          ? `--set ${setting}: ${offer.kind} has no such fields`
+          : `--set ${setting}: expected name=value with one of ${namesOf(fields)}`,
       );
     body[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);
   }

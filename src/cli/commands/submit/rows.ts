@@ -2,21 +2,21 @@ import { parse } from 'csv-parse/sync';
 import { isObject, type Json } from '../../../base/json.ts';
 import { UsageError } from '../exit.ts';
 
-/** Forms that units can be written in. */
+/** File formats of units. */
 export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
 
-/** One of them. */
+/** File format of units. */
 export type Format = (typeof formats)[number];
 
-/** What a file holds. */
+/** Parsed content of a file. */
 export type Content =
-  /** Cells by the names of the first row; `line`: where in the file. */
+  /** Cells by column name, with their line in the file. */
   | { format: 'csv'; header: string[]; rows: { line: number; cells: Record<string, string> }[] }
   | { format: 'json'; value: Json }
   | { format: 'jsonl'; values: { line: number; value: Json }[] }
   | { format: 'lines'; lines: string[] };
 
-/** The form of a text: as its name ends, else as it begins. */
+/** Detects the format of a file by its extension, or else by its first characters. */
 export function formatOf(name: string, text: string): Format {
   const ending = /\.(csv|json|jsonl|ndjson|txt)$/i.exec(name)?.[1]?.toLowerCase();
   if (ending === 'csv' || ending === 'json' || ending === 'jsonl') return ending;
@@ -24,12 +24,12 @@ export function formatOf(name: string, text: string): Format {
   if (ending === 'txt') return 'lines';
   const start = text.trimStart();
   if (start.startsWith('[')) return 'json';
-  // One object over several lines is JSON; one a line is JSON Lines.
+  // One object on several lines is JSON; one object per line is JSON Lines.
   if (start.startsWith('{')) return parses(text) ? 'json' : 'jsonl';
   return /^(?:https?:)?\/\//.test(start) ? 'lines' : 'csv';
 }
 
-/** Reads a text. Throws a UsageError that names the file and line. */
+/** Parses a file. Throws a UsageError that names the file and line. */
 export function parseContent(name: string, text: string, format: Format): Content {
   const clean = text.replace(/^\uFEFF/, '');
   switch (format) {
@@ -63,23 +63,21 @@ function parseCsv(
       trim: true,
     }) as never;
   } catch (error) {
-    throw new UsageError(`${name}: not CSV: ${(error as Error).message}`);
+    throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`);
   }
   const header = records.shift()?.record ?? [];
-  if (header.length === 0) throw new UsageError(`${name}: it is empty`);
-  const twice = header.find((column, at) => header.indexOf(column) !== at);
-  if (twice !== undefined) throw new UsageError(`${name}: the column ${twice} is there twice`);
+  if (header.length === 0) throw new UsageError(`${name} is empty`);
+  const duplicate = header.find((column, at) => header.indexOf(column) !== at);
+  if (duplicate !== undefined) throw new UsageError(`${name}: duplicate column "${duplicate}"`);
   const rows = records.map(({ record, info }) => {
     if (record.length > header.length)
-      throw new UsageError(
-        `${name}:${info.lines}: ${record.length} cells under ${header.length} column names`,
-      );
+      throw new UsageError(`${name}:${info.lines}: ${record.length} cells, but ${header.length} columns`);
     return { line: info.lines, cells: Object.fromEntries(record.map((cell, at) => [header[at]!, cell])) };
   });
   return { header, rows };
 }
 
-/** Rows of objects as a CSV, with every name that one of them has. */
+/** Formats objects as CSV with the union of their field names. */
 export function toCsv(name: string, values: readonly Json[]): string {
   const rows = values.map((value, at) => {
     if (!isObject(value)) throw new UsageError(`${name}: entry ${at + 1} is not an object`);
@@ -111,7 +109,7 @@ function parseJson(name: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw new UsageError(`${name}: not JSON: ${(error as Error).message}`);
+    throw new UsageError(`${name} is not valid JSON: ${(error as Error).message}`);
   }
 }
 

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../support/service.ts';
+
+test('demo --keep leaves the service running with keys that sign in, until it is stopped', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gleaner-demo-'));
+  const child = spawn(
+    process.execPath,
+    [join(root, 'src/cli/main.ts'), 'demo', '--keep', '--market', 'mktf'],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '', HOME: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const exited = once(child, 'exit');
+  try {
+    let out = '';
+    for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      out += chunk;
+      if (out.includes('gleaner -- jobs\n')) break;
+    }
+    const url = /Console +(\S+)\/console$/m.exec(out)?.[1];
+    const key = /User key +(\S+)$/m.exec(out)?.[1];
+    const operatorKey = /Operator key +(\S+)$/m.exec(out)?.[1];
+    const account = await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await account.json()).toMatchObject({ account: { name: 'demo' } });
+    const users = await fetch(`${url}/gleaner.operator.v1.OperatorService/ListUsers`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(users.status).toBe(200);
+    child.kill('SIGINT');
+    expect(await exited).toEqual([0, null]);
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
+  } finally {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true });
+  }
+});
