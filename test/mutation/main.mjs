@@ -69,7 +69,7 @@ async function sampleArguments({ files, sample, seed, tests }) {
   for (const name of names) ranges.push(...(await sampleRanges(name, Number(sample), seed)));
   const testFiles = tests ?? [...new Set(names.map((name) => `${dirname(name)}/*.test.ts`))].join(',');
   // Code that runs on import needs every test for each mutant.
-  const options = ['--ignoreStatic', '--timeoutMS', '6000'];
+  const options = ['--ignoreStatic', '--timeoutMS', '15000'];
   return ['--mutate', ranges.join(','), '--testFiles', testFiles, ...options];
 }
 
