@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { releaseYoungGeneration } from '../base/heap-size.ts';
 import { createPeer, type Peer } from '../base/peer.ts';
-import { createJobChanges } from '../jobs/changes.ts';
+import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
 import { flushDriftForever, sweepForever, sweepMs } from '../sweep/sweep.ts';
@@ -51,9 +51,9 @@ process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Running> {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const changes = {
+  const changes: JobChanges = {
     ...createJobChanges(systemClock),
-    tell: (jobId: string) => parent.notify('changed', jobId),
+    notify: (jobId) => parent.notify('changed', jobId),
   };
   const program = await compose(config, `${role} worker ${index}`, () => publicUrl, {
     queue: remote.queue,
