@@ -9,10 +9,11 @@ import { type ResponseHeaders, tagHeader } from '../src/contract/response-header
 import { readWait } from '../src/contract/wait.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
 import type { ServedEndpoint } from './endpoint.ts';
-import { admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
+import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
+import { readStrict } from './request/ignored-fields.ts';
 import { decodeText } from './request/json-body.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
 import { type RequestParts, requestReader } from './request/request-reader.ts';
@@ -71,10 +72,13 @@ export function endpointServer(
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
     if (typeof wait !== 'number') problems.push(wait);
-    const parts: RequestParts = { segments, query, problems };
+    const strict = readStrict(headers['x-strict']);
+    if (typeof strict !== 'boolean') problems.push(strict);
+    const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
-    const message = readRequest(parts, variables);
+    const { message, headers: ignored } = readRequest(parts, variables);
+    addHeaders(response, ignored);
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
     const responseHeaders: ResponseHeaders = {};

@@ -12,6 +12,10 @@ const components: Record<string, Schema> = {
     description: 'Path of what the request created, in the path form of the request.',
     schema: text,
   },
+  'X-Ignored-Fields': {
+    description: 'Unknown fields of the request, percent-encoded and separated by commas, up to 20.',
+    schema: text,
+  },
   'Cache-Control': { description: 'How long the response may be cached.', schema: text },
 };
 
@@ -32,6 +36,8 @@ export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
     ),
     /** Of every response to an authenticated caller. */
     caller: { ...requestIdHeader, ...referTo(Object.keys(ofCaller)) },
+    /** Of responses to requests with a body or a query. */
+    ignored: referTo(['X-Ignored-Fields']),
     /** Of responses with an entity tag. */
     tag: referTo(['ETag']),
     /** Of responses that created something. */

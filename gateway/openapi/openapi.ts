@@ -142,6 +142,7 @@ function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schem
         description: endpoint.successStatus === 202 ? 'Accepted.' : 'The current state.',
         headers: {
           ...headers.caller,
+          ...(inQuery.length + inBody.length > 0 ? headers.ignored : {}),
           ...(isTagged ? headers.tag : {}),
           ...(isLocated ? headers.location : {}),
           ...(endpoint.cached ? headers.cache : {}),

@@ -23,7 +23,7 @@ test('messages round-trip through their REST form', () => {
   const read = messageReader(request);
   fc.assert(
     fc.property(messages(request, 1), (message) => {
-      const reading = startReading('body');
+      const reading = startReading(['body']);
       const again = read(parseJson(write(message)), reading);
       expect(reading.problems).toEqual([]);
       expect(equals(request, again as Message, message)).toBe(true);
@@ -36,7 +36,7 @@ test('messageReader() reads any JSON or reports problems located in the body', (
   const read = messageReader(request);
   fc.assert(
     fc.property(likelyBodies(), (body) => {
-      const reading = startReading('body');
+      const reading = startReading(['body']);
       const message = read(parseJson(JSON.stringify(body)), reading);
       expect(reading.path).toEqual(['body']);
       expect(reading.problems.length <= 100).toBe(true);

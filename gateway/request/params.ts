@@ -1,6 +1,6 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
-import { type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
+import { ignoreField, type Reading, refuse, refused } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
@@ -10,13 +10,21 @@ import type { Part } from './form.ts';
 /** Sets fields of a message from a part of the request, and records problems. */
 export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
 
-/** Creates the reader of fields from the query. Unknown parameters are ignored; the last of a repeated one counts. */
-export function queryReader(fields: readonly DescField[]): ReadParams<URLSearchParams> {
+/**
+ * Creates the reader of fields from the query; the last value of a repeated parameter counts. Parameters other than
+ * the fields and `others` are recorded as ignored.
+ */
+export function queryReader(
+  fields: readonly DescField[],
+  others: readonly string[] = [],
+): ReadParams<URLSearchParams> {
   const params = fields
     .filter((field) => textReader(field) !== undefined)
     .map((field) => ({ name: restName(field), set: textSetter(field, 'query') }));
+  const names = new Set([...params.map(({ name }) => name), ...others]);
   return (query, message, reading) => {
     for (const { name, set } of params) set(query.getAll(name), message, reading);
+    ignoreOthers(query.keys(), names, 'query', reading);
   };
 }
 
@@ -29,9 +37,22 @@ export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap
         ? fileSetter(field)
         : formTextSetter(field),
   }));
+  const names = new Set(params.map(({ name }) => name));
   return (form, message, reading) => {
     for (const { name, set } of params) set(form.get(name) ?? [], message, reading);
+    ignoreOthers(form.keys(), names, 'body', reading);
   };
+}
+
+function ignoreOthers(
+  given: Iterable<string>,
+  known: ReadonlySet<string>,
+  place: string,
+  reading: Reading,
+): void {
+  reading.path.push(place);
+  for (const name of new Set(given)) if (!known.has(name)) ignoreField(reading, name);
+  reading.path.length = 0;
 }
 
 type Setter<Value> = (values: readonly Value[], message: Message, reading: Reading) => void;

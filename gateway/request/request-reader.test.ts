@@ -235,11 +235,82 @@ test('ignores query parameters with the name of a body field', async () => {
   expect(core.calls[0]?.message.country).toBeUndefined();
 });
 
+describe('unknown fields', () => {
+  const body = {
+    lines: [line, { ...line, itemid: '3' }, { ...line, itemid: '4' }],
+    'ma\u00e4x': 1,
+    __proto: null,
+  };
+  const names = 'present, lines[].itemid, ma%C3%A4x, __proto';
+
+  test('are ignored, and named once each in X-Ignored-Fields', async () => {
+    responders.PlaceOrder = () => ({});
+    const response = await gateway.ask('/shop/orders?present=1&present=2', json(body));
+    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([202, names]);
+    expect((core.calls[0]!.message as { lines: unknown[] }).lines).toHaveLength(3);
+  });
+
+  test('are named beside the problems of the request', async () => {
+    const response = await gateway.ask('/shop/orders?present=1', json({ ...body, gift: 5 }));
+    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([422, names]);
+  });
+
+  test('are problems with X-Strict: true', async () => {
+    const response = await gateway.ask('/shop/orders?present=1', json(body, { 'x-strict': 'true' }));
+    expect(response.headers.get('x-ignored-fields')).toBeNull();
+    expect(await problems(response)).toEqual({
+      status: 422,
+      problems: [
+        'query.present extra_forbidden',
+        'body.lines.1.itemid extra_forbidden',
+        'body.lines.2.itemid extra_forbidden',
+        'body.ma\u00e4x extra_forbidden',
+        'body.__proto extra_forbidden',
+      ],
+    });
+    expect(core.calls).toEqual([]);
+  });
+
+  test('of a form are named, too', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['x']), 'x.csv');
+    form.set('scrape_again', 'true');
+    responders.UploadOrders = () => ({});
+    const response = await gateway.ask('/shop/uploads', { method: 'POST', body: form });
+    expect(response.headers.get('x-ignored-fields')).toBe('scrape_again');
+  });
+
+  test('do not include wait of a method that waits', async () => {
+    responders.GetParcel = () => ({});
+    const path = '/shop/parcels/0b0e7d5c-94a6-4b33-8f0b-1f2f3a4b5c6d?wait=0';
+    expect((await gateway.ask(path)).headers.get('x-ignored-fields')).toBeNull();
+    expect((await gateway.ask(`${path}&delay=1`)).headers.get('x-ignored-fields')).toBe('delay');
+  });
+
+  test('are limited to 20 names of 64 characters', async () => {
+    responders.PlaceOrder = () => ({});
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`${index}${'x'.repeat(100)}`, 1]),
+    );
+    const response = await gateway.ask('/shop/orders', json({ lines: [line], ...many }));
+    const listed = response.headers.get('x-ignored-fields')!.split(', ');
+    expect([listed.length, listed[0]!.length]).toEqual([20, 64]);
+  });
+
+  test('are not checked strictly for X-Strict: false, and another value is a problem', async () => {
+    responders.PlaceOrder = () => ({});
+    const lenient = await gateway.ask('/shop/orders', json({ lines: [line], x: 1 }, { 'x-strict': 'false' }));
+    expect(lenient.status).toBe(202);
+    const wrong = await gateway.ask('/shop/orders', json({ lines: [line] }, { 'x-strict': 'yes' }));
+    expect(await problems(wrong)).toEqual({ status: 422, problems: ['header.x-strict bool_parsing'] });
+  });
+});
+
 describe('requestReader()', () => {
   const endpoint = (name: string) =>
     servedEndpoints([shopService], (path) => [path]).find(({ method }) => method.name === name)!;
   const at = (path: string) => ({ body: '', forms: [{ path, template: parse(path) }] });
-  const parts = { segments: [], query: new URLSearchParams(), problems: [] };
+  const parts = { segments: [], query: new URLSearchParams(), isStrict: false, problems: [] };
 
   test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
     const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };
@@ -249,13 +320,13 @@ describe('requestReader()', () => {
   test('reads a path variable into the field of its name', () => {
     const declared = { ...endpoint('ListOrders'), ...at('/api/x/{gift}') };
     const { variables } = declared.forms[0]!.template;
-    const message = requestReader(declared)({ ...parts, segments: ['api', 'x', 'true'] }, variables);
+    const { message } = requestReader(declared)({ ...parts, segments: ['api', 'x', 'true'] }, variables);
     expect(message).toMatchObject({ gift: true, limit: 20 });
   });
 
   test.each(['*', 'limit'])('sets the defaults of the body %s when the body is absent', (body) => {
     const read = requestReader({ ...endpoint('ListOrders'), body });
-    expect(read(parts, [])).toMatchObject({ limit: 20 });
+    expect(read(parts, []).message).toMatchObject({ limit: 20 });
   });
 
   test('lists problems of headers and describes the expected body', () => {

@@ -10,6 +10,7 @@ import { isRequired } from '../../src/contract/rules.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { Part } from './form.ts';
+import { ignoredHeaders } from './ignored-fields.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json-body.ts';
 import { formReader, queryReader } from './params.ts';
 
@@ -21,12 +22,20 @@ export interface RequestParts {
   /** Text of a JSON body; empty: none. */
   json?: string;
   form?: Map<string, Part[]>;
+  /** Unknown fields are problems. */
+  isStrict: boolean;
   /** Problems found in headers. */
   problems: readonly Problem[];
 }
 
-/** Creates the request message; throws `invalid` with every problem, structural ones first. */
-export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => Message;
+/** A request message, and headers of the response that name ignored fields. */
+export interface ReadResult {
+  message: Message;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Creates the request message. Throws `invalid` with every problem, structural ones first. */
+export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => ReadResult;
 
 /**
  * Creates the reader of an endpoint's requests: fields are in the path, in the body, else in the query. Throws an
@@ -48,12 +57,15 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const inBody = others.filter((field) => endpoint.body === '*' || endpoint.body === field.name);
   const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, inBody);
   const readForm = endpoint.multipart ? formReader(inBody) : undefined;
-  const readQuery = queryReader(others.filter((field) => !inBody.includes(field)));
+  const readQuery = queryReader(
+    others.filter((field) => !inBody.includes(field)),
+    endpoint.waits ? ['wait'] : [],
+  );
 
   return (parts, variables) => {
     const readAll = (parse: (text: string) => unknown): { message: Message; reading: Reading } => {
       const message = create(input);
-      const reading = startReading();
+      const reading = startReading([], parts);
       for (const variable of variables) {
         const { place, read, assign } = inPath.get(variable.field)!;
         within(reading, place, () => {
@@ -76,12 +88,18 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not needed costs time only
     if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, reading } = readAll(parseJsonLiterals));
-    if (reading.problems.length > 0) throw invalid(endpoint, message, reading.problems);
-    return message;
+    const headers = ignoredHeaders(reading.ignored);
+    if (reading.problems.length > 0) throw invalid(endpoint, message, reading.problems, headers);
+    return { message, headers };
   };
 }
 
-function invalid(endpoint: ServedEndpoint, message: Message, problems: Problem[]): Fault {
+function invalid(
+  endpoint: ServedEndpoint,
+  message: Message,
+  problems: Problem[],
+  headers: ReadResult['headers'],
+): Fault {
   const keys = new Map(problems.map((problem) => [JSON.stringify(problem.loc), problem]));
   const covered = (loc: Problem['loc']) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
@@ -93,7 +111,7 @@ function invalid(endpoint: ServedEndpoint, message: Message, problems: Problem[]
   return new Fault(
     'invalid',
     `The request has ${all.length === 1 ? 'a problem' : `${all.length} problems`}`,
-    { problems: listed },
+    { problems: listed, headers },
   );
 }
 

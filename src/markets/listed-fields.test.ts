@@ -118,6 +118,6 @@ describe.each(markets)('$name', (market) => {
 
 /** Builds the request message of a sample. */
 function requestOf(input: DescMessage, { body, csv }: Pick<MarketSample, 'body' | 'csv'>): Message {
-  const message = messageReader(input)(body, startReading('body')) as Message;
+  const message = messageReader(input)(body, startReading(['body'])) as Message;
   return csv === undefined ? message : Object.assign(message, { file: Buffer.from(csv) });
 }

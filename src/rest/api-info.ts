@@ -4,8 +4,9 @@ import { comments } from '../../gen/comments.ts';
 
 const description = `Collects public product data from online marketplaces: submit a job, poll its retrieve endpoint, download the results.
 
-Every path works with its \`/v1\` prefix and without it. Calls need an API key as \`Authorization: Bearer <key>\`. Unknown members
-of a request are ignored; \`null\` for an optional member stands for its absence. Identifiers may be written as JSON integers up
+Every path works with its \`/v1\` prefix and without it. Calls need an API key as \`Authorization: Bearer <key>\`. Unknown fields
+of a request are ignored and named in the response header \`X-Ignored-Fields\`; with the request header \`X-Strict: true\`
+they are problems (422). \`null\` for an optional member stands for its absence. Identifiers may be written as JSON integers up
 to 2^53-1. Bodies may be sent with \`Content-Encoding: gzip\`; limits apply to the decompressed body. Responses of 1 KB and more
 are compressed with br or gzip for clients that accept it. Every response has an \`X-Request-Id\`: that of the request where it
 is valid (up to 128 letters, digits and \`._:/+=@-\`).`;

@@ -254,7 +254,7 @@ test('declares the headers of authenticated, tagged and 202 responses', () => {
   ];
   const submit = '/v1/mkta/variant_sold_v1/submit';
   const retrieve = '/v1/mkta/variant_sold_v1/retrieve/{job_id}';
-  expect(headersOf(submit, 'post', '202')).toEqual([...caller, 'Location']);
+  expect(headersOf(submit, 'post', '202')).toEqual([...caller, 'X-Ignored-Fields', 'Location']);
   expect(headersOf(retrieve, 'get', '200')).toEqual([...caller, 'ETag']);
   expect(headersOf(retrieve, 'get', '304')).toEqual([...caller, 'ETag']);
   expect(headersOf('/v1/shop/parcels/{parcel_id}', 'get', '200')).toEqual([

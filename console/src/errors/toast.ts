@@ -6,6 +6,11 @@ export function showSuccess(message: string): void {
   notifications.show({ color: 'teal', message });
 }
 
+/** Shows a warning notification. */
+export function showWarning(message: string): void {
+  notifications.show({ color: 'yellow', message, autoClose: 10_000 });
+}
+
 /** Shows an error notification with the cause. */
 export function showError(error: unknown): void {
   const { title, detail, problems } = describeError(error);

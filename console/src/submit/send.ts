@@ -9,6 +9,8 @@ export interface SubmittedJob {
   /** Id of the job; '' if it could not be resolved from the task id. */
   jobId: string;
   cost: number;
+  /** Unknown fields of the body, separated by commas; null without any. */
+  ignoredFields: string | null;
 }
 
 /** Creates an idempotency key of 32 hexadecimal digits. */
@@ -31,7 +33,11 @@ export async function send(
   if (typeof body === 'string') headers['content-type'] = 'application/json';
   const response = await fetchRest(offer.endpoint.path, { method: 'POST', headers, body });
   const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
-  return { jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)), cost: submitted.cost };
+  return {
+    jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)),
+    cost: submitted.cost,
+    ignoredFields: response.headers.get('x-ignored-fields'),
+  };
 }
 
 /** Finds the job of a task id, which some offers return instead of a job id. */

@@ -91,6 +91,8 @@ async function submit(
     const detail = summarizeProblems(prepared.problems);
     throw withLines(new GleanerError({ status: 422, problems: prepared.problems, detail }), prepared);
   }
+  if (prepared.ignored.length > 0)
+    session.note(`warning: unknown fields ignored: ${prepared.ignored.join(', ')}`);
   const client = session.user();
   const { jobId, response } = await client
     .submit(offer.method, prepared.request, {

@@ -13,11 +13,11 @@ import {
 import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
-import { isFull, type Reading, refuse, refused, startReading } from './reading.ts';
+import { ignoreField, isFull, type Reading, refuse, refused, startReading } from './reading.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
 
-/** Assigns a JSON object's members to a message; unknown members are ignored. */
+/** Assigns a JSON object's members to a message; unknown members are recorded as ignored. */
 export type ReadMembers = (input: Record<string, unknown>, message: Message, reading: Reading) => void;
 
 interface Member {
@@ -110,8 +110,10 @@ function readMembers(
   reading: Reading,
 ): void {
   const { path } = reading;
+  let known = 0;
   for (const member of members) {
     const value = input[member.name];
+    if (value !== undefined) known += 1;
     if (value === undefined || (value === null && !member.required)) {
       if (!member.required) {
         member.fallback?.(message);
@@ -127,6 +129,15 @@ function readMembers(
     path.pop();
     if (read !== refused) member.assign(message, read);
   }
+  // Counted first, since this runs for every item of a large request and unknown members are rare.
+  let given = 0;
+  for (const _ in input) given += 1;
+  if (given > known) ignoreUnknown(members, input, reading);
+}
+
+function ignoreUnknown(members: readonly Member[], input: Record<string, unknown>, reading: Reading): void {
+  const names = new Set(members.map(({ name }) => name));
+  for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(reading, name);
 }
 
 function memberOf(field: DescField): Member {

@@ -13,8 +13,8 @@ const asJson = ({ method }: Offer, request: Message) =>
 function bodyOf(market: string, kind: string, text: string, set: string[] = [], format?: Format) {
   const offer = offerNamed(market, kind);
   const content = parseContent('f', text, format ?? formatOf('f', text));
-  const { request, problems, lineOf, total } = prepare(offer, { name: 'f', text, content }, set);
-  return { body: asJson(offer, request), problems, lineOf, total };
+  const { request, problems, ignored, lineOf, total } = prepare(offer, { name: 'f', text, content }, set);
+  return { body: asJson(offer, request), problems, ignored, lineOf, total };
 }
 
 describe('offers', () => {
@@ -31,6 +31,15 @@ describe('offers', () => {
   ])('are refused if they do not exist', (find, message) => {
     expect(find).toThrow(message);
   });
+});
+
+test('prepare() lists unknown fields of a JSON file', () => {
+  const items = [
+    { item_id: '1', shop_id: '2', nation: 'sg' },
+    { item_id: '3', shop_id: '4', nation: 'sg' },
+  ];
+  const { ignored } = bodyOf('mkta', 'variant_sold', JSON.stringify({ items, max_page: 1 }));
+  expect(ignored).toEqual(['items[].nation', 'max_page']);
 });
 
 describe('formatOf()', () => {

@@ -14,6 +14,8 @@ export interface Prepared {
   request: Message;
   /** Problems of values that the request cannot represent. */
   problems: readonly Problem[];
+  /** Unknown fields of the file, which are not sent. */
+  ignored: readonly string[];
   /** Returns the line of a unit; undefined for files without lines. */
   lineOf(unit: number): number | undefined;
   /** Number of units; undefined if the service counts them. */
@@ -47,13 +49,13 @@ export function prepare(offer: Offer, input: Input | null, settings: readonly st
   };
 }
 
-function read(offer: Offer, body: JsonObject): Pick<Prepared, 'request' | 'problems'> {
+function read(offer: Offer, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
   const { input } = offer.method;
   const request = create(input);
-  const reading = startReading('body');
+  const reading = startReading(['body']);
   const fields = hasFileUnits(offer) ? offer.options : input.fields;
   membersReader(fields)(body, request, reading);
-  return { request, problems: reading.problems };
+  return { request, problems: reading.problems, ignored: [...reading.ignored] };
 }
 
 function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject): Prepared {
@@ -67,9 +69,9 @@ function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject
             content.values.map(({ value }) => value),
           )
         : text;
-  const { request, problems } = read(offer, body);
+  const { request, problems, ignored } = read(offer, body);
   (request as unknown as Record<string, unknown>)[field.localName] = new TextEncoder().encode(csv);
-  return { request, problems, lineOf: (unit) => unit + 2, total: undefined };
+  return { request, problems, ignored, lineOf: (unit) => unit + 2, total: undefined };
 }
 
 /** Returns the part of the body that a file contains. */
