@@ -8,6 +8,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../base/connecti
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import { services } from '../contract/services.ts';
+import { logMissingOrigins } from '../jobs/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
 import { startServer } from '../rest/server.ts';
@@ -97,6 +98,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       const batches = await refill(context);
       if (batches > 0) log.info({ batches }, 'work under way goes on');
     }
+    if (run.core || run.worker) logMissingOrigins(context);
     let working: Working | null = null;
     if (run.core || run.worker) {
       closers.push(startReporting(program, role, () => working?.tally()));

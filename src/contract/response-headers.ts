@@ -7,6 +7,9 @@ export const creditsHeader = 'x-credits-remaining';
 /** Entity tag: identifies the state that a response shows. */
 export const tagHeader = 'etag';
 
+/** Warning about a call that succeeded, one ASCII sentence: see docs/api.md. */
+export const warningHeader = 'x-gleaner-warning';
+
 /** Rate-limit headers, sent where an API key's rate is limited: see src/access/rate-limit.ts. */
 export const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
@@ -17,7 +20,12 @@ export const rateHeaderNames: readonly string[] = [
 ];
 
 /** Headers of RPC responses that the edges forward. */
-export const responseHeaderNames: readonly string[] = [creditsHeader, tagHeader, ...rateHeaderNames];
+export const responseHeaderNames: readonly string[] = [
+  creditsHeader,
+  tagHeader,
+  warningHeader,
+  ...rateHeaderNames,
+];
 
 /** Copies the forwarded headers of an RPC response into `into` and returns it. */
 export function copyResponseHeaders(from: Headers, into: ResponseHeaders): ResponseHeaders {

@@ -1,4 +1,5 @@
 import { Fault } from '../base/fault.ts';
+import { missingOriginMessage } from '../base/missing-origin.ts';
 import type { Origins } from '../base/origins.ts';
 import { storeOrigin } from './address.ts';
 import type { PageRequest } from './page.ts';
@@ -13,10 +14,7 @@ export function originFinder(origins: Origins): OriginOf {
     const settings = origins.get(market);
     if (request.origin !== undefined) return storeOrigin(request.origin, settings?.allowPrivate ?? false);
     const address = settings?.addresses.get(region);
-    if (address === undefined) {
-      const place = region === '' ? market : `${market}/${region}`;
-      throw new Fault('origin_missing', `no origin is configured for ${place}`);
-    }
+    if (address === undefined) throw new Fault('origin_missing', missingOriginMessage(market, region));
     return address;
   };
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault, type FaultCode } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
 import type { BatchReference, Job } from '../store/documents.ts';
@@ -11,7 +11,7 @@ import { sweep } from '../sweep/sweep.ts';
 import type { JobContext } from './context.ts';
 import { approve } from './decide.ts';
 import { runIdempotently } from './idempotency.ts';
-import { nextRetryId, retry } from './retry.ts';
+import { nextRetryId, retry, retryWarning } from './retry.ts';
 import { work } from './work.ts';
 
 const { retryJob } = JobService.method;
@@ -20,14 +20,20 @@ const credits = 5_000;
 
 let fixture: JobFixture;
 let userId: string;
-/** Items that are not to be found for now. */
+/** Items that cannot be read for now, and their fault code. */
 let hidden: Set<string>;
+let code: FaultCode;
+/** Items that the marketplace does not have. */
+let gone: Set<string>;
 
 async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise<void> {
   fixture = await openJobFixture(changes);
   hidden = new Set();
+  gone = new Set();
+  code = 'browser_missing';
   fixture.wrapFetch((fetch, itemId) => (request) => {
-    if (hidden.has(itemId)) throw new Fault('page_not_found', 'Not now.');
+    if (gone.has(itemId)) throw new Fault('page_not_found', 'Gone.');
+    if (hidden.has(itemId)) throw new Fault(code, 'Not now.');
     return fetch(request);
   });
   userId = await fixture.createUser(credits);
@@ -104,6 +110,37 @@ describe('a retry', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
+  test('leaves out units whose failure is final, and says how many of which', async () => {
+    await fixture.startWorker();
+    const ids = variantSoldRequest(9).items.map(({ itemId }) => itemId);
+    gone = new Set(ids.slice(1, 3));
+    const { jobId, failed } = await endedBulk(9);
+    expect((await jobOf(jobId)).counts?.units).toMatchObject({ success: 4, failed: 5 });
+    hidden.clear();
+    const balance = await fixture.balance(userId);
+    const second = await fixture.waitForState(await again(jobId), 'completed');
+    expect(await keysOf(second.id)).toEqual(failed);
+    expect(await fixture.balance(userId)).toBe(balance - 3 * 8);
+    expect(await retryWarning(fixture.context, await jobOf(jobId))).toBe(
+      '3 of 5 failed units are retried. The failure of the others is final: 2 page_not_found.',
+    );
+    expect(await retryWarning(fixture.context, second)).toBeNull();
+  });
+
+  test('is refused without a charge when the failure of every unit is final', async () => {
+    await fixture.startWorker();
+    code = 'page_private';
+    const { jobId } = await endedBulk(3);
+    const balance = await fixture.balance(userId);
+    await expect(again(jobId)).rejects.toMatchObject({
+      code: 'conflict',
+      message:
+        'A retry cannot succeed: 0 of 1 failed units are retried. The failure of the others is final: 1 page_private.',
+    });
+    expect(await fixture.balance(userId)).toBe(balance);
+    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+  });
+
   test('costs what a unit costs today', async () => {
     await fixture.startWorker();
     const { jobId } = await endedBulk(3);
@@ -125,7 +162,8 @@ describe('a retry', () => {
   });
 
   test('waits for approval where its kind does, unless an operator asks for it', async () => {
-    const request = variantSoldRequest(1, '30000000801');
+    const request = variantSoldRequest(1, '30000000001');
+    hidden.add('30000000001');
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request);
     await approve(fixture.context, jobId, operatorId);
     await fixture.startWorker();

@@ -6,13 +6,14 @@ import type { Plan } from '../kinds/kind.ts';
 import type { Job, Unit } from '../store/documents.ts';
 import type { JobStore } from '../store/store.ts';
 import type { JobContext } from './context.ts';
+import { groupFaults } from './faults.ts';
 import type { JobCreation } from './idempotency.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
+import { countRetryable, formatLeftOut, isRetryable } from './retryable.ts';
 import { placeJob } from './submit.ts';
 
 /**
- * Id of the next job that tries a job's failed units again. Calls that come at once get the same, so that one
- * job comes of them.
+ * Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job.
  */
 export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
@@ -22,17 +23,17 @@ export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<s
   return next;
 }
 
-/** The newest retry of a job, apart from discarded ones. */
+/** Returns the newest retry of a job that was not discarded. */
 async function lastRetry(store: JobStore, retryOf: string): Promise<Job | undefined> {
   const { items } = await store.listJobs({ retryOf }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
 
 /**
- * Submits the failed units of an ended job again, in their order and as they were submitted: a job of the same
- * owner, kind, marketplace and parameters at today's unit price, which waits for approval where its kind does
- * unless an operator, `approvedBy`, asks for it. Faults: `conflict` for a job that has not ended, that nothing
- * of failed, or that another retry of goes on; `insufficient_credits`; nothing is charged then.
+ * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
+ * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
+ * its kind does, unless an operator, `approvedBy`, retries it. Faults: `conflict` for a job that has not ended, has no
+ * unit to retry, or has another retry that is running; `insufficient_credits`. After a fault nothing is charged.
  */
 export async function retry(
   context: JobContext,
@@ -43,37 +44,46 @@ export async function retry(
   const { store, offers } = context;
   const { id, userId, state, finishedAt } = source;
   if (finishedAt === null)
-    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be tried again.`);
+    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
   const { units } = source.counts ?? (await store.countJob(id));
   if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
 
   const last = await lastRetry(store, id);
   const other = last?.finishedAt === null && last.id !== creation.jobId ? last : undefined;
-  // An interrupted one is resumed.
+  // An interrupted retry is resumed.
   if (other !== undefined && other.state !== 'submitted')
-    throw new Fault('conflict', `The job ${other.id} tries its failed units again and has not ended.`);
+    throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
   const job = await placeJob(
     context,
     offers.of(source),
     other ? { ...creation, jobId: other.id } : creation,
     {
       userId,
-      plan: () => planAgain(context, source),
+      plan: () => planRetry(context, source),
       retryOf: id,
       approvedBy,
       // Repeating the call gives the same job id, with or without an idempotency key.
       resumable: true,
     },
   );
-  // What was handed out meanwhile is seen, too.
+  // Includes the batches that were dispatched meanwhile.
   return (await store.getJob(job.id)) ?? job;
 }
 
-async function planAgain({ store }: JobContext, source: Job): Promise<Plan> {
+/** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
+export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
+  return formatLeftOut(countRetryable(await groupFaults(context, source)));
+}
+
+/** Returns the units to retry. Fault `conflict` if the failure of every unit is final. */
+async function planRetry(context: JobContext, source: Job): Promise<Plan> {
+  const { store } = context;
   const failed: { unit: Unit; region: string }[] = [];
   for await (const placed of readPlaced(store, source.id, mayHoldFailed(source))) {
-    for (const { unit, region, status } of unitsOf(source, placed))
-      if (status === 'FAILED') failed.push({ unit, region });
+    for (const { unit, region, outcome } of unitsOf(source, placed))
+      if (isRetryable(outcome)) failed.push({ unit, region });
   }
+  if (failed.length === 0)
+    throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
   return { groups: inOrder(failed), region: source.region, params: source.params };
 }

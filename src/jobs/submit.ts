@@ -7,6 +7,7 @@ import { approvalWaitMs, type JobContext } from './context.ts';
 import { discardSubmitted, undoSubmit } from './discard.ts';
 import { failUnqueued, tryDispatch } from './dispatch.ts';
 import { type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
+import { missingOriginWarning } from './missing-origins.ts';
 import type { JobMethod, Offer } from './offers.ts';
 import { snapshotOf } from './read.ts';
 
@@ -14,12 +15,14 @@ import { snapshotOf } from './read.ts';
  * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
  * `invalid`, `insufficient_credits`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
  * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
+ * `warn` is called if the job is accepted but units of it cannot be read.
  */
 export async function submit(
   context: JobContext,
   { method, offer: offered }: JobMethod,
   request: Message,
   submitter: Submitter,
+  warn: (text: string) => void = () => {},
 ): Promise<Message> {
   const offer = offered!;
   const { kind, market } = offer;
@@ -39,6 +42,8 @@ export async function submit(
         resumable,
       };
       const job = await placeJob(context, offer, { ...creation, writing }, draft);
+      const warning = await missingOriginWarning(context, job);
+      if (warning !== null) warn(warning);
       return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
     } catch (error) {
       if (written && !resumable) await undoSubmit(context, creation.jobId);

@@ -1,7 +1,7 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../base/fault.ts';
-import { tagHeader } from '../contract/response-headers.ts';
+import { tagHeader, warningHeader } from '../contract/response-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
@@ -9,7 +9,7 @@ import { runIdempotently } from '../jobs/idempotency.ts';
 import { fullName } from '../jobs/offers.ts';
 import { fileName, listFiles } from '../jobs/result-files.ts';
 import { results } from '../jobs/results.ts';
-import { nextRetryId, retry } from '../jobs/retry.ts';
+import { nextRetryId, retry, retryWarning } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
 import { showWhenChanged } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
@@ -82,9 +82,17 @@ export function jobServiceHandlers(context: JobContext): Handlers {
       const { userId } = call.principal;
       const submitter = { userId, idempotencyKey: call.idempotencyKey };
       const jobId = await nextRetryId(context, source);
-      return runIdempotently(context, method.retryJob, request, submitter, jobId, async (creation) =>
-        shape(await retry(context, source, creation, null)),
+      const job = await runIdempotently(
+        context,
+        method.retryJob,
+        request,
+        submitter,
+        jobId,
+        async (creation) => shape(await retry(context, source, creation, null)),
       );
+      const warning = await retryWarning(context, source);
+      if (warning !== null) call.responseHeaders[warningHeader] = warning;
+      return job;
     }),
     handle(method.cancelJob, async (request, call) => {
       const { id } = await find(request, call);

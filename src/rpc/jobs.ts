@@ -1,4 +1,5 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { warningHeader } from '../contract/response-headers.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { data } from '../jobs/data.ts';
 import type { JobMethod } from '../jobs/offers.ts';
@@ -24,8 +25,10 @@ export function jobHandlers(context: JobContext): Handlers {
 function handlerOf(context: JobContext, method: JobMethod): Handler {
   switch (method.step) {
     case Step.SUBMIT:
-      return (request, { principal, idempotencyKey }) =>
-        submit(context, method, request, { userId: principal.userId, idempotencyKey });
+      return (request, { principal, idempotencyKey, responseHeaders }) =>
+        submit(context, method, request, { userId: principal.userId, idempotencyKey }, (warning) => {
+          responseHeaders[warningHeader] = warning;
+        });
     case Step.READ:
       return (request, { principal, ...call }) =>
         read(context, method, request, { ...call, userId: principal.userId });

@@ -2,11 +2,12 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../base/fault.ts';
+import { warningHeader } from '../contract/response-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/decide.ts';
 import { runIdempotently } from '../jobs/idempotency.ts';
-import { nextRetryId, retry } from '../jobs/retry.ts';
+import { nextRetryId, retry, retryWarning } from '../jobs/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { handle } from './account.ts';
 import type { Handler } from './core.ts';
@@ -48,13 +49,21 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
       const { id } = await find(request);
       return { batches: (await store.listBatches(id)).map(batchShape) };
     }),
-    handle(method.retryJob, async (request, { principal, idempotencyKey }) => {
+    handle(method.retryJob, async (request, { principal, idempotencyKey, responseHeaders }) => {
       const source = await find(request);
       const submitter = { userId: principal.userId, idempotencyKey };
       const jobId = await nextRetryId(context, source);
-      return runIdempotently(context, method.retryJob, request, submitter, jobId, async (creation) => ({
-        job: await shape(await retry(context, source, creation, principal.userId)),
-      }));
+      const response = await runIdempotently(
+        context,
+        method.retryJob,
+        request,
+        submitter,
+        jobId,
+        async (creation) => ({ job: await shape(await retry(context, source, creation, principal.userId)) }),
+      );
+      const warning = await retryWarning(context, source);
+      if (warning !== null) responseHeaders[warningHeader] = warning;
+      return response;
     }),
     handle(method.cancelJob, async (request, { principal }) => {
       const { id } = await find(request);

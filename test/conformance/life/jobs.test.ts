@@ -10,6 +10,9 @@ const life = useLife();
 /** The second item does not exist. */
 const rows = ['sg,7400,61000000001', 'id,7400,61000000800', 'sg,7400,61000000002'];
 
+/** One product, one that does not exist, and one whose page fails for now. */
+const mixed = [rows[0]!, rows[1]!, 'id,7400,61000000813'];
+
 const get = async (user: TestUser, path: string): Promise<AnyJson> => {
   const { status, body } = await life().api.get(user, path);
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
@@ -194,12 +197,16 @@ test('progress rises from zero to the final counts', async () => {
 });
 
 describe('retry', () => {
-  test('creates a job from the failed units, once per idempotency key', async () => {
+  test('submits the failed units that can change as one job per key, and names the others', async () => {
     const user = await life().api.createUser(100);
-    const { job_id: jobId } = await endedRows(user);
+    await ended(life(), user, await submitRows(life(), user, mixed));
+    const { job_id: jobId } = await waitForEnd(user, (await newest(user)).job_id);
     const again = (key: string) =>
       life().api.post(user, `/jobs/${jobId}/retry`, undefined, { 'idempotency-key': key });
-    const { status, body } = await again('one');
+    const { status, body, headers } = await again('one');
+    expect(headers.get('x-gleaner-warning')).toBe(
+      '1 of 2 failed units are retried. The failure of the others is final: 1 page_not_found.',
+    );
     expect([status, body]).toMatchObject([202, { retry_of: jobId, total: 1, cost: 8, kind: 'get_pc_bulk' }]);
     expect(body.task_id).toEqual(expect.any(Number));
     expect((await again('one')).body.job_id).toBe(body.job_id);
@@ -211,9 +218,16 @@ describe('retry', () => {
     expect(await life().api.balance(user)).toBe(100 - 16);
   });
 
-  test('is refused while the job runs, if nothing failed, and if credits are insufficient', async () => {
+  test('is refused when no unit can change, when nothing failed, and when credits are short', async () => {
     const user = await life().api.createUser(16);
-    await ended(life(), user, await submitRows(life(), user, [rows[0]!, rows[1]!]));
+    await ended(life(), user, await submitRows(life(), user, [rows[1]!]));
+    const final = await waitForEnd(user, (await newest(user)).job_id);
+    const refused = await life().api.post(user, `/v1/jobs/${final.job_id}/retry`, {});
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { detail: expect.stringContaining('1 page_not_found') },
+    ]);
+    await ended(life(), user, await submitRows(life(), user, [rows[0]!, mixed[2]!]));
     const job = await waitForEnd(user, (await newest(user)).job_id);
     await ended(life(), user, await submitRows(life(), user, [rows[2]!]));
     const done = await waitForEnd(user, (await newest(user)).job_id);

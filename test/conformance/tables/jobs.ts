@@ -59,6 +59,7 @@ export const jobs: Marketplace = {
   jobs: {
     'any page': { submit, body: { items: [page('001')] }, ends: true },
     'any gone': { submit, body: { items: [page('800')] }, ends: true },
+    'any failing': { submit, body: { items: [page('812')] }, ends: true },
   },
   endpoints: [
     {
@@ -202,8 +203,13 @@ export const jobs: Marketplace = {
           ...refused,
         },
         {
-          title: 'a failed job, once per idempotency key',
+          title: 'one whose failure is final',
           params: lost.params,
+          ...refused,
+        },
+        {
+          title: 'one that failed, once for a key',
+          params: { job_id: '{any failing}' },
           headers: { 'idempotency-key': 'again' },
           status: 202,
           answer: having({ job_id: uuid, kind: 'pdp_bulk', total: 1, cost: 5, retry_of: uuid }),

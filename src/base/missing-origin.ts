@@ -1,0 +1,6 @@
+/** Returns the reason units of a market and region fail without an origin, with the remedy for the operator. */
+export function missingOriginMessage(market: string, region: string): string {
+  const place = region === '' ? market : `${market}/${region}`;
+  const key = region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;
+  return `no origin is configured for ${place}: an operator must add ${key} to the file of GLEANER_ORIGINS and restart the service`;
+}
