@@ -2,7 +2,7 @@
 // @generated from file gleaner/account/v1/account.proto (package gleaner.account.v1, syntax proto3)
 /* eslint-disable */
 
-// What users see of their own account.
+// Calls for users' own accounts.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -35,35 +35,35 @@ export type Account = Message<"gleaner.account.v1.Account"> & {
   id: string;
 
   /**
-   * Name as an operator gave it.
+   * Name set by an operator.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Address for messages; may be empty.
+   * Email address for messages; may be empty.
    *
    * @generated from field: string email = 3;
    */
   email: string;
 
   /**
-   * Credits to spend: always the sum of the ledger.
+   * Balance in credits, always the sum of the ledger.
    *
    * @generated from field: int64 balance = 4;
    */
   balance: bigint;
 
   /**
-   * When the account was made.
+   * When the account was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Whether operators have suspended the user: keys are refused then.
+   * Whether the user is suspended. The keys of suspended users are rejected.
    *
    * @generated from field: bool suspended = 6;
    */
@@ -91,7 +91,7 @@ export type LedgerEntry = Message<"gleaner.account.v1.LedgerEntry"> & {
   key: string;
 
   /**
-   * Credits: positive adds to the balance, negative takes from it.
+   * Credits: positive amounts are added to the balance, negative ones subtracted.
    *
    * @generated from field: int64 amount = 2;
    */
@@ -112,21 +112,21 @@ export type LedgerEntry = Message<"gleaner.account.v1.LedgerEntry"> & {
   jobId: string;
 
   /**
-   * Why, for grants.
+   * Reason, for grants.
    *
    * @generated from field: string note = 5;
    */
   note: string;
 
   /**
-   * When the entry was made.
+   * When the entry was posted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Whose entry it is; for operators only.
+   * User of the entry; for operators only.
    *
    * @generated from field: string user_id = 7;
    */
@@ -154,42 +154,42 @@ export type ApiKey = Message<"gleaner.account.v1.ApiKey"> & {
   keyId: string;
 
   /**
-   * Name as given.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * First characters of the key, to know it by.
+   * First characters of the key, for display.
    *
    * @generated from field: string prefix = 3;
    */
   prefix: string;
 
   /**
-   * When the key was made.
+   * When the key was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the key stops working; absent: never.
+   * When the key expires; absent if never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When the key was revoked; absent: it works.
+   * When the key was revoked; absent if it was not.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 6;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
-   * When the key was last used, to within a minute; absent: never.
+   * When the key was last used, to within a minute; absent if never.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 7;
    */
@@ -204,7 +204,7 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_gleaner_account_v1_account, 2);
 
 /**
- * No fields: the key says who asks.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.account.v1.GetAccountRequest
  */
@@ -240,20 +240,20 @@ export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PUR
   messageDesc(file_gleaner_account_v1_account, 4);
 
 /**
- * Asks for a page of the ledger.
+ * Request for a page of the ledger.
  *
  * @generated from message gleaner.account.v1.ListLedgerEntriesRequest
  */
 export type ListLedgerEntriesRequest = Message<"gleaner.account.v1.ListLedgerEntriesRequest"> & {
   /**
-   * Entries wanted; 0 means 100.
+   * Maximum entries; 0 means 100.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 2;
    */
@@ -296,20 +296,20 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
   messageDesc(file_gleaner_account_v1_account, 6);
 
 /**
- * Asks for a key.
+ * Request to create an API key.
  *
  * @generated from message gleaner.account.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"gleaner.account.v1.CreateApiKeyRequest"> & {
   /**
-   * Name to know the key by.
+   * Display name of the key.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When the key shall stop working; absent: never.
+   * When the key expires; absent if never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -337,7 +337,7 @@ export type CreateApiKeyResponse = Message<"gleaner.account.v1.CreateApiKeyRespo
   keyId: string;
 
   /**
-   * The key itself: shown here only, stored as a hash.
+   * The key itself. Only this response contains it; the service stores a hash.
    *
    * @generated from field: string api_key = 2;
    */
@@ -352,7 +352,7 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@_
   messageDesc(file_gleaner_account_v1_account, 8);
 
 /**
- * Names the key to revoke.
+ * Request to revoke an API key.
  *
  * @generated from message gleaner.account.v1.RevokeApiKeyRequest
  */
@@ -373,7 +373,7 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__P
   messageDesc(file_gleaner_account_v1_account, 9);
 
 /**
- * The key as it is now.
+ * The key after the change.
  *
  * @generated from message gleaner.account.v1.RevokeApiKeyResponse
  */
@@ -394,7 +394,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_gleaner_account_v1_account, 10);
 
 /**
- * No fields: the key says who asks.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.account.v1.ListApiKeysRequest
  */
@@ -430,7 +430,7 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_gleaner_account_v1_account, 12);
 
 /**
- * Asks for the whole ledger.
+ * Request to export the ledger.
  *
  * @generated from message gleaner.account.v1.ExportLedgerRequest
  */
@@ -451,13 +451,13 @@ export const ExportLedgerRequestSchema: GenMessage<ExportLedgerRequest> = /*@__P
   messageDesc(file_gleaner_account_v1_account, 13);
 
 /**
- * Asks for sums of the ledger.
+ * Request for daily sums of the ledger.
  *
  * @generated from message gleaner.account.v1.GetUsageRequest
  */
 export type GetUsageRequest = Message<"gleaner.account.v1.GetUsageRequest"> & {
   /**
-   * Days wanted, today (UTC) the last of them; 0 means 30.
+   * Number of days, ending today (UTC); 0 means 30.
    *
    * @generated from field: int32 days = 1;
    */
@@ -478,7 +478,7 @@ export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
  */
 export type GetUsageResponse = Message<"gleaner.account.v1.GetUsageResponse"> & {
   /**
-   * An entry per day, oldest first, days without entries too.
+   * One entry per day, oldest first, including days without ledger entries.
    *
    * @generated from field: repeated gleaner.account.v1.UsageDay days = 1;
    */
@@ -493,7 +493,7 @@ export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*
   messageDesc(file_gleaner_account_v1_account, 15);
 
 /**
- * Sums of the ledger's entries of a day.
+ * Sums of one day's ledger entries.
  *
  * @generated from message gleaner.account.v1.UsageDay
  */
@@ -506,21 +506,21 @@ export type UsageDay = Message<"gleaner.account.v1.UsageDay"> & {
   day: string;
 
   /**
-   * Credits taken for jobs: 0 or more.
+   * Credits charged for jobs: 0 or more.
    *
    * @generated from field: int64 charged = 2;
    */
   charged: bigint;
 
   /**
-   * Credits given back: 0 or more.
+   * Credits refunded: 0 or more.
    *
    * @generated from field: int64 refunded = 3;
    */
   refunded: bigint;
 
   /**
-   * Credits that operators added, less those taken back.
+   * Credits that operators added, minus those they removed.
    *
    * @generated from field: int64 granted = 4;
    */
@@ -542,7 +542,7 @@ export const UsageDaySchema: GenMessage<UsageDay> = /*@__PURE__*/
   messageDesc(file_gleaner_account_v1_account, 16);
 
 /**
- * No fields: the key says who asks.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.account.v1.GetWebhookRequest
  */
@@ -557,13 +557,13 @@ export const GetWebhookRequestSchema: GenMessage<GetWebhookRequest> = /*@__PURE_
   messageDesc(file_gleaner_account_v1_account, 17);
 
 /**
- * Where messages about an account's jobs go.
+ * Webhook for messages about an account's jobs.
  *
  * @generated from message gleaner.account.v1.Webhook
  */
 export type Webhook = Message<"gleaner.account.v1.Webhook"> & {
   /**
-   * Address that messages are posted to; empty: there is no webhook.
+   * Address that messages are posted to; empty without a webhook.
    *
    * @generated from field: string url = 1;
    */
@@ -577,14 +577,14 @@ export type Webhook = Message<"gleaner.account.v1.Webhook"> & {
   enabled: boolean;
 
   /**
-   * Secret that messages are signed with, as in Standard Webhooks: `whsec_` and base64.
+   * Secret for signing messages as in Standard Webhooks: `whsec_` and base64.
    *
    * @generated from field: string secret = 3;
    */
   secret: string;
 
   /**
-   * When it was last set; absent: never.
+   * When the webhook was last set; absent if never.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 4;
    */
@@ -599,20 +599,20 @@ export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
   messageDesc(file_gleaner_account_v1_account, 18);
 
 /**
- * Says where messages go.
+ * Request to set the webhook.
  *
  * @generated from message gleaner.account.v1.SetWebhookRequest
  */
 export type SetWebhookRequest = Message<"gleaner.account.v1.SetWebhookRequest"> & {
   /**
-   * Address to post to: http or https, of the public internet. Empty removes the webhook.
+   * Public http or https address to post to. An empty address removes the webhook.
    *
    * @generated from field: optional string url = 1;
    */
   url?: string | undefined;
 
   /**
-   * Send nothing for now.
+   * Whether to stop sending messages for now.
    *
    * @generated from field: bool disabled = 2;
    */
@@ -627,7 +627,7 @@ export const SetWebhookRequestSchema: GenMessage<SetWebhookRequest> = /*@__PURE_
   messageDesc(file_gleaner_account_v1_account, 19);
 
 /**
- * No fields: the key says whose.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.account.v1.RotateWebhookSecretRequest
  */
@@ -642,7 +642,7 @@ export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretReq
   messageDesc(file_gleaner_account_v1_account, 20);
 
 /**
- * No fields: the key says whose.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.account.v1.TestWebhookRequest
  */
@@ -657,20 +657,20 @@ export const TestWebhookRequestSchema: GenMessage<TestWebhookRequest> = /*@__PUR
   messageDesc(file_gleaner_account_v1_account, 21);
 
 /**
- * Asks for a page of deliveries.
+ * Request for a page of deliveries.
  *
  * @generated from message gleaner.account.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequest = Message<"gleaner.account.v1.ListDeliveriesRequest"> & {
   /**
-   * Messages wanted; 0 means 100.
+   * Maximum messages; 0 means 100.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 2;
    */
@@ -713,13 +713,13 @@ export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = 
   messageDesc(file_gleaner_account_v1_account, 23);
 
 /**
- * A message and what became of it.
+ * A message and the state of its delivery.
  *
  * @generated from message gleaner.account.v1.Delivery
  */
 export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
   /**
-   * Id of the message: what the header `webhook-id` says, the same at every try.
+   * Id of the message, sent as the header `webhook-id` with every attempt.
    *
    * @generated from field: string delivery_id = 1;
    */
@@ -733,7 +733,7 @@ export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
   type: string;
 
   /**
-   * The job that it is about; empty for a test.
+   * The job that the message is about; empty for a test.
    *
    * @generated from field: string job_id = 3;
    */
@@ -747,70 +747,70 @@ export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
   channel: string;
 
   /**
-   * Address that it goes to.
+   * Address of the recipient.
    *
    * @generated from field: string target = 5;
    */
   target: string;
 
   /**
-   * `pending`, `delivered` or `failed`: given up, or refused by the address.
+   * `pending`, `delivered`, or `failed` if all attempts failed or the recipient rejected the message.
    *
    * @generated from field: string state = 6;
    */
   state: string;
 
   /**
-   * Tries so far.
+   * Attempts so far.
    *
    * @generated from field: int32 attempts = 7;
    */
   attempts: number;
 
   /**
-   * When it was made.
+   * When the message was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it is tried next; absent once it has ended.
+   * Time of the next attempt; absent once the delivery ended.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 9;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When it was delivered or given up; absent before.
+   * When the message was delivered or its delivery failed; absent before.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 10;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * HTTP status of the last answer; 0 without one.
+   * HTTP status of the last response; 0 without one.
    *
    * @generated from field: int32 response_status = 11;
    */
   responseStatus: number;
 
   /**
-   * What went wrong at the last try; empty when nothing did.
+   * Error of the last attempt; empty if there was none.
    *
    * @generated from field: string error = 12;
    */
   error: string;
 
   /**
-   * The message as it is sent.
+   * Body of the message.
    *
    * @generated from field: string body = 13;
    */
   body: string;
 
   /**
-   * Whose webhook it goes to; empty: the operators'.
+   * Owner of the webhook; empty for operators.
    *
    * @generated from field: string user_id = 14;
    */
@@ -825,7 +825,7 @@ export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
   messageDesc(file_gleaner_account_v1_account, 24);
 
 /**
- * Names the message to send again.
+ * Request to redeliver a message.
  *
  * @generated from message gleaner.account.v1.RedeliverWebhookRequest
  */
@@ -846,13 +846,13 @@ export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest> 
   messageDesc(file_gleaner_account_v1_account, 25);
 
 /**
- * The caller's own account: balance, ledger and API keys.
+ * The caller's account: balance, ledger, API keys, and webhook.
  *
  * @generated from service gleaner.account.v1.AccountService
  */
 export const AccountService: GenService<{
   /**
-   * Shows the caller's account and balance.
+   * Returns the caller's account and balance.
    *
    * @generated from rpc gleaner.account.v1.AccountService.GetAccount
    */
@@ -892,7 +892,7 @@ export const AccountService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Makes a further API key; the key is shown in this answer only.
+   * Creates an API key. Only this response contains the key.
    *
    * @generated from rpc gleaner.account.v1.AccountService.CreateApiKey
    */
@@ -902,7 +902,7 @@ export const AccountService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Revokes a key of the caller at once. Revoking a revoked key changes nothing.
+   * Revokes one of the caller's keys immediately. Revoking a revoked key changes nothing.
    *
    * @generated from rpc gleaner.account.v1.AccountService.RevokeApiKey
    */
@@ -912,7 +912,7 @@ export const AccountService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Lists the caller's keys, revoked ones too.
+   * Lists the caller's keys, including revoked ones.
    *
    * @generated from rpc gleaner.account.v1.AccountService.ListApiKeys
    */
@@ -922,7 +922,7 @@ export const AccountService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Shows the account's webhook; without one, an empty address.
+   * Returns the account's webhook. Its address is empty if there is none.
    *
    * @generated from rpc gleaner.account.v1.AccountService.GetWebhook
    */
@@ -932,8 +932,8 @@ export const AccountService: GenService<{
     output: typeof WebhookSchema;
   },
   /**
-   * Sets where messages about the caller's jobs go: when one is terminal or rejected. The secret stays, or is made
-   * where there is none. Faults: an address that is not http or https, or of a private network.
+   * Sets the webhook for messages about the caller's jobs that become terminal. Keeps the secret, or creates one
+   * if there is none. Returns an error for an address that is not http or https or is in a private network.
    *
    * @generated from rpc gleaner.account.v1.AccountService.SetWebhook
    */
@@ -943,7 +943,7 @@ export const AccountService: GenService<{
     output: typeof WebhookSchema;
   },
   /**
-   * Makes a new secret, and shows it. For a day messages are signed with the old one, too.
+   * Creates and returns a new secret. For a day, messages are also signed with the old one.
    *
    * @generated from rpc gleaner.account.v1.AccountService.RotateWebhookSecret
    */
@@ -973,7 +973,7 @@ export const AccountService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Sends a message to the caller's webhook again, from the first try on.
+   * Redelivers a message to the caller's webhook with a new series of attempts.
    *
    * @generated from rpc gleaner.account.v1.AccountService.RedeliverWebhook
    */

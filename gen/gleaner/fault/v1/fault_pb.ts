@@ -2,7 +2,7 @@
 // @generated from file gleaner/fault/v1/fault.proto (package gleaner.fault.v1, syntax proto3)
 /* eslint-disable */
 
-// What an error says beyond its code: attached as a detail to every RPC error, and the source of
+// Details of errors: attached to every RPC error, and the source of
 // the REST error bodies (interface, "Errors").
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
@@ -22,21 +22,21 @@ export const file_gleaner_fault_v1_fault: GenFile = /*@__PURE__*/
  */
 export type Problem = Message<"gleaner.fault.v1.Problem"> & {
   /**
-   * Where: first "body", "path", "query" or "header", then names and indexes.
+   * Location: first "body", "path", "query" or "header", then names and indexes.
    *
    * @generated from field: repeated gleaner.fault.v1.Location location = 1;
    */
   location: Location[];
 
   /**
-   * What is wrong, naming the value.
+   * Description of the problem, with the value.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * FastAPI's name of the sort of problem: "missing", "string_type", "too_long", …
+   * Type of the problem as named by FastAPI: "missing", "string_type", "too_long", …
    *
    * @generated from field: string type = 3;
    */
@@ -88,20 +88,20 @@ export const LocationSchema: GenMessage<Location> = /*@__PURE__*/
   messageDesc(file_gleaner_fault_v1_fault, 1);
 
 /**
- * Credits needed and there.
+ * Required and available credits.
  *
  * @generated from message gleaner.fault.v1.Quota
  */
 export type Quota = Message<"gleaner.fault.v1.Quota"> & {
   /**
-   * Credits that the work costs.
+   * Cost of the job in credits.
    *
    * @generated from field: int64 required = 1;
    */
   required: bigint;
 
   /**
-   * Credits on the account.
+   * Balance in credits.
    *
    * @generated from field: int64 current = 2;
    */
@@ -143,14 +143,14 @@ export type Fault = Message<"gleaner.fault.v1.Fault"> & {
   problems: Problem[];
 
   /**
-   * Present when credits are short.
+   * Present if the balance is insufficient.
    *
    * @generated from field: gleaner.fault.v1.Quota quota = 3;
    */
   quota?: Quota | undefined;
 
   /**
-   * Seconds after which a try makes sense; 0 when unknown.
+   * Seconds after which to retry; 0 if unknown.
    *
    * @generated from field: uint32 retry_after_seconds = 4;
    */

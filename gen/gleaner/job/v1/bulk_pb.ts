@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/bulk.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Answers that bulk kinds share over marketplaces (interface, "Bulk jobs of marketplaces B, C, D, E,
+// Responses shared by the bulk kinds of all marketplaces (interface, "Bulk jobs of marketplaces B, C, D, E,
 // F"; decisions, "bulk submit response").
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
@@ -18,7 +18,7 @@ export const file_gleaner_job_v1_bulk: GenFile = /*@__PURE__*/
   fileDesc("ChlnbGVhbmVyL2pvYi92MS9idWxrLnByb3RvEg5nbGVhbmVyLmpvYi52MSKYAQoNQnVsa1N1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEgwKBGNvc3QYBCABKAUSGgoHbWVzc2FnZRgFIAEoCUIE2LwYAUgAiAEBEhUKCHJlZnVuZGVkGAYgASgFSAGIAQFCCgoIX21lc3NhZ2VCCwoJX3JlZnVuZGVkIqwCCg1CdWxrUmV0cmlldmVkEg4KBmpvYl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIfCgxkb3dubG9hZF91cmwYCCABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAkgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCiABKAlIAogBARIZCgZlcnJvcnMYCyABKAlCBOC8GAFIA4gBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvckIJCgdfZXJyb3JzIsABCg5UYXNrc1JldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEg8KB3N1Y2Nlc3MYBCABKAUSDgoGZmFpbGVkGAUgASgFEg8KB3BlbmRpbmcYBiABKAUSIwoFaXRlbXMYByADKAsyFC5nbGVhbmVyLmpvYi52MS5UYXNrEhgKC3dhaXRpbmdfZm9yGAggASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yIvkBCgRUYXNrEg8KB3Rhc2tfaWQYASABKAkSFAoHa2V5d29yZBgCIAEoCUgAiAEBEhYKCWxpc3RfdHlwZRgDIAEoCUgBiAEBEhMKBnNob3BpZBgEIAEoCUgCiAEBEhAKA3VybBgFIAEoCUgDiAEBEg4KBnN0YXR1cxgGIAEoCRIfCgxkb3dubG9hZF91cmwYByABKAlCBNi8GAFIBIgBARISCgVlcnJvchgIIAEoCUgFiAEBQgoKCF9rZXl3b3JkQgwKCl9saXN0X3R5cGVCCQoHX3Nob3BpZEIGCgRfdXJsQg8KDV9kb3dubG9hZF91cmxCCAoGX2Vycm9yIi8KE1JldHJpZXZlQnVsa1JlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABAWIGcHJvdG8z", [file_buf_validate_validate, file_gleaner_options_v1_options]);
 
 /**
- * A bulk job that was accepted.
+ * An accepted bulk job.
  *
  * @generated from message gleaner.job.v1.BulkSubmitted
  */
@@ -52,14 +52,14 @@ export type BulkSubmitted = Message<"gleaner.job.v1.BulkSubmitted"> & {
   cost: number;
 
   /**
-   * Null, or what could not be queued and was given back.
+   * Null, or the work that could not be queued and was refunded.
    *
    * @generated from field: optional string message = 5;
    */
   message?: string | undefined;
 
   /**
-   * Credits given back at once for work that could not be queued; absent when none.
+   * Credits refunded immediately for work that could not be queued; absent if none.
    *
    * @generated from field: optional int32 refunded = 6;
    */
@@ -108,7 +108,7 @@ export type BulkRetrieved = Message<"gleaner.job.v1.BulkRetrieved"> & {
   success: number;
 
   /**
-   * Items that failed; their credits are given back.
+   * Items that failed; their credits are refunded.
    *
    * @generated from field: int32 failed = 5;
    */
@@ -129,22 +129,22 @@ export type BulkRetrieved = Message<"gleaner.job.v1.BulkRetrieved"> & {
   progress: number;
 
   /**
-   * Signed link to the gzip-compressed JSON Lines file, good for 7 days; null until it is compiled.
+   * Signed link to the gzip-compressed JSON Lines file, valid for 7 days; null until it is compiled.
    *
    * @generated from field: optional string download_url = 8;
    */
   downloadUrl?: string | undefined;
 
   /**
-   * Says that the file is being compiled; null otherwise.
+   * Note that the file is being compiled; null otherwise.
    *
    * @generated from field: optional string message = 9;
    */
   message?: string | undefined;
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 10;
    */
@@ -201,7 +201,7 @@ export type TasksRetrieved = Message<"gleaner.job.v1.TasksRetrieved"> & {
   success: number;
 
   /**
-   * Tasks that failed; their credits are given back.
+   * Tasks that failed; their credits are refunded.
    *
    * @generated from field: int32 failed = 5;
    */
@@ -222,8 +222,8 @@ export type TasksRetrieved = Message<"gleaner.job.v1.TasksRetrieved"> & {
   items: Task[];
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 8;
    */
@@ -238,7 +238,7 @@ export const TasksRetrievedSchema: GenMessage<TasksRetrieved> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_bulk, 2);
 
 /**
- * One task of a bulk job. It carries the identity that its marketplace's tasks have.
+ * One task of a bulk job, with the identifying fields of its marketplace.
  *
  * @generated from message gleaner.job.v1.Task
  */
@@ -293,7 +293,7 @@ export type Task = Message<"gleaner.job.v1.Task"> & {
   downloadUrl?: string | undefined;
 
   /**
-   * Why the task failed; absent otherwise.
+   * Reason for the failure; absent otherwise.
    *
    * @generated from field: optional string error = 8;
    */
@@ -308,7 +308,7 @@ export const TaskSchema: GenMessage<Task> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_bulk, 3);
 
 /**
- * Names a bulk job.
+ * Reference to a bulk job.
  *
  * @generated from message gleaner.job.v1.RetrieveBulkRequest
  */

@@ -100,22 +100,22 @@ export type GetPcRetrieved = Message<"gleaner.job.v1.GetPcRetrieved"> & {
   result?: string | undefined;
 
   /**
-   * Credits given back: the cost of a failed task.
+   * Credits refunded: the cost of a failed task.
    *
    * @generated from field: int32 refunded = 4;
    */
   refunded: number;
 
   /**
-   * Why the task failed; null otherwise.
+   * Reason for the failure; null otherwise.
    *
    * @generated from field: optional string detail = 5;
    */
   detail?: string | undefined;
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 6;
    */
@@ -171,14 +171,14 @@ export type GetPcBulkSubmitted = Message<"gleaner.job.v1.GetPcBulkSubmitted"> & 
   resultFormat: string;
 
   /**
-   * Whether every page is fetched anew.
+   * Whether every page is fetched again.
    *
    * @generated from field: bool rescrape = 6;
    */
   rescrape: boolean;
 
   /**
-   * Credits given back at once for rows that could not be queued; absent when none.
+   * Credits refunded immediately for rows that could not be queued; absent if none.
    *
    * @generated from field: optional int32 refunded = 7;
    */
@@ -269,29 +269,29 @@ export type GetPcBulkRetrieved = Message<"gleaner.job.v1.GetPcBulkRetrieved"> & 
   progress: number;
 
   /**
-   * Credits given back so far.
+   * Credits refunded so far.
    *
    * @generated from field: int32 refunded = 8;
    */
   refunded: number;
 
   /**
-   * Signed link to the result file, good for 7 days; null until it is compiled.
+   * Signed link to the result file, valid for 7 days; null until it is compiled.
    *
    * @generated from field: optional string download_url = 9;
    */
   downloadUrl?: string | undefined;
 
   /**
-   * Says that the file is being compiled; null otherwise.
+   * Note that the file is being compiled; null otherwise.
    *
    * @generated from field: optional string message = 10;
    */
   message?: string | undefined;
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 11;
    */

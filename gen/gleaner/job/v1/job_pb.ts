@@ -2,8 +2,8 @@
 // @generated from file gleaner/job/v1/job.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// The caller's jobs of every kind in one place: lists, progress, units, failures and files. Beyond the
-// interface, and additive to it: each kind keeps its own endpoints.
+// The caller's jobs of every kind: lists, progress, units, failures, and files. An addition to the
+// interface: each kind keeps its own endpoints.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -43,21 +43,21 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   userId: string;
 
   /**
-   * Kind of work: "variant_sold".
+   * Kind of the job: "variant_sold".
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * Path word of the marketplace: "mkta".
+   * Path segment of the marketplace: "mkta".
    *
    * @generated from field: string market = 4;
    */
   market: string;
 
   /**
-   * Region, where the whole job has one.
+   * Region of the whole job, if it has one.
    *
    * @generated from field: string region = 5;
    */
@@ -78,7 +78,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   cost: number;
 
   /**
-   * Credits given back so far.
+   * Credits refunded so far.
    *
    * @generated from field: int32 refunded = 8;
    */
@@ -113,7 +113,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the wait for approval ends in rejection; absent without a wait.
+   * When the job is rejected unless it is approved before; absent if it does not await approval.
    *
    * @generated from field: google.protobuf.Timestamp decide_by = 13;
    */
@@ -127,49 +127,49 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Why an operator rejected it; empty otherwise.
+   * Reason for the rejection; empty otherwise.
    *
    * @generated from field: string reason = 15;
    */
   reason: string;
 
   /**
-   * What the job waits for, in words; empty when nothing holds it up.
+   * What the job waits for, as text; empty if it is not waiting.
    *
    * @generated from field: string waiting_for = 16;
    */
   waitingFor: string;
 
   /**
-   * Integer that clients of its kind know the job by; absent for kinds whose clients know the uuid.
+   * Integer id of the job for kinds that use one; absent for kinds that use the uuid.
    *
    * @generated from field: optional int64 task_id = 17;
    */
   taskId?: bigint | undefined;
 
   /**
-   * REST path that shows the job as its kind does.
+   * REST path of the job in its kind's own format.
    *
    * @generated from field: string retrieve_path = 18;
    */
   retrievePath: string;
 
   /**
-   * The job whose failed units this one tries again; empty for other jobs.
+   * The job whose failed units this job retries; empty for other jobs.
    *
    * @generated from field: string retry_of = 19;
    */
   retryOf: string;
 
   /**
-   * When the first of its work was handed out; absent before.
+   * When the first batch was dispatched; absent before.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 20;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * Batches that the job was cut into.
+   * Number of batches of the job.
    *
    * @generated from field: int32 batches = 21;
    */
@@ -183,14 +183,14 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   batchesDone: number;
 
   /**
-   * Credits of one unit.
+   * Price of one unit in credits.
    *
    * @generated from field: int32 unit_price = 23;
    */
   unitPrice: number;
 
   /**
-   * Whether it is terminal: nothing about it changes any more.
+   * Whether the job is terminal and does not change any more.
    *
    * @generated from field: bool ended = 24;
    */
@@ -204,7 +204,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   userName: string;
 
   /**
-   * Credits that the owner has; for operators only.
+   * The owner's balance in credits; for operators only.
    *
    * @generated from field: optional int64 user_balance = 26;
    */
@@ -233,41 +233,41 @@ export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 0);
 
 /**
- * Asks for a page of jobs.
+ * Request for a page of jobs.
  *
  * @generated from message gleaner.job.v1.ListJobsRequest
  */
 export type ListJobsRequest = Message<"gleaner.job.v1.ListJobsRequest"> & {
   /**
-   * Only jobs in this state; empty: all.
+   * Only jobs in this state; all if empty.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * Only jobs of this kind; empty: all.
+   * Only jobs of this kind; all if empty.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Only jobs on this marketplace, by its path word; empty: all.
+   * Only jobs on the marketplace with this path segment; all if empty.
    *
    * @generated from field: string market = 3;
    */
   market: string;
 
   /**
-   * Jobs wanted; 0 means 100.
+   * Maximum jobs; 0 means 100.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 5;
    */
@@ -310,7 +310,7 @@ export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*
   messageDesc(file_gleaner_job_v1_job, 2);
 
 /**
- * Names a job.
+ * Reference to a job.
  *
  * @generated from message gleaner.job.v1.JobRequest
  */
@@ -331,7 +331,7 @@ export const JobRequestSchema: GenMessage<JobRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 3);
 
 /**
- * Asks for a page of a job's units.
+ * Request for a page of a job's units.
  *
  * @generated from message gleaner.job.v1.ListUnitsRequest
  */
@@ -344,28 +344,28 @@ export type ListUnitsRequest = Message<"gleaner.job.v1.ListUnitsRequest"> & {
   jobId: string;
 
   /**
-   * Only units in this state: `PENDING`, `SUCCESS` or `FAILED`; empty: all.
+   * Only units in this state: `PENDING`, `SUCCESS` or `FAILED`; all if empty.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * Only failed units with this fault code; empty: all.
+   * Only failed units with this fault code; all if empty.
    *
    * @generated from field: string code = 3;
    */
   code: string;
 
   /**
-   * Units wanted; 0 means 100.
+   * Maximum units; 0 means 100.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 5;
    */
@@ -408,13 +408,13 @@ export const ListUnitsResponseSchema: GenMessage<ListUnitsResponse> = /*@__PURE_
   messageDesc(file_gleaner_job_v1_job, 5);
 
 /**
- * What the caller lists and pays for: an item, a row, a URL, a task.
+ * One requested item of a job, the unit of billing: an item, a row, a URL, a task.
  *
  * @generated from message gleaner.job.v1.Unit
  */
 export type Unit = Message<"gleaner.job.v1.Unit"> & {
   /**
-   * Place in the job, from 0.
+   * Position in the job, from 0.
    *
    * @generated from field: int32 index = 1;
    */
@@ -428,14 +428,14 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
   batchId: string;
 
   /**
-   * What it is known by inside its job: an item id, a URL, a keyword.
+   * Identifies the unit in its job: an item id, a URL, a keyword.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * Region that it is read from; empty for a marketplace without regions.
+   * Region of the unit; empty for a marketplace without regions.
    *
    * @generated from field: string region = 4;
    */
@@ -456,14 +456,14 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
   status: string;
 
   /**
-   * Code of the fault, of a failed unit.
+   * Fault code, for a failed unit.
    *
    * @generated from field: string code = 7;
    */
   code: string;
 
   /**
-   * Why it failed.
+   * Reason for the failure.
    *
    * @generated from field: string message = 8;
    */
@@ -505,21 +505,21 @@ export const ListFaultsResponseSchema: GenMessage<ListFaultsResponse> = /*@__PUR
  */
 export type FaultGroup = Message<"gleaner.job.v1.FaultGroup"> & {
   /**
-   * Code of the fault: `page_blocked`.
+   * Fault code: `page_blocked`.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * Units that it ended.
+   * Number of units that failed with this code.
    *
    * @generated from field: int32 units = 2;
    */
   units: number;
 
   /**
-   * Up to 5 of them, in the order submitted.
+   * Up to 5 of the units, in the order submitted.
    *
    * @generated from field: repeated gleaner.job.v1.Unit examples = 3;
    */
@@ -534,13 +534,13 @@ export const FaultGroupSchema: GenMessage<FaultGroup> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 8);
 
 /**
- * How a job's counts grew.
+ * A job's counts over time.
  *
  * @generated from message gleaner.job.v1.GetProgressResponse
  */
 export type GetProgressResponse = Message<"gleaner.job.v1.GetProgressResponse"> & {
   /**
-   * Points in time, oldest first: 200 at most, the last is now, or the job's end.
+   * Up to 200 points in time, oldest first. The last is the current time or the end of the job.
    *
    * @generated from field: repeated gleaner.job.v1.ProgressPoint points = 1;
    */
@@ -555,27 +555,27 @@ export const GetProgressResponseSchema: GenMessage<GetProgressResponse> = /*@__P
   messageDesc(file_gleaner_job_v1_job, 9);
 
 /**
- * A job's counts at a time.
+ * A job's counts at one time.
  *
  * @generated from message gleaner.job.v1.ProgressPoint
  */
 export type ProgressPoint = Message<"gleaner.job.v1.ProgressPoint"> & {
   /**
-   * When it was so.
+   * Time of the counts.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Units with a result by then.
+   * Units with a result at that time.
    *
    * @generated from field: int32 success = 2;
    */
   success: number;
 
   /**
-   * Units that had failed by then.
+   * Failed units at that time.
    *
    * @generated from field: int32 failed = 3;
    */
@@ -617,28 +617,28 @@ export const ListFilesResponseSchema: GenMessage<ListFilesResponse> = /*@__PURE_
  */
 export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
   /**
-   * Name to save it under.
+   * File name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * `job`, `batch` or `unit`: whose results are inside.
+   * `job`, `batch` or `unit`: the scope of the results.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * Place of the unit in the job, for the file of a unit; place of the batch for the file of a batch.
+   * Position in the job of the unit or batch that the file belongs to.
    *
    * @generated from field: int32 index = 3;
    */
   index: number;
 
   /**
-   * What the unit is known by inside its job, for the file of a unit.
+   * Key of the unit in its job, for the file of a unit.
    *
    * @generated from field: string key = 4;
    */
@@ -652,7 +652,7 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
   contentType: string;
 
   /**
-   * Records inside.
+   * Number of records.
    *
    * @generated from field: int32 items = 6;
    */
@@ -666,14 +666,14 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
   bytes: bigint;
 
   /**
-   * SHA-256 of the file, hexadecimal.
+   * SHA-256 of the file in hexadecimal.
    *
    * @generated from field: string sha256 = 8;
    */
   sha256: string;
 
   /**
-   * Signed link, good for 7 days. Some need the owner's Bearer token, too.
+   * Signed link, valid for 7 days. Some also need the owner's Bearer token.
    *
    * @generated from field: string download_url = 9;
    */
@@ -688,7 +688,7 @@ export const ResultFileSchema: GenMessage<ResultFile> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 12);
 
 /**
- * Asks for a job's failed units.
+ * Request for a job's failed units.
  *
  * @generated from message gleaner.job.v1.StreamFailuresRequest
  */
@@ -716,7 +716,7 @@ export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*
   messageDesc(file_gleaner_job_v1_job, 13);
 
 /**
- * Jobs of the caller, whatever their kind and marketplace.
+ * Jobs of the caller, of every kind and marketplace.
  *
  * @generated from service gleaner.job.v1.JobService
  */
@@ -732,7 +732,7 @@ export const JobService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Shows one of the caller's jobs.
+   * Returns one of the caller's jobs.
    *
    * @generated from rpc gleaner.job.v1.JobService.GetJob
    */
@@ -742,7 +742,7 @@ export const JobService: GenService<{
     output: typeof JobSchema;
   },
   /**
-   * Streams a job: as it is, then again at every change, until it is terminal.
+   * Streams a job: its current state, then each change, until it is terminal.
    *
    * @generated from rpc gleaner.job.v1.JobService.WatchJob
    */
@@ -772,7 +772,7 @@ export const JobService: GenService<{
     output: typeof ListFaultsResponseSchema;
   },
   /**
-   * Shows how a job's counts grew over time.
+   * Returns a job's counts over time.
    *
    * @generated from rpc gleaner.job.v1.JobService.GetProgress
    */
@@ -782,7 +782,7 @@ export const JobService: GenService<{
     output: typeof GetProgressResponseSchema;
   },
   /**
-   * Lists a job's result files with fresh signed links, good for 7 days.
+   * Lists a job's result files with new signed links, valid for 7 days.
    *
    * @generated from rpc gleaner.job.v1.JobService.ListFiles
    */
@@ -792,7 +792,7 @@ export const JobService: GenService<{
     output: typeof ListFilesResponseSchema;
   },
   /**
-   * Streams what a job has so far, also while it runs: one line of JSON per successful unit, in the order
+   * Streams a job's results so far, also while it runs: one line of JSON per successful unit, in the order
    * submitted, `{index, batch_id, key, region, input, record}`. Units of listings, whose results are files, carry
    * `file` instead of `record`.
    *
@@ -805,8 +805,8 @@ export const JobService: GenService<{
   },
   /**
    * Streams a job's failed units: as JSON Lines `{index, batch_id, key, region, input, code, message, credits,
-   * refund_entry}` or as CSV with the same columns. `refund_entry` is the key of the ledger entry that gave the
-   * credits back; null until it is made.
+   * refund_entry}` or as CSV with the same columns. `refund_entry` is the key of the ledger entry that refunded the
+   * credits; null until the refund is posted.
    *
    * @generated from rpc gleaner.job.v1.JobService.StreamFailures
    */
@@ -816,9 +816,9 @@ export const JobService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * Submits the failed units of an ended job again, as a new job of the same kind: charged as any other, and
-   * waiting for approval where its kind does. A conflict for a job that has not ended, that nothing of failed,
-   * or that another retry of goes on. Takes an `Idempotency-Key`.
+   * Retries the failed units of an ended job in a new job of the same kind, which is charged like any other and
+   * needs approval if its kind does. Returns a conflict if the job has not ended, has no failed units,
+   * or has another retry in progress. Accepts an `Idempotency-Key`.
    *
    * @generated from rpc gleaner.job.v1.JobService.RetryJob
    */
@@ -828,8 +828,8 @@ export const JobService: GenService<{
     output: typeof JobSchema;
   },
   /**
-   * Stops what has not been done of a job and gives its credits back; what is done is kept. A job that waits for
-   * approval ends as rejected. A job that has ended is a conflict.
+   * Cancels the outstanding units of a job and refunds their credits; finished units are kept. A job that awaits
+   * approval ends as rejected. Returns a conflict if the job has ended.
    *
    * @generated from rpc gleaner.job.v1.JobService.CancelJob
    */

@@ -56,7 +56,7 @@ export type PgntSubmitted = Message<"gleaner.job.v1.PgntSubmitted"> & {
   totalUrls: number;
 
   /**
-   * Credits given back at once for URLs that could not be queued; absent when none.
+   * Credits refunded immediately for URLs that could not be queued; absent if none.
    *
    * @generated from field: optional int32 refunded = 6;
    */
@@ -112,8 +112,8 @@ export type PgntRetrieved = Message<"gleaner.job.v1.PgntRetrieved"> & {
   items: PgntItem[];
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 6;
    */
@@ -155,7 +155,7 @@ export type PgntItem = Message<"gleaner.job.v1.PgntItem"> & {
   downloadUrl?: string | undefined;
 
   /**
-   * Why the URL failed; absent otherwise.
+   * Reason for the failure; absent otherwise.
    *
    * @generated from field: optional string error = 4;
    */

@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/variant_sold.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Answers of the variant-sold kind (interface, "Variant-sold submission").
+// Responses of the variant-sold kind (interface, "Variant-sold submission").
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -43,7 +43,7 @@ export type VariantSoldSubmitted = Message<"gleaner.job.v1.VariantSoldSubmitted"
   cost: number;
 
   /**
-   * Credits given back at once for batches that could not be queued; normally 0.
+   * Credits refunded immediately for batches that could not be queued; normally 0.
    *
    * @generated from field: int32 refunded = 4;
    */
@@ -114,8 +114,8 @@ export type VariantSoldRetrieved = Message<"gleaner.job.v1.VariantSoldRetrieved"
   batches: VariantSoldBatch[];
 
   /**
-   * What holds the job up, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent when nothing does.
+   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
    *
    * @generated from field: optional string waiting_for = 6;
    */
@@ -143,7 +143,7 @@ export type VariantSoldBatch = Message<"gleaner.job.v1.VariantSoldBatch"> & {
   batchId: string;
 
   /**
-   * Country that the batch was dispatched to.
+   * Country of the batch.
    *
    * @generated from field: string country = 2;
    */
@@ -158,7 +158,7 @@ export type VariantSoldBatch = Message<"gleaner.job.v1.VariantSoldBatch"> & {
 
   /**
    * Signed link to the batch's records, a JSON array; only with SUCCESS. Fresh on every call,
-   * good for 7 days.
+   * valid for 7 days.
    *
    * @generated from field: optional string download_url = 4;
    */
@@ -214,7 +214,7 @@ export type VariantSoldDownload = Message<"gleaner.job.v1.VariantSoldDownload"> 
   failedCount: number;
 
   /**
-   * Signed link to `full_{job_id}.json`, good for 7 days; null until the file is written.
+   * Signed link to `full_{job_id}.json`, valid for 7 days; null until the file is written.
    *
    * @generated from field: optional string download_url = 6;
    */
@@ -277,7 +277,7 @@ export type VariantSoldItem = Message<"gleaner.job.v1.VariantSoldItem"> & {
   data?: string | undefined;
 
   /**
-   * Why the item failed; null otherwise.
+   * Reason for the failure; null otherwise.
    *
    * @generated from field: optional string error_log = 7;
    */

@@ -89,7 +89,7 @@ export const SubmitVariantSoldRequestSchema: GenMessage<SubmitVariantSoldRequest
   messageDesc(file_gleaner_mkta_v1_mkta, 1);
 
 /**
- * Names the job to show.
+ * Request for a job.
  *
  * @generated from message gleaner.mkta.v1.RetrieveVariantSoldRequest
  */
@@ -110,7 +110,7 @@ export const RetrieveVariantSoldRequestSchema: GenMessage<RetrieveVariantSoldReq
   messageDesc(file_gleaner_mkta_v1_mkta, 2);
 
 /**
- * Names the job whose merged file is wanted.
+ * Request for a job's merged file.
  *
  * @generated from message gleaner.mkta.v1.DownloadVariantSoldRequest
  */
@@ -131,7 +131,7 @@ export const DownloadVariantSoldRequestSchema: GenMessage<DownloadVariantSoldReq
   messageDesc(file_gleaner_mkta_v1_mkta, 3);
 
 /**
- * Names one item of a job.
+ * Request for one item of a job.
  *
  * @generated from message gleaner.mkta.v1.DownloadVariantSoldItemRequest
  */
@@ -194,7 +194,7 @@ export const SubmitGetPcRequestSchema: GenMessage<SubmitGetPcRequest> = /*@__PUR
   messageDesc(file_gleaner_mkta_v1_mkta, 5);
 
 /**
- * Names the task to show.
+ * Request for a task.
  *
  * @generated from message gleaner.mkta.v1.RetrieveGetPcRequest
  */
@@ -228,7 +228,7 @@ export type SubmitGetPcBulkRequest = Message<"gleaner.mkta.v1.SubmitGetPcBulkReq
   file: Uint8Array;
 
   /**
-   * True fetches every page anew; false may serve pages crawled within the last day.
+   * True fetches every page again; false may serve pages crawled within the last day.
    *
    * @generated from field: optional bool rescrape = 2;
    */
@@ -250,7 +250,7 @@ export const SubmitGetPcBulkRequestSchema: GenMessage<SubmitGetPcBulkRequest> = 
   messageDesc(file_gleaner_mkta_v1_mkta, 7);
 
 /**
- * No fields: the key says whose tasks.
+ * Empty: the API key identifies the caller.
  *
  * @generated from message gleaner.mkta.v1.ListGetPcBulkRequest
  */
@@ -265,7 +265,7 @@ export const ListGetPcBulkRequestSchema: GenMessage<ListGetPcBulkRequest> = /*@_
   messageDesc(file_gleaner_mkta_v1_mkta, 8);
 
 /**
- * Names the task to stop.
+ * Request to cancel a task.
  *
  * @generated from message gleaner.mkta.v1.TerminateGetPcBulkRequest
  */
@@ -286,7 +286,7 @@ export const TerminateGetPcBulkRequestSchema: GenMessage<TerminateGetPcBulkReque
   messageDesc(file_gleaner_mkta_v1_mkta, 9);
 
 /**
- * Names the task to show.
+ * Request for a task.
  *
  * @generated from message gleaner.mkta.v1.RetrieveGetPcBulkRequest
  */
@@ -328,7 +328,7 @@ export const SubmitSearchItemsRequestSchema: GenMessage<SubmitSearchItemsRequest
   messageDesc(file_gleaner_mkta_v1_mkta, 11);
 
 /**
- * Names the job to show.
+ * Request for a job.
  *
  * @generated from message gleaner.mkta.v1.RetrieveSearchItemsRequest
  */
@@ -370,7 +370,7 @@ export const SubmitMerchantItemsRequestSchema: GenMessage<SubmitMerchantItemsReq
   messageDesc(file_gleaner_mkta_v1_mkta, 13);
 
 /**
- * Names the job to show.
+ * Request for a job.
  *
  * @generated from message gleaner.mkta.v1.RetrieveMerchantItemsRequest
  */
@@ -391,7 +391,7 @@ export const RetrieveMerchantItemsRequestSchema: GenMessage<RetrieveMerchantItem
   messageDesc(file_gleaner_mkta_v1_mkta, 14);
 
 /**
- * Names one URL's result.
+ * Request for the result of a URL.
  *
  * @generated from message gleaner.mkta.v1.GetPgntDataRequest
  */
@@ -404,7 +404,7 @@ export type GetPgntDataRequest = Message<"gleaner.mkta.v1.GetPgntDataRequest"> &
   jobId: string;
 
   /**
-   * Token of the URL, from the retrieve answer.
+   * Token of the URL, from the retrieve response.
    *
    * @generated from field: string item_token = 2;
    */
@@ -629,7 +629,7 @@ export const ItemRatingSchema: GenMessage<ItemRating> = /*@__PURE__*/
  */
 export type TierVariation = Message<"gleaner.mkta.v1.TierVariation"> & {
   /**
-   * What varies: "Colour".
+   * Name of the variation: "Colour".
    *
    * @generated from field: string name = 1;
    */
@@ -651,7 +651,7 @@ export const TierVariationSchema: GenMessage<TierVariation> = /*@__PURE__*/
   messageDesc(file_gleaner_mkta_v1_mkta, 19);
 
 /**
- * Work on marketplace A. Every path answers without its /v1 too.
+ * Jobs on marketplace A. Every path also works without /v1.
  *
  * @generated from service gleaner.mkta.v1.MktaService
  */
@@ -668,7 +668,7 @@ export const MktaService: GenService<{
     output: typeof VariantSoldSubmittedSchema;
   },
   /**
-   * Shows a job's state, progress and batches, each with a fresh link (endpoint 2).
+   * Returns a job's state, progress and batches, each with a fresh link (endpoint 2).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveVariantSold
    */
@@ -678,7 +678,7 @@ export const MktaService: GenService<{
     output: typeof VariantSoldRetrievedSchema;
   },
   /**
-   * Shows a job's counts and the link to its merged file (endpoint 3).
+   * Returns a job's counts and the link to its merged file (endpoint 3).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.DownloadVariantSold
    */
@@ -688,7 +688,7 @@ export const MktaService: GenService<{
     output: typeof VariantSoldDownloadSchema;
   },
   /**
-   * Shows one item of a job with its record, read from the database (endpoint 4).
+   * Returns one item of a job with its record, read from the database (endpoint 4).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.DownloadVariantSoldItem
    */
@@ -708,7 +708,7 @@ export const MktaService: GenService<{
     output: typeof GetPcSubmittedSchema;
   },
   /**
-   * Shows a product page task, with the page once it is there (endpoint 6).
+   * Returns a product page task, with the page once it is available (endpoint 6).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveGetPc
    */
@@ -750,7 +750,7 @@ export const MktaService: GenService<{
     output: typeof GetPcBulkRetrievedSchema;
   },
   /**
-   * Shows a CSV task's progress, and its file once it is compiled (endpoint 10).
+   * Returns a CSV task's progress, and its file once it is compiled (endpoint 10).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveGetPcBulk
    */
@@ -770,7 +770,7 @@ export const MktaService: GenService<{
     output: typeof PgntSubmittedSchema;
   },
   /**
-   * Shows a search job's state and URLs (endpoint 12).
+   * Returns a search job's state and URLs (endpoint 12).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveSearchItems
    */
@@ -790,7 +790,7 @@ export const MktaService: GenService<{
     output: typeof PgntSubmittedSchema;
   },
   /**
-   * Shows a merchant job's state and URLs (endpoint 14).
+   * Returns a merchant job's state and URLs (endpoint 14).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.RetrieveMerchantItems
    */

@@ -54,7 +54,7 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktb.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; the same one twice is two.
+   * 1 to 2,000 items; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.PdpItem items = 1;
    */
@@ -124,7 +124,7 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mktb.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; the same one twice is two.
+   * 1 to 50 tasks; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.SearchTask items = 1;
    */
@@ -187,7 +187,7 @@ export const MerchantTaskSchema: GenMessage<MerchantTask> = /*@__PURE__*/
  */
 export type SubmitMerchantBulkRequest = Message<"gleaner.mktb.v1.SubmitMerchantBulkRequest"> & {
   /**
-   * 1 to 50 tasks; the same one twice is two.
+   * 1 to 50 tasks; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.MerchantTask items = 1;
    */
@@ -524,7 +524,7 @@ export const MerchantProductSchema: GenMessage<MerchantProduct> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 9);
 
 /**
- * Work on marketplace B. Every path answers without its /v1 too.
+ * Jobs on marketplace B. Every path also works without /v1.
  *
  * @generated from service gleaner.mktb.v1.MktbService
  */
@@ -540,7 +540,7 @@ export const MktbService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a product page job's progress, and its file once it is compiled.
+   * Returns a product page job's progress, and its file once it is compiled.
    *
    * @generated from rpc gleaner.mktb.v1.MktbService.RetrievePdpBulk
    */
@@ -560,7 +560,7 @@ export const MktbService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a search job's tasks, each with its file.
+   * Returns a search job's tasks, each with its file.
    *
    * @generated from rpc gleaner.mktb.v1.MktbService.RetrieveSearchBulk
    */
@@ -580,7 +580,7 @@ export const MktbService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a merchant job's tasks, each with its file.
+   * Returns a merchant job's tasks, each with its file.
    *
    * @generated from rpc gleaner.mktb.v1.MktbService.RetrieveMerchantBulk
    */

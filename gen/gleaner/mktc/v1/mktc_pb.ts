@@ -68,7 +68,7 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktc.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; the same one twice is two.
+   * 1 to 2,000 items; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktc.v1.PdpItem items = 1;
    */
@@ -138,7 +138,7 @@ export const MerchantTaskSchema: GenMessage<MerchantTask> = /*@__PURE__*/
  */
 export type SubmitMerchantBulkRequest = Message<"gleaner.mktc.v1.SubmitMerchantBulkRequest"> & {
   /**
-   * 1 to 50 tasks; the same one twice is two.
+   * 1 to 50 tasks; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktc.v1.MerchantTask items = 1;
    */
@@ -299,7 +299,7 @@ export type MerchantProduct = Message<"gleaner.mktc.v1.MerchantProduct"> & {
   stock?: bigint | undefined;
 
   /**
-   * Who sells it.
+   * The seller.
    *
    * @generated from field: optional gleaner.mktc.v1.Merchant merchant = 15;
    */
@@ -314,7 +314,7 @@ export const MerchantProductSchema: GenMessage<MerchantProduct> = /*@__PURE__*/
   messageDesc(file_gleaner_mktc_v1_mktc, 5);
 
 /**
- * Who sells a product.
+ * The seller of a product.
  *
  * @generated from message gleaner.mktc.v1.Merchant
  */
@@ -349,7 +349,7 @@ export const MerchantSchema: GenMessage<Merchant> = /*@__PURE__*/
   messageDesc(file_gleaner_mktc_v1_mktc, 6);
 
 /**
- * Work on marketplace C. Every path answers without its /v1 too.
+ * Jobs on marketplace C. Every path also works without /v1.
  *
  * @generated from service gleaner.mktc.v1.MktcService
  */
@@ -365,7 +365,7 @@ export const MktcService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a product page job's progress, and its file once it is compiled.
+   * Returns a product page job's progress, and its file once it is compiled.
    *
    * @generated from rpc gleaner.mktc.v1.MktcService.RetrievePdpBulk
    */
@@ -385,7 +385,7 @@ export const MktcService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a merchant job's tasks, each with its file.
+   * Returns a merchant job's tasks, each with its file.
    *
    * @generated from rpc gleaner.mktc.v1.MktcService.RetrieveMerchantBulk
    */

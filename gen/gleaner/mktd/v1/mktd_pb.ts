@@ -54,7 +54,7 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktd.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; the same one twice is two.
+   * 1 to 2,000 items; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktd.v1.PdpItem items = 1;
    */
@@ -69,7 +69,7 @@ export const SubmitPdpBulkRequestSchema: GenMessage<SubmitPdpBulkRequest> = /*@_
   messageDesc(file_gleaner_mktd_v1_mktd, 1);
 
 /**
- * Work on marketplace D. Every path answers without its /v1 too.
+ * Jobs on marketplace D. Every path also works without /v1.
  *
  * @generated from service gleaner.mktd.v1.MktdService
  */
@@ -85,7 +85,7 @@ export const MktdService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a product page job's progress, and its file once it is compiled.
+   * Returns a product page job's progress, and its file once it is compiled.
    *
    * @generated from rpc gleaner.mktd.v1.MktdService.RetrievePdpBulk
    */

@@ -54,7 +54,7 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mkte.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; the same one twice is two.
+   * 1 to 2,000 items; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mkte.v1.PdpItem items = 1;
    */
@@ -124,7 +124,7 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mkte.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; the same one twice is two.
+   * 1 to 50 tasks; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mkte.v1.SearchTask items = 1;
    */
@@ -173,14 +173,14 @@ export type SearchBulkSubmitted = Message<"gleaner.mkte.v1.SearchBulkSubmitted">
   cost: number;
 
   /**
-   * Null, or what could not be queued and was given back.
+   * Null, or the work that could not be queued and was refunded.
    *
    * @generated from field: optional string message = 5;
    */
   message?: string | undefined;
 
   /**
-   * Credits given back at once for work that could not be queued; absent when none.
+   * Credits refunded immediately for work that could not be queued; absent if none.
    *
    * @generated from field: optional int32 refunded = 6;
    */
@@ -412,7 +412,7 @@ export const SearchProductSchema: GenMessage<SearchProduct> = /*@__PURE__*/
   messageDesc(file_gleaner_mkte_v1_mkte, 7);
 
 /**
- * Work on marketplace E. Every path answers without its /v1 too.
+ * Jobs on marketplace E. Every path also works without /v1.
  *
  * @generated from service gleaner.mkte.v1.MkteService
  */
@@ -428,7 +428,7 @@ export const MkteService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a product page job's progress, and its file once it is compiled.
+   * Returns a product page job's progress, and its file once it is compiled.
    *
    * @generated from rpc gleaner.mkte.v1.MkteService.RetrievePdpBulk
    */
@@ -448,7 +448,7 @@ export const MkteService: GenService<{
     output: typeof SearchBulkSubmittedSchema;
   },
   /**
-   * Shows a search job's tasks, each with its file.
+   * Returns a search job's tasks, each with its file.
    *
    * @generated from rpc gleaner.mkte.v1.MkteService.RetrieveSearchBulk
    */

@@ -47,7 +47,7 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mktf.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; the same one twice is two.
+   * 1 to 50 tasks; duplicates count twice.
    *
    * @generated from field: repeated gleaner.mktf.v1.SearchTask items = 1;
    */
@@ -125,7 +125,7 @@ export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
   messageDesc(file_gleaner_mktf_v1_mktf, 2);
 
 /**
- * Work on marketplace F. Every path answers without its /v1 too.
+ * Jobs on marketplace F. Every path also works without /v1.
  *
  * @generated from service gleaner.mktf.v1.MktfService
  */
@@ -141,7 +141,7 @@ export const MktfService: GenService<{
     output: typeof BulkSubmittedSchema;
   },
   /**
-   * Shows a search job's tasks, each with its file.
+   * Returns a search job's tasks, each with its file.
    *
    * @generated from rpc gleaner.mktf.v1.MktfService.RetrieveSearchBulk
    */

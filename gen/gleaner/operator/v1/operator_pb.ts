@@ -2,7 +2,7 @@
 // @generated from file gleaner/operator/v1/operator.proto (package gleaner.operator.v1, syntax proto3)
 /* eslint-disable */
 
-// What operators do: users, credits, approvals.
+// Calls for operators: users, credits, approvals, and the state of the service.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -23,20 +23,20 @@ export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
   fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiUwoUTGlzdE9wZXJhdG9yc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImIKFUxpc3RPcGVyYXRvcnNSZXNwb25zZRIwCglvcGVyYXRvcnMYASADKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+CghPcGVyYXRvchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBGtleXMYBCADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjEKFUNyZWF0ZU9wZXJhdG9yUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBIkkKFkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USLwoIb3BlcmF0b3IYASABKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yIi8KEkxpc3RBcGlLZXlzUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InEKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyLLAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIYCgd1c2VyX2lkGAIgASgJQge6SARyAhhAEhUKBGtpbmQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIEhcKBm1hcmtldBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoNR2V0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjIKDkdldEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiItChFBcHByb3ZlSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjYKEkFwcHJvdmVKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRUmVqZWN0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi4KEkxpc3RCYXRjaGVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIkIKE0xpc3RCYXRjaGVzUmVzcG9uc2USKwoHYmF0Y2hlcxgBIAMoCzIaLmdsZWFuZXIub3BlcmF0b3IudjEuQmF0Y2gi5AEKBUJhdGNoEhAKCGJhdGNoX2lkGAEgASgJEgsKA3NlcRgCIAEoBRIOCgZyZWdpb24YAyABKAkSDQoFc3RhdGUYBCABKAkSDwoHYXR0ZW1wdBgFIAEoBRINCgV0b3RhbBgGIAEoBRIPCgdzdWNjZXNzGAcgASgFEg4KBmZhaWxlZBgIIAEoBRIsCghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKbm90X2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoQUmV0cnlKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQQ2FuY2VsSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRQ2FuY2VsSm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIhAKDkdldFdvcmtSZXF1ZXN0InEKD0dldFdvcmtSZXNwb25zZRItCgdiYWNrbG9nGAEgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5CYWNrbG9nEi8KCXByb2Nlc3NlcxgCIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuUHJvY2VzcyJICgdCYWNrbG9nEg4KBm1hcmtldBgBIAEoCRIMCgRsYW5lGAIgASgJEg4KBnF1ZXVlZBgDIAEoBRIPCgdjbGFpbWVkGAQgASgFIp8CCgdQcm9jZXNzEgoKAmlkGAEgASgJEgwKBHJvbGUYAiABKAkSDAoEaG9zdBgDIAEoCRILCgNwaWQYBCABKAUSDwoHdmVyc2lvbhgFIAEoCRIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxtZW1vcnlfYnl0ZXMYCCABKAMSDwoHYmF0Y2hlcxgJIAEoBRISCgp1bml0c19kb25lGAogASgDEhUKDWNsb2NrX3NrZXdfbXMYCyABKAMSDgoGcGF1c2VkGAwgASgJEg8KB3dvcmtlcnMYDSABKAUiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJGChRMaXN0U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuU2V0dGluZyJCCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDc2V0GAMgASgIEg0KBWFib3V0GAQgASgJIm4KFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCIZChdUZXN0Tm90aWZpY2F0aW9uUmVxdWVzdCJMChhUZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSIUChJMaXN0T3JpZ2luc1JlcXVlc3QiQwoTTGlzdE9yaWdpbnNSZXNwb25zZRIsCgdvcmlnaW5zGAEgAygLMhsuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW4irQIKBk9yaWdpbhIOCgZvcmlnaW4YASABKAkSMAoMcGF1c2VkX3VudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkSDwoHc3RyaWtlcxgEIAEoBRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcHJvYmluZxgGIAEoCBIOCgZtYXJrZXQYByABKAkSDgoGcmVnaW9uGAggASgJEhMKC2NvbmN1cnJlbmN5GAkgASgFEhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYCiABKAESMgoHbWludXRlcxgLIAMoCzIhLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luTWludXRlIn8KDE9yaWdpbk1pbnV0ZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVxdWVzdHMYAiABKAUSDwoHcmVmdXNlZBgDIAEoBRIOCgZmYWlsZWQYBCABKAUSFAoMbWlsbGlzZWNvbmRzGAUgASgBIj4KFkxpc3REcmlmdEFsYXJtc1JlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhhAEgsKA2FsbBgCIAEoCCJKChdMaXN0RHJpZnRBbGFybXNSZXNwb25zZRIvCgZhbGFybXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkZpZWxkRHJpZnQi4QEKCkZpZWxkRHJpZnQSDgoGbWFya2V0GAEgASgJEgwKBHBhZ2UYAiABKAkSDQoFZmllbGQYAyABKAkSFAoMYWJzZW50X3NoYXJlGAQgASgBEhgKC3VzdWFsX3NoYXJlGAUgASgBSACIAQESDQoFcGFnZXMYBiABKAUSKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGV4YW1wbGVfdW5pdBgIIAEoCRIWCg5leGFtcGxlX3JlZ2lvbhgJIAEoCUIOCgxfdXN1YWxfc2hhcmUiYQoSQWNjZXB0RHJpZnRSZXF1ZXN0EhkKBm1hcmtldBgBIAEoCUIJukgGcgQQARhAEhcKBHBhZ2UYAiABKAlCCbpIBnIEEAEYQBIXCgVmaWVsZBgDIAEoCUIIukgFcgMY6AciJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkyjhUKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USVAoHR2V0VXNlchIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXNwb25zZRJgCgtTdXNwZW5kVXNlchInLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlc3BvbnNlEmYKDUxpc3RPcGVyYXRvcnMSKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvcnNSZXF1ZXN0GiouZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JzUmVzcG9uc2USaQoOQ3JlYXRlT3BlcmF0b3ISKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZU9wZXJhdG9yUmVxdWVzdBorLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlT3BlcmF0b3JSZXNwb25zZRJgCgtMaXN0QXBpS2V5cxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnIKEUxpc3RMZWRnZXJFbnRyaWVzEi0uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJQCglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2USTAoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2USTgoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZRJgCgtMaXN0QmF0Y2hlcxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QmF0Y2hlc1Jlc3BvbnNlEk0KCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuUmV0cnlKb2JSZXNwb25zZRJaCglDYW5jZWxKb2ISJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlc3BvbnNlEmAKC0xpc3RPcmlnaW5zEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcmlnaW5zUmVzcG9uc2USbAoPTGlzdERyaWZ0QWxhcm1zEisuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXF1ZXN0GiwuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXNwb25zZRJgCgtBY2NlcHREcmlmdBInLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5BY2NlcHREcmlmdFJlc3BvbnNlElQKB0dldFdvcmsSIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFdvcmtSZXF1ZXN0GiQuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVzcG9uc2USYwoMTGlzdFNldHRpbmdzEiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXNwb25zZRJoCg5MaXN0RGVsaXZlcmllcxIqLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2USbwoQVGVzdE5vdGlmaWNhdGlvbhIsLmdsZWFuZXIub3BlcmF0b3IudjEuVGVzdE5vdGlmaWNhdGlvblJlcXVlc3QaLS5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXNwb25zZRoEqLsYA2IGcHJvdG8z", [file_buf_validate_validate, file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
- * A user to make.
+ * Request to create a user.
  *
  * @generated from message gleaner.operator.v1.CreateUserRequest
  */
 export type CreateUserRequest = Message<"gleaner.operator.v1.CreateUserRequest"> & {
   /**
-   * Name to know the user by.
+   * Display name of the user.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Address for messages; may be empty.
+   * Email address for messages; may be empty.
    *
    * @generated from field: string email = 2;
    */
@@ -72,27 +72,27 @@ export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PUR
   messageDesc(file_gleaner_operator_v1_operator, 1);
 
 /**
- * Asks for a page of users.
+ * Request for a page of users.
  *
  * @generated from message gleaner.operator.v1.ListUsersRequest
  */
 export type ListUsersRequest = Message<"gleaner.operator.v1.ListUsersRequest"> & {
   /**
-   * Users wanted; 0 means 100.
+   * Maximum users; 0 means 100.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Only users whose name, address or id holds this, in whatever case; empty: all.
+   * Only users whose name, email address, or id contains this text, ignoring case; all if empty.
    *
    * @generated from field: string search = 3;
    */
@@ -135,7 +135,7 @@ export const ListUsersResponseSchema: GenMessage<ListUsersResponse> = /*@__PURE_
   messageDesc(file_gleaner_operator_v1_operator, 3);
 
 /**
- * Names the user to show.
+ * Request for a user.
  *
  * @generated from message gleaner.operator.v1.GetUserRequest
  */
@@ -177,7 +177,7 @@ export const GetUserResponseSchema: GenMessage<GetUserResponse> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 5);
 
 /**
- * Names the user to suspend or to let in again.
+ * Request to suspend a user or to end the suspension.
  *
  * @generated from message gleaner.operator.v1.SuspendUserRequest
  */
@@ -190,7 +190,7 @@ export type SuspendUserRequest = Message<"gleaner.operator.v1.SuspendUserRequest
   userId: string;
 
   /**
-   * Whether the user is to be suspended.
+   * True to suspend the user, false to end the suspension.
    *
    * @generated from field: bool suspended = 2;
    */
@@ -205,7 +205,7 @@ export const SuspendUserRequestSchema: GenMessage<SuspendUserRequest> = /*@__PUR
   messageDesc(file_gleaner_operator_v1_operator, 6);
 
 /**
- * The user after it.
+ * The user after the change.
  *
  * @generated from message gleaner.operator.v1.SuspendUserResponse
  */
@@ -366,7 +366,7 @@ export const CreateOperatorResponseSchema: GenMessage<CreateOperatorResponse> = 
   messageDesc(file_gleaner_operator_v1_operator, 12);
 
 /**
- * Names the user whose keys are asked for.
+ * Request for a user's API keys.
  *
  * @generated from message gleaner.operator.v1.ListApiKeysRequest
  */
@@ -408,27 +408,27 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 14);
 
 /**
- * Asks for a page of the ledger.
+ * Request for a page of the ledger.
  *
  * @generated from message gleaner.operator.v1.ListLedgerEntriesRequest
  */
 export type ListLedgerEntriesRequest = Message<"gleaner.operator.v1.ListLedgerEntriesRequest"> & {
   /**
-   * Only entries of this user; empty: of all.
+   * Only entries of this user; those of all users if empty.
    *
    * @generated from field: string user_id = 1;
    */
   userId: string;
 
   /**
-   * Entries wanted; 0 means 100.
+   * Maximum entries; 0 means 100.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 3;
    */
@@ -471,7 +471,7 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
   messageDesc(file_gleaner_operator_v1_operator, 16);
 
 /**
- * Asks for a user's key.
+ * Request to create an API key for a user.
  *
  * @generated from message gleaner.operator.v1.CreateApiKeyRequest
  */
@@ -484,14 +484,14 @@ export type CreateApiKeyRequest = Message<"gleaner.operator.v1.CreateApiKeyReque
   userId: string;
 
   /**
-   * Name to know the key by.
+   * Display name of the key.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * When the key shall stop working; absent: never.
+   * When the key expires; absent if never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -519,7 +519,7 @@ export type CreateApiKeyResponse = Message<"gleaner.operator.v1.CreateApiKeyResp
   keyId: string;
 
   /**
-   * The key itself: shown here only, stored as a hash.
+   * The key itself. Only this response contains it; the service stores a hash.
    *
    * @generated from field: string api_key = 2;
    */
@@ -534,7 +534,7 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@_
   messageDesc(file_gleaner_operator_v1_operator, 18);
 
 /**
- * Names the key to revoke.
+ * Request to revoke an API key.
  *
  * @generated from message gleaner.operator.v1.RevokeApiKeyRequest
  */
@@ -555,7 +555,7 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 19);
 
 /**
- * The key as it is now.
+ * The key after the change.
  *
  * @generated from message gleaner.operator.v1.RevokeApiKeyResponse
  */
@@ -576,7 +576,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_gleaner_operator_v1_operator, 20);
 
 /**
- * Credits to add.
+ * Request to grant credits.
  *
  * @generated from message gleaner.operator.v1.GrantCreditsRequest
  */
@@ -596,7 +596,7 @@ export type GrantCreditsRequest = Message<"gleaner.operator.v1.GrantCreditsReque
   amount: bigint;
 
   /**
-   * Why: kept in the ledger.
+   * Reason, stored in the ledger.
    *
    * @generated from field: string note = 3;
    */
@@ -617,7 +617,7 @@ export const GrantCreditsRequestSchema: GenMessage<GrantCreditsRequest> = /*@__P
  */
 export type GrantCreditsResponse = Message<"gleaner.operator.v1.GrantCreditsResponse"> & {
   /**
-   * Credits to spend.
+   * Balance in credits.
    *
    * @generated from field: int64 balance = 1;
    */
@@ -632,55 +632,55 @@ export const GrantCreditsResponseSchema: GenMessage<GrantCreditsResponse> = /*@_
   messageDesc(file_gleaner_operator_v1_operator, 22);
 
 /**
- * Asks for a page of jobs.
+ * Request for a page of jobs.
  *
  * @generated from message gleaner.operator.v1.ListJobsRequest
  */
 export type ListJobsRequest = Message<"gleaner.operator.v1.ListJobsRequest"> & {
   /**
-   * Only jobs in this state; empty: all.
+   * Only jobs in this state; all if empty.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * Only jobs of this user; empty: all.
+   * Only jobs of this user; all if empty.
    *
    * @generated from field: string user_id = 2;
    */
   userId: string;
 
   /**
-   * Only jobs of this kind; empty: all.
+   * Only jobs of this kind; all if empty.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * Jobs wanted; 0 means 100.
+   * Maximum jobs; 0 means 100.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
 
   /**
-   * Only jobs on this marketplace, by its path word; empty: all.
+   * Only jobs on the marketplace with this path segment; all if empty.
    *
    * @generated from field: string market = 6;
    */
   market: string;
 
   /**
-   * Only the job with this id or task id, or jobs of users whose name or address holds this; empty: all.
+   * Only the job with this id or task id, or jobs of users whose name or email address contains this text; all if empty.
    *
    * @generated from field: string search = 7;
    */
@@ -723,7 +723,7 @@ export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*
   messageDesc(file_gleaner_operator_v1_operator, 24);
 
 /**
- * Names the job to show.
+ * Request for a job.
  *
  * @generated from message gleaner.operator.v1.GetJobRequest
  */
@@ -750,7 +750,7 @@ export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
  */
 export type GetJobResponse = Message<"gleaner.operator.v1.GetJobResponse"> & {
   /**
-   * As it is now.
+   * The job's current state.
    *
    * @generated from field: gleaner.job.v1.Job job = 1;
    */
@@ -765,7 +765,7 @@ export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 26);
 
 /**
- * Names the job to start.
+ * Request to approve a job.
  *
  * @generated from message gleaner.operator.v1.ApproveJobRequest
  */
@@ -792,7 +792,7 @@ export const ApproveJobRequestSchema: GenMessage<ApproveJobRequest> = /*@__PURE_
  */
 export type ApproveJobResponse = Message<"gleaner.operator.v1.ApproveJobResponse"> & {
   /**
-   * As it is now.
+   * The job's current state.
    *
    * @generated from field: gleaner.job.v1.Job job = 1;
    */
@@ -807,7 +807,7 @@ export const ApproveJobResponseSchema: GenMessage<ApproveJobResponse> = /*@__PUR
   messageDesc(file_gleaner_operator_v1_operator, 28);
 
 /**
- * Names the job to reject.
+ * Request to reject a job.
  *
  * @generated from message gleaner.operator.v1.RejectJobRequest
  */
@@ -820,7 +820,7 @@ export type RejectJobRequest = Message<"gleaner.operator.v1.RejectJobRequest"> &
   jobId: string;
 
   /**
-   * Why: shown to the user.
+   * Reason, shown to the user.
    *
    * @generated from field: string reason = 2;
    */
@@ -841,7 +841,7 @@ export const RejectJobRequestSchema: GenMessage<RejectJobRequest> = /*@__PURE__*
  */
 export type RejectJobResponse = Message<"gleaner.operator.v1.RejectJobResponse"> & {
   /**
-   * As it is now.
+   * The job's current state.
    *
    * @generated from field: gleaner.job.v1.Job job = 1;
    */
@@ -856,7 +856,7 @@ export const RejectJobResponseSchema: GenMessage<RejectJobResponse> = /*@__PURE_
   messageDesc(file_gleaner_operator_v1_operator, 30);
 
 /**
- * Names the job whose batches are asked for.
+ * Request for a job's batches.
  *
  * @generated from message gleaner.operator.v1.ListBatchesRequest
  */
@@ -898,7 +898,7 @@ export const ListBatchesResponseSchema: GenMessage<ListBatchesResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 32);
 
 /**
- * Up to 50 units that go to a worker as one message.
+ * Up to 50 units that are sent to a worker in one message.
  *
  * @generated from message gleaner.operator.v1.Batch
  */
@@ -911,35 +911,35 @@ export type Batch = Message<"gleaner.operator.v1.Batch"> & {
   batchId: string;
 
   /**
-   * Place in the job, from 0.
+   * Position in the job, from 0.
    *
    * @generated from field: int32 seq = 2;
    */
   seq: number;
 
   /**
-   * Region that its units are read from.
+   * Region of its units.
    *
    * @generated from field: string region = 3;
    */
   region: string;
 
   /**
-   * `waiting`: not published; `queued`: published; `claimed`: a worker has it; `done`: no unit outstanding.
+   * `waiting`: not published; `queued`: published; `claimed`: assigned to a worker; `done`: no outstanding units.
    *
    * @generated from field: string state = 4;
    */
   state: string;
 
   /**
-   * Claims of it so far.
+   * Number of claims so far.
    *
    * @generated from field: int32 attempt = 5;
    */
   attempt: number;
 
   /**
-   * Units in it.
+   * Number of units.
    *
    * @generated from field: int32 total = 6;
    */
@@ -960,14 +960,14 @@ export type Batch = Message<"gleaner.operator.v1.Batch"> & {
   failed: number;
 
   /**
-   * When the last of its units ended; absent before.
+   * When the last unit ended; absent before.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * It is put off until then, because its origin is; absent otherwise.
+   * When the batch is retried if it waits for its origin; absent otherwise.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 10;
    */
@@ -988,7 +988,7 @@ export const BatchSchema: GenMessage<Batch> = /*@__PURE__*/
  */
 export type RetryJobResponse = Message<"gleaner.operator.v1.RetryJobResponse"> & {
   /**
-   * As it is now.
+   * The job's current state.
    *
    * @generated from field: gleaner.job.v1.Job job = 1;
    */
@@ -1003,7 +1003,7 @@ export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*
   messageDesc(file_gleaner_operator_v1_operator, 34);
 
 /**
- * Names the job to stop.
+ * Request to cancel a job.
  *
  * @generated from message gleaner.operator.v1.CancelJobRequest
  */
@@ -1016,7 +1016,7 @@ export type CancelJobRequest = Message<"gleaner.operator.v1.CancelJobRequest"> &
   jobId: string;
 
   /**
-   * Why: shown to the user.
+   * Reason, shown to the user.
    *
    * @generated from field: string reason = 2;
    */
@@ -1031,13 +1031,13 @@ export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*
   messageDesc(file_gleaner_operator_v1_operator, 35);
 
 /**
- * The job after it.
+ * The job after the cancellation.
  *
  * @generated from message gleaner.operator.v1.CancelJobResponse
  */
 export type CancelJobResponse = Message<"gleaner.operator.v1.CancelJobResponse"> & {
   /**
-   * As it is now.
+   * The job's current state.
    *
    * @generated from field: gleaner.job.v1.Job job = 1;
    */
@@ -1052,7 +1052,7 @@ export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE_
   messageDesc(file_gleaner_operator_v1_operator, 36);
 
 /**
- * Asks for what is queued.
+ * Request for the work queue.
  *
  * @generated from message gleaner.operator.v1.GetWorkRequest
  */
@@ -1067,7 +1067,7 @@ export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 37);
 
 /**
- * What is queued, and who works on it.
+ * The queued work and the running processes.
  *
  * @generated from message gleaner.operator.v1.GetWorkResponse
  */
@@ -1080,7 +1080,7 @@ export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
   backlog: Backlog[];
 
   /**
-   * Processes that have said something of themselves in the last minute.
+   * Processes with a heartbeat in the last minute.
    *
    * @generated from field: repeated gleaner.operator.v1.Process processes = 2;
    */
@@ -1101,7 +1101,7 @@ export const GetWorkResponseSchema: GenMessage<GetWorkResponse> = /*@__PURE__*/
  */
 export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
   /**
-   * Path word of the marketplace.
+   * Path segment of the marketplace.
    *
    * @generated from field: string market = 1;
    */
@@ -1115,14 +1115,14 @@ export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
   lane: string;
 
   /**
-   * Batches that no worker has.
+   * Batches that wait for a worker.
    *
    * @generated from field: int32 queued = 3;
    */
   queued: number;
 
   /**
-   * Batches that a worker has.
+   * Batches assigned to a worker.
    *
    * @generated from field: int32 claimed = 4;
    */
@@ -1143,7 +1143,7 @@ export const BacklogSchema: GenMessage<Backlog> = /*@__PURE__*/
  */
 export type Process = Message<"gleaner.operator.v1.Process"> & {
   /**
-   * Made anew with every start.
+   * Id of the process, new for each start.
    *
    * @generated from field: string id = 1;
    */
@@ -1157,14 +1157,14 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
   role: string;
 
   /**
-   * Name of the machine.
+   * Host name.
    *
    * @generated from field: string host = 3;
    */
   host: string;
 
   /**
-   * Process id on it.
+   * Process id on the host.
    *
    * @generated from field: int32 pid = 4;
    */
@@ -1178,56 +1178,56 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
   version: string;
 
   /**
-   * When it was started.
+   * When the process started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 6;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it last said something of itself: every 10 seconds.
+   * Time of the last heartbeat, sent every 10 seconds.
    *
    * @generated from field: google.protobuf.Timestamp seen_at = 7;
    */
   seenAt?: Timestamp | undefined;
 
   /**
-   * Memory that it and its worker processes hold, in bytes.
+   * Resident memory of the process and its worker processes, in bytes.
    *
    * @generated from field: int64 memory_bytes = 8;
    */
   memoryBytes: bigint;
 
   /**
-   * Batches that it works on now.
+   * Batches in progress.
    *
    * @generated from field: int32 batches = 9;
    */
   batches: number;
 
   /**
-   * Units that it has ended since its start.
+   * Units ended since the start.
    *
    * @generated from field: int64 units_done = 10;
    */
   unitsDone: bigint;
 
   /**
-   * Clock of its machine minus the clock of the store, in milliseconds. The process works by the store's clock.
+   * Clock of the host minus the clock of the store, in milliseconds. The process uses the store's clock.
    *
    * @generated from field: int64 clock_skew_ms = 11;
    */
   clockSkewMs: bigint;
 
   /**
-   * Why it begins no work: "disk almost full"; empty while it does.
+   * Why it starts no work: "disk almost full"; empty if it does.
    *
    * @generated from field: string paused = 12;
    */
   paused: string;
 
   /**
-   * Worker processes that it runs. 0 where it works itself, or only serves calls.
+   * Number of worker processes; 0 if it runs batches itself or only serves calls.
    *
    * @generated from field: int32 workers = 13;
    */
@@ -1242,7 +1242,7 @@ export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 40);
 
 /**
- * Asks for the settings.
+ * Request for the settings.
  *
  * @generated from message gleaner.operator.v1.ListSettingsRequest
  */
@@ -1257,13 +1257,13 @@ export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 41);
 
 /**
- * Settings in force, of the process that answers.
+ * Effective settings of the process that responds.
  *
  * @generated from message gleaner.operator.v1.ListSettingsResponse
  */
 export type ListSettingsResponse = Message<"gleaner.operator.v1.ListSettingsResponse"> & {
   /**
-   * By name.
+   * Settings by name.
    *
    * @generated from field: repeated gleaner.operator.v1.Setting settings = 1;
    */
@@ -1291,21 +1291,21 @@ export type Setting = Message<"gleaner.operator.v1.Setting"> & {
   name: string;
 
   /**
-   * Value in force; "(set)" or "(generated)" for a secret; empty: none.
+   * Effective value; "(set)" or "(generated)" for a secret; empty if there is none.
    *
    * @generated from field: string value = 2;
    */
   value: string;
 
   /**
-   * Whether the environment names it; false: the default is in force.
+   * Whether the environment sets it; false if the default applies.
    *
    * @generated from field: bool set = 3;
    */
   set: boolean;
 
   /**
-   * What it means.
+   * Description of the setting.
    *
    * @generated from field: string about = 4;
    */
@@ -1320,27 +1320,27 @@ export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 43);
 
 /**
- * Asks for a page of deliveries.
+ * Request for a page of deliveries.
  *
  * @generated from message gleaner.operator.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequest = Message<"gleaner.operator.v1.ListDeliveriesRequest"> & {
   /**
-   * Only messages to this user's webhook; empty: to operators and to all users.
+   * Only messages to this user's webhook; messages to operators and all users if empty.
    *
    * @generated from field: string user_id = 1;
    */
   userId: string;
 
   /**
-   * Messages wanted; 0 means 100.
+   * Maximum messages; 0 means 100.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 3;
    */
@@ -1355,7 +1355,7 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*
   messageDesc(file_gleaner_operator_v1_operator, 44);
 
 /**
- * No fields: goes where the configuration says.
+ * Empty: the configuration sets the recipients.
  *
  * @generated from message gleaner.operator.v1.TestNotificationRequest
  */
@@ -1370,13 +1370,13 @@ export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest> 
   messageDesc(file_gleaner_operator_v1_operator, 45);
 
 /**
- * Messages that were queued by it: none where nothing is configured.
+ * The queued test messages; none if no recipient is configured.
  *
  * @generated from message gleaner.operator.v1.TestNotificationResponse
  */
 export type TestNotificationResponse = Message<"gleaner.operator.v1.TestNotificationResponse"> & {
   /**
-   * Their deliveries; `ListDeliveries` shows what became of them.
+   * Their deliveries. `ListDeliveries` returns the outcome.
    *
    * @generated from field: repeated gleaner.account.v1.Delivery deliveries = 1;
    */
@@ -1391,7 +1391,7 @@ export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse
   messageDesc(file_gleaner_operator_v1_operator, 46);
 
 /**
- * Asks for the origins.
+ * Request for the origins.
  *
  * @generated from message gleaner.operator.v1.ListOriginsRequest
  */
@@ -1406,13 +1406,13 @@ export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PUR
   messageDesc(file_gleaner_operator_v1_operator, 47);
 
 /**
- * Origins that were lately asked, or refused or failed when last asked, by name.
+ * Origins with recent requests, and paused origins, by name.
  *
  * @generated from message gleaner.operator.v1.ListOriginsResponse
  */
 export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsResponse"> & {
   /**
-   * An entry each.
+   * One entry each.
    *
    * @generated from field: repeated gleaner.operator.v1.Origin origins = 1;
    */
@@ -1427,83 +1427,83 @@ export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 48);
 
 /**
- * An origin as all workers together know it.
+ * State of an origin, shared by all workers.
  *
  * @generated from message gleaner.operator.v1.Origin
  */
 export type Origin = Message<"gleaner.operator.v1.Origin"> & {
   /**
-   * Scheme, host and port.
+   * Scheme, host, and port.
    *
    * @generated from field: string origin = 1;
    */
   origin: string;
 
   /**
-   * Until when it is left alone. In the past for one that is about to be tried again; absent for one that works.
+   * End of the pause. In the past if a trial request is due; absent if the origin is not paused.
    *
    * @generated from field: google.protobuf.Timestamp paused_until = 2;
    */
   pausedUntil?: Timestamp | undefined;
 
   /**
-   * Why: the code of a fault or a status, such as `page_blocked`; empty for one that works.
+   * Fault code or status that caused the pause, such as `page_blocked`; empty if the origin is not paused.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * Pauses in a row; from the third on, one request at a time tries whether the origin works again.
+   * Consecutive pauses. From the third on, a single trial request checks whether the origin has recovered.
    *
    * @generated from field: int32 strikes = 4;
    */
   strikes: number;
 
   /**
-   * When the first of them began.
+   * Start of the first of these pauses.
    *
    * @generated from field: google.protobuf.Timestamp since = 5;
    */
   since?: Timestamp | undefined;
 
   /**
-   * That one request is under way; `paused_until` is when it is given up.
+   * Whether a trial request is in progress. `paused_until` is then its timeout.
    *
    * @generated from field: bool probing = 6;
    */
   probing: boolean;
 
   /**
-   * Path word of its marketplace; empty where it is not known.
+   * Path segment of its marketplace; empty if unknown.
    *
    * @generated from field: string market = 7;
    */
   market: string;
 
   /**
-   * Region that it is asked for; empty for a marketplace without regions.
+   * Region of the requests; empty for a marketplace without regions.
    *
    * @generated from field: string region = 8;
    */
   region: string;
 
   /**
-   * Most requests at once, over all workers together; 0 where it is not known.
+   * Maximum concurrent requests over all workers; 0 if unknown.
    *
    * @generated from field: int32 concurrency = 9;
    */
   concurrency: number;
 
   /**
-   * Most requests a second, over all workers together; 0 where it is not known.
+   * Maximum requests per second over all workers; 0 if unknown.
    *
    * @generated from field: double requests_per_second = 10;
    */
   requestsPerSecond: number;
 
   /**
-   * What was asked of it by minute, oldest first: the last hour.
+   * Request counts of the last hour by minute, oldest first.
    *
    * @generated from field: repeated gleaner.operator.v1.OriginMinute minutes = 11;
    */
@@ -1518,41 +1518,41 @@ export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 49);
 
 /**
- * What was asked of an origin in a minute.
+ * Request counts of an origin in one minute.
  *
  * @generated from message gleaner.operator.v1.OriginMinute
  */
 export type OriginMinute = Message<"gleaner.operator.v1.OriginMinute"> & {
   /**
-   * Beginning of the minute.
+   * Start of the minute.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Requests that were answered or given up.
+   * Requests that ended, with a response or without.
    *
    * @generated from field: int32 requests = 2;
    */
   requests: number;
 
   /**
-   * Of them, those that the site refused: robot checks, logins, throttling.
+   * Requests that the site refused: robot checks, logins, throttling.
    *
    * @generated from field: int32 refused = 3;
    */
   refused: number;
 
   /**
-   * Of them, those without an answer: network faults, time-outs, 5xx.
+   * Failed requests: network errors, timeouts, 5xx responses.
    *
    * @generated from field: int32 failed = 4;
    */
   failed: number;
 
   /**
-   * Milliseconds that requests took, on average.
+   * Average duration of the requests in milliseconds.
    *
    * @generated from field: double milliseconds = 5;
    */
@@ -1567,20 +1567,20 @@ export const OriginMinuteSchema: GenMessage<OriginMinute> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 50);
 
 /**
- * Asks for fields that go missing.
+ * Request for drift statistics.
  *
  * @generated from message gleaner.operator.v1.ListDriftAlarmsRequest
  */
 export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarmsRequest"> & {
   /**
-   * Only those of this marketplace, by its path word; empty: all.
+   * Only fields of the marketplace with this path segment; all if empty.
    *
    * @generated from field: string market = 1;
    */
   market: string;
 
   /**
-   * Fields without an alarm too: how often each listed field is missing.
+   * Whether to include fields without an alarm.
    *
    * @generated from field: bool all = 2;
    */
@@ -1595,13 +1595,13 @@ export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = 
   messageDesc(file_gleaner_operator_v1_operator, 51);
 
 /**
- * Fields by marketplace and sort of page.
+ * Drift statistics by marketplace and kind of page.
  *
  * @generated from message gleaner.operator.v1.ListDriftAlarmsResponse
  */
 export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlarmsResponse"> & {
   /**
-   * An entry each.
+   * One entry each.
    *
    * @generated from field: repeated gleaner.operator.v1.FieldDrift alarms = 1;
    */
@@ -1622,14 +1622,14 @@ export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> 
  */
 export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
   /**
-   * Path word of the marketplace: "mkta".
+   * Path segment of the marketplace: "mkta".
    *
    * @generated from field: string market = 1;
    */
   market: string;
 
   /**
-   * Sort of page: "product", "variants", "search", "merchant".
+   * Kind of page: "product", "variants", "search", "merchant".
    *
    * @generated from field: string page = 2;
    */
@@ -1644,28 +1644,28 @@ export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
   field: string;
 
   /**
-   * Share of the newest pages that lack it, from 0 to 1.
+   * Share of the newest pages without the field, from 0 to 1.
    *
    * @generated from field: double absent_share = 4;
    */
   absentShare: number;
 
   /**
-   * Share of earlier pages that lacked it; absent until enough pages are known.
+   * Share of earlier pages without the field; absent until enough pages were read.
    *
    * @generated from field: optional double usual_share = 5;
    */
   usualShare?: number | undefined;
 
   /**
-   * How many of the newest pages are counted: about 200 once there are so many.
+   * Number of newest pages counted, up to about 200.
    *
    * @generated from field: int32 pages = 6;
    */
   pages: number;
 
   /**
-   * When the alarm began; absent without one.
+   * When the alarm started; absent without one.
    *
    * @generated from field: google.protobuf.Timestamp since = 7;
    */
@@ -1694,27 +1694,27 @@ export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 53);
 
 /**
- * Names what is accepted.
+ * Request to accept drift.
  *
  * @generated from message gleaner.operator.v1.AcceptDriftRequest
  */
 export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest"> & {
   /**
-   * Path word of the marketplace.
+   * Path segment of the marketplace.
    *
    * @generated from field: string market = 1;
    */
   market: string;
 
   /**
-   * Sort of page.
+   * Kind of page.
    *
    * @generated from field: string page = 2;
    */
   page: string;
 
   /**
-   * Path of one field; empty: every field of the page.
+   * Path of one field; every field of the page if empty.
    *
    * @generated from field: string field = 3;
    */
@@ -1729,7 +1729,7 @@ export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PUR
   messageDesc(file_gleaner_operator_v1_operator, 54);
 
 /**
- * Alarms that have ended by it.
+ * The alarms that ended.
  *
  * @generated from message gleaner.operator.v1.AcceptDriftResponse
  */
@@ -1750,13 +1750,13 @@ export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 55);
 
 /**
- * Calls for operators' keys only.
+ * Calls that need an operator's key.
  *
  * @generated from service gleaner.operator.v1.OperatorService
  */
 export const OperatorService: GenService<{
   /**
-   * Makes a user without credits or keys.
+   * Creates a user without credits or keys.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.CreateUser
    */
@@ -1776,7 +1776,7 @@ export const OperatorService: GenService<{
     output: typeof ListUsersResponseSchema;
   },
   /**
-   * Shows one user.
+   * Returns a user.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.GetUser
    */
@@ -1786,7 +1786,7 @@ export const OperatorService: GenService<{
     output: typeof GetUserResponseSchema;
   },
   /**
-   * Suspends a user, whose keys are refused from now on, or lets them in again. Work under way goes on.
+   * Suspends a user, whose keys are then rejected, or ends the suspension. Running jobs continue.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.SuspendUser
    */
@@ -1856,7 +1856,7 @@ export const OperatorService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Adds credits to a user's balance; a negative amount takes back what is there.
+   * Adds credits to a user's balance. A negative amount removes credits, at most the balance.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.GrantCredits
    */
@@ -1876,7 +1876,7 @@ export const OperatorService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Shows one job of any user.
+   * Returns a job of any user.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.GetJob
    */
@@ -1886,8 +1886,8 @@ export const OperatorService: GenService<{
     output: typeof GetJobResponseSchema;
   },
   /**
-   * Starts a waiting job. Refused with the shortfall when the user's credits do not cover it; the
-   * job keeps waiting then.
+   * Approves a job that awaits approval. If the user's credits do not cover it, returns the shortfall and the
+   * job continues to wait.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ApproveJob
    */
@@ -1897,7 +1897,7 @@ export const OperatorService: GenService<{
     output: typeof ApproveJobResponseSchema;
   },
   /**
-   * Ends a waiting job as rejected; credits already taken are given back in full.
+   * Rejects a job that awaits approval and refunds any charged credits in full.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.RejectJob
    */
@@ -1927,7 +1927,7 @@ export const OperatorService: GenService<{
     output: typeof ListFaultsResponseSchema;
   },
   /**
-   * Shows how any job's counts grew over time.
+   * Returns any job's counts over time.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.GetProgress
    */
@@ -1947,8 +1947,8 @@ export const OperatorService: GenService<{
     output: typeof ListBatchesResponseSchema;
   },
   /**
-   * Submits the failed units of an ended job again in its owner's name, as a new job. It is charged as any other,
-   * and needs no further approval.
+   * Retries the failed units of an ended job for its owner, in a new job. It is charged like any other
+   * and needs no approval.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.RetryJob
    */
@@ -1958,7 +1958,7 @@ export const OperatorService: GenService<{
     output: typeof RetryJobResponseSchema;
   },
   /**
-   * Stops what has not been done of any job and gives its credits back; what is done is kept.
+   * Cancels the outstanding units of any job and refunds their credits; finished units are kept.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.CancelJob
    */
@@ -1968,7 +1968,7 @@ export const OperatorService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
-   * Lists origins with what was lately asked of them, and those that refuse or fail and are left alone for that.
+   * Lists origins with their recent requests, and those that are paused because they refuse or fail requests.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ListOrigins
    */
@@ -1978,7 +1978,7 @@ export const OperatorService: GenService<{
     output: typeof ListOriginsResponseSchema;
   },
   /**
-   * Lists fields that are missing from pages more often than was usual: signs that a site has changed.
+   * Lists fields that are missing from pages more often than expected, which indicates that a site has changed.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ListDriftAlarms
    */
@@ -1988,7 +1988,7 @@ export const OperatorService: GenService<{
     output: typeof ListDriftAlarmsResponseSchema;
   },
   /**
-   * Takes what the newest pages are like as usual, and so ends the alarms of a page or of one of its fields.
+   * Accepts the newest pages as the new baseline, which ends the alarms of a page or of one of its fields.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.AcceptDrift
    */
@@ -1998,7 +1998,7 @@ export const OperatorService: GenService<{
     output: typeof AcceptDriftResponseSchema;
   },
   /**
-   * Shows what is queued and who works on it.
+   * Returns the queued work and the running processes.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.GetWork
    */
@@ -2008,7 +2008,7 @@ export const OperatorService: GenService<{
     output: typeof GetWorkResponseSchema;
   },
   /**
-   * Lists the settings in force; secrets are not shown.
+   * Lists the effective settings without secrets.
    *
    * @generated from rpc gleaner.operator.v1.OperatorService.ListSettings
    */

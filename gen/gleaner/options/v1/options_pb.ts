@@ -2,8 +2,8 @@
 // @generated from file gleaner/options/v1/options.proto (package gleaner.options.v1, syntax proto3)
 /* eslint-disable */
 
-// What a declaration says beyond its shape. The gateway's routes, the OpenAPI document, the
-// validation and the handlers are derived from these at start.
+// Options of services, methods, and fields. The gateway's routes, the OpenAPI document, the
+// validation, and the handlers are derived from them at start.
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,8 +18,8 @@ export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
   fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgijwEKBFJlc3QSFgoOc3VjY2Vzc19zdGF0dXMYASABKA0SEQoJbXVsdGlwYXJ0GAIgASgIEhYKDm1heF9ib2R5X2J5dGVzGAMgASgEEg4KBmNhY2hlZBgEIAEoCBIOCgZlcnJvcnMYBSADKA0SFQoNd29ya2luZ19ob3VycxgGIAEoCBINCgV3YWl0cxgHIAEoCCpZCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg8KC0FDQ0VTU19VU0VSEAISEwoPQUNDRVNTX09QRVJBVE9SEAMqbgoEU3RlcBIUChBTVEVQX1VOU1BFQ0lGSUVEEAASDwoLU1RFUF9TVUJNSVQQARINCglTVEVQX1JFQUQQAhINCglTVEVQX0xJU1QQAxISCg5TVEVQX1RFUk1JTkFURRAEEg0KCVNURVBfREFUQRAFOlUKBmFjY2VzcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi1hwMgASgOMhouZ2xlYW5lci5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOjkKBm1hcmtldBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgJUgZtYXJrZXQ6SwoDam9iEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYv4cDIAEoCzIXLmdsZWFuZXIub3B0aW9ucy52MS5Kb2JSA2pvYjpOCgRyZXN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwIcDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5SZXN0UgRyZXN0OjwKCXJlc3RfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIIcmVzdE5hbWU6PwoKaWRlbnRpZmllchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIKaWRlbnRpZmllcjo7CghudWxsYWJsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYy4cDIAEoCFIIbnVsbGFibGU6MwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzIcDIAEoCFIEanNvbjo7CghpZGVudGl0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzocDIAEoCVIIaWRlbnRpdHk6OwoIbnVtYmVyZWQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM+HAyABKAhSCG51bWJlcmVkOjkKB2VudHJpZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCHAyABKAlSB2VudHJpZXM6NwoGdmFsdWVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhwMgAygJUgZ2YWx1ZXM6QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbmIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * Binds a method to a kind of work. The market is the service's; the submit method of a kind on a
- * market is the offer.
+ * Binds a method to a kind. The service sets the market. A market offers a kind through
+ * its submit method.
  *
  * @generated from message gleaner.options.v1.Job
  */
@@ -33,14 +33,14 @@ export type Job = Message<"gleaner.options.v1.Job"> & {
   kind: string;
 
   /**
-   * What the method does with the job.
+   * Step of the job that the method performs.
    *
    * @generated from field: gleaner.options.v1.Step step = 2;
    */
   step: Step;
 
   /**
-   * For STEP_READ: which of the kind's views answers.
+   * For STEP_READ: the kind's view that creates the response.
    *
    * @generated from field: string view = 3;
    */
@@ -70,13 +70,13 @@ export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_gleaner_options_v1_options, 0);
 
 /**
- * What a method says of its REST form, beyond google.api.http.
+ * REST options of a method, in addition to google.api.http.
  *
  * @generated from message gleaner.options.v1.Rest
  */
 export type Rest = Message<"gleaner.options.v1.Rest"> & {
   /**
-   * HTTP status of a good answer; 0 means 200.
+   * HTTP status of a successful response; 0 means 200.
    *
    * @generated from field: uint32 success_status = 1;
    */
@@ -97,7 +97,7 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   maxBodyBytes: bigint;
 
   /**
-   * Retrieve answers may be served from a cache (interface, marketplaces B and C).
+   * Retrieve responses may be served from a cache (interface, marketplaces B and C).
    *
    * @generated from field: bool cached = 4;
    */
@@ -118,7 +118,7 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   workingHours: boolean;
 
   /**
-   * Takes `wait`: answers when the job has ended, or when the time is over. Every STEP_READ does without saying so.
+   * Accepts `wait`: responds when the job ended or the wait expires. Implied for every STEP_READ.
    *
    * @generated from field: bool waits = 7;
    */
@@ -133,20 +133,20 @@ export const RestSchema: GenMessage<Rest> = /*@__PURE__*/
   messageDesc(file_gleaner_options_v1_options, 1);
 
 /**
- * Who may call a service.
+ * Role required to call a service.
  *
  * @generated from enum gleaner.options.v1.Access
  */
 export const Access = {
   /**
-   * A declaration that forgot to say: refused at start.
+   * Not set: rejected at start.
    *
    * @generated from enum value: ACCESS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Anybody, without a key.
+   * Anyone, without a key.
    *
    * @generated from enum value: ACCESS_PUBLIC = 1;
    */
@@ -168,7 +168,7 @@ export const Access = {
 } as const;
 
 /**
- * Who may call a service.
+ * Role required to call a service.
  *
  * @generated from enum gleaner.options.v1.Access
  */
@@ -187,35 +187,35 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
  */
 export const Step = {
   /**
-   * A declaration that forgot to say: refused at start.
+   * Not set: rejected at start.
    *
    * @generated from enum value: STEP_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Makes a job of the request.
+   * Creates a job from the request.
    *
    * @generated from enum value: STEP_SUBMIT = 1;
    */
   SUBMIT: 1,
 
   /**
-   * Shows one job through one of the kind's views.
+   * Returns one job in one of the kind's views.
    *
    * @generated from enum value: STEP_READ = 2;
    */
   READ: 2,
 
   /**
-   * Shows the caller's jobs of the kind.
+   * Lists the caller's jobs of the kind.
    *
    * @generated from enum value: STEP_LIST = 3;
    */
   LIST: 3,
 
   /**
-   * Stops what has not started.
+   * Cancels units that have not started.
    *
    * @generated from enum value: STEP_TERMINATE = 4;
    */
@@ -243,7 +243,7 @@ export const StepSchema: GenEnum<Step> = /*@__PURE__*/
   enumDesc(file_gleaner_options_v1_options, 1);
 
 /**
- * Who may call the service's methods.
+ * Role required to call the service's methods.
  *
  * @generated from extension: gleaner.options.v1.Access access = 50101;
  */
@@ -251,7 +251,7 @@ export const access: GenExtension<ServiceOptions, Access> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 0);
 
 /**
- * Path word of the marketplace whose work the service offers: "mkta".
+ * Path segment of the marketplace of the service: "mkta".
  *
  * @generated from extension: string market = 50102;
  */
@@ -259,7 +259,7 @@ export const market: GenExtension<ServiceOptions, string> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 1);
 
 /**
- * The kind of work that the method belongs to.
+ * Kind that the method belongs to.
  *
  * @generated from extension: gleaner.options.v1.Job job = 50111;
  */
@@ -267,7 +267,7 @@ export const job: GenExtension<MethodOptions, Job> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 2);
 
 /**
- * The method's REST form.
+ * REST options of the method.
  *
  * @generated from extension: gleaner.options.v1.Rest rest = 50112;
  */
@@ -275,7 +275,7 @@ export const rest: GenExtension<MethodOptions, Rest> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 3);
 
 /**
- * Name in REST bodies where it is not the proto name: "formattedId".
+ * Name in REST bodies if it differs from the proto name: "formattedId".
  *
  * @generated from extension: string rest_name = 50121;
  */
@@ -299,7 +299,7 @@ export const nullable: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 6);
 
 /**
- * The string holds JSON text, which REST answers carry as the JSON value itself.
+ * The string contains JSON text, which REST responses include as the JSON value itself.
  *
  * @generated from extension: bool json = 50124;
  */
@@ -307,7 +307,7 @@ export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 7);
 
 /**
- * Of a request item's field: its name where answers and result files identify the item by it.
+ * For a field of a request item: its name in responses and result files, where it identifies the item.
  *
  * @generated from extension: string identity = 50126;
  */
@@ -315,8 +315,8 @@ export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 8);
 
 /**
- * Of an identity field: answers show its words joined with `_`, then `_` and the item's place in
- * the request, from 1 (decisions, "E search keyword in retrieve").
+ * For an identity field: responses show its words joined with `_`, then `_` and the item's position in
+ * the request, from 1.
  *
  * @generated from extension: bool numbered = 50127;
  */
@@ -324,7 +324,7 @@ export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 9);
 
 /**
- * Of a result file's field: holds the entries of the listing of this name, streamed.
+ * For a field of a result file: contains the entries of the listing of this name, streamed.
  *
  * @generated from extension: string entries = 50128;
  */
@@ -340,7 +340,7 @@ export const values: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 11);
 
 /**
- * The field's value when a REST body leaves it out, as JSON text. For the OpenAPI document too.
+ * Default value of the field in REST bodies, as JSON text, also for the OpenAPI document.
  *
  * @generated from extension: string default_json = 50125;
  */
