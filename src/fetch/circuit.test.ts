@@ -4,7 +4,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './request-outcome.ts';
 
 const origin = 'https://origin.example';
 const start = 1_000_000;

@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
+import { inWords, type Verdict } from './request-outcome.ts';
 import { longestRetryAfterMs } from './retry-after.ts';
 import { createTroubles } from './troubles.ts';
-import { inWords, type Verdict } from './verdict.ts';
 
 /** One origin's circuit, as this process sees what all workers share. */
 export interface Circuit {

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
-import { createGate, type GateCaller } from './gate.ts';
+import { createConcurrencyLimit, type PermitRequest } from './concurrency-limit.ts';
 
 /** Permits of one origin that this process holds, of those that all workers share. */
 export interface Permits {
   /** Resolves with a permit's release: urgent requests come first, users have equal shares (src/fetch/gate.ts).
    *  Rejects with the signal's reason when aborted before, and with what the store says when it cannot be asked. */
-  enter(signal?: AbortSignal, caller?: GateCaller): Promise<() => void>;
+  enter(signal?: AbortSignal, caller?: PermitRequest): Promise<() => void>;
   /** Requests that have a permit or wait for one. */
   readonly busy: number;
   /** Gives back what is held and not in use. */
@@ -43,7 +43,7 @@ const pollMs = 500;
  */
 export function createPermits(options: PermitOptions): Permits {
   const { origin, holder, limit, lease, learn, clock } = options;
-  const gate = createGate(0);
+  const gate = createConcurrencyLimit(0);
   let held = 0;
   /** What the store takes to be in use here, until it is told otherwise. */
   let lent = 0;

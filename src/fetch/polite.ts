@@ -3,7 +3,7 @@ import { Fault } from '../base/fault.ts';
 import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
-import type { GateCaller } from './gate.ts';
+import type { PermitRequest } from './concurrency-limit.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { type Manners, type MannersOptions, rememberManners } from './manners.ts';
@@ -11,10 +11,10 @@ import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
 import type { PageMemory, PageShare } from './page-memory.ts';
 import { type OriginPolicy, originPolicy, requestsAtOnce } from './policy.ts';
 import { followingRedirects } from './redirects.ts';
+import { type Verdict, verdictOf, verdictOfStatus } from './request-outcome.ts';
 import type { RequestPlace, RequestWatch } from './request-watch.ts';
 import { createRobots } from './robots.ts';
 import { createUnitUsage } from './unit-usage.ts';
-import { type Verdict, verdictOf, verdictOfStatus } from './verdict.ts';
 
 /** What politeness is made of. */
 export interface PoliteOptions {
@@ -50,7 +50,7 @@ export interface Visit {
 export interface PolitePages {
   /** Begins to read one unit from a market's origin of a region, or from a store named by a caller. Of the origin's
    *  permits in this process urgent requests get theirs first, and users get equal shares. */
-  visit(market: string, region: string, signal?: AbortSignal, caller?: GateCaller): Visit;
+  visit(market: string, region: string, signal?: AbortSignal, caller?: PermitRequest): Visit;
   /** Requests that an origin of the market can have under way at once, over all workers together. */
   concurrency(market: string): number;
   /** Gives back what is held of origins. */
@@ -114,7 +114,7 @@ export function createPolitePages(options: PoliteOptions): PolitePages {
     market: string,
     region: string,
     signal?: AbortSignal,
-    caller: GateCaller = {},
+    caller: PermitRequest = {},
     share: PageShare | undefined = options.memory?.share(),
   ): Visit => {
     const fetchOnce = fetcher.for(market, region, signal, share);

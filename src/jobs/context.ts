@@ -9,7 +9,7 @@ import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { DriftWatch } from '../drift/watch.ts';
-import type { GateCaller } from '../fetch/gate.ts';
+import type { PermitRequest } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
@@ -71,7 +71,7 @@ export interface Pages {
    * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and users get
    * equal shares.
    */
-  visit(market: string, region: string, signal: AbortSignal, caller: GateCaller): Visit;
+  visit(market: string, region: string, signal: AbortSignal, caller: PermitRequest): Visit;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
 }

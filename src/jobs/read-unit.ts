@@ -1,6 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
-import { inWords } from '../fetch/verdict.ts';
+import { inWords } from '../fetch/request-outcome.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { createDriftObserver, type DriftObserver } from './drift-observer.ts';

@@ -287,7 +287,7 @@ describe('a retry after an earlier one', () => {
     expect(await again(jobId, { key: 'k' })).toBe(items[0]!.id);
   });
 
-  test('that was interrupted resumes it, whoever asks', async () => {
+  test('resumes an interrupted retry, even for another caller', async () => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const moveJob = () => Promise.reject(new Fault('unavailable', 'The store is away.'));

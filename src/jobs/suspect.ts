@@ -1,4 +1,4 @@
-import { createGate, type Gate } from '../fetch/gate.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../fetch/concurrency-limit.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -17,10 +17,10 @@ const maxAbandoned = 3;
 const maxStalledClaims = 14;
 
 /** Limit of one suspect unit at a time per worker: with two, a crash could be the fault of either. */
-const limits = new WeakMap<JobContext, Gate>();
+const limits = new WeakMap<JobContext, ConcurrencyLimit>();
 
-function limitOf(context: JobContext): Gate {
-  const gate = limits.get(context) ?? createGate(1);
+function limitOf(context: JobContext): ConcurrencyLimit {
+  const gate = limits.get(context) ?? createConcurrencyLimit(1);
   limits.set(context, gate);
   return gate;
 }

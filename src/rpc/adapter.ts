@@ -26,7 +26,7 @@ export type RpcListener = (
   next?: () => void,
 ) => void;
 
-/** Options of a route whose callers are admitted by their headers; see createGate(). */
+/** Options of a route whose callers are admitted by their headers; see createRequestGate(). */
 export interface RouteOptions {
   readMaxBytes: number;
   requestGate: (context: HandlerContext) => Promise<void>;
@@ -46,7 +46,7 @@ const compressions = [compressionGzip, compressionBrotli];
  * Creates the gate of a method: `admit` authenticates the caller from the headers and returns the user's id.
  * Connect runs it before it reads the body; an error ends the call with the body unread.
  */
-export function createGate(
+export function createRequestGate(
   admit: (context: HandlerContext) => Promise<string>,
   toError: (context: HandlerContext, error: unknown) => Error,
 ): RouteOptions['requestGate'] {

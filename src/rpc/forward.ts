@@ -6,7 +6,7 @@ import { maxBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
-import { createGate } from './adapter.ts';
+import { createRequestGate } from './adapter.ts';
 import { createAdmission } from './admission.ts';
 import { fromConnectError, toConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
@@ -57,7 +57,7 @@ export function routeForward(
   const admit = createAdmission(remote);
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
-    requestGate: createGate(
+    requestGate: createRequestGate(
       ({ requestHeader, signal }) => admit(method.parent, requestHeader.get('authorization'), signal),
       failed,
     ),

@@ -8,7 +8,7 @@ import { maxBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
-import { createGate } from './adapter.ts';
+import { createRequestGate } from './adapter.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 import { admissionMetadata } from './remote.ts';
@@ -45,7 +45,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
   };
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
-    requestGate: createGate(
+    requestGate: createRequestGate(
       async ({ requestHeader, values }) => {
         const counted = method !== getAccount || !requestHeader.has(admissionMetadata);
         const principal = await core.admit(method.parent, requestHeader.get('authorization'), counted);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
-import { createGate } from '../gate.ts';
+import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { nameOf, type Visited } from '../sessions.ts';
 
 /** A page of a running browser, until it is closed. */
@@ -104,7 +104,7 @@ export function createPool<Page>(
   clock: Clock,
   log: Log,
 ): Pool<Page> {
-  const gate = createGate(limits.pages);
+  const gate = createConcurrencyLimit(limits.pages);
   let running: Running<Page> | null = null;
   let starting: Promise<Running<Page>> | null = null;
   let closed = false;

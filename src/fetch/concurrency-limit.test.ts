@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createGate } from './gate.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 test('lets so many in, then one for each that leaves, in order', async () => {
-  const gate = createGate(2);
+  const gate = createConcurrencyLimit(2);
   const order: number[] = [];
   const [first, second] = await Promise.all([gate.enter(), gate.enter()]);
   const later = [3, 4].map(async (name) => {
@@ -21,7 +21,7 @@ test('lets so many in, then one for each that leaves, in order', async () => {
 });
 
 test('forgets who gave up waiting', async () => {
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   const leave = await gate.enter();
   const controller = new AbortController();
   const waiting = gate.enter(controller.signal);
@@ -33,7 +33,7 @@ test('forgets who gave up waiting', async () => {
 });
 
 test('with more room lets in who waits, with less keeps who is in', async () => {
-  const gate = createGate(0);
+  const gate = createConcurrencyLimit(0);
   const waiting = [gate.enter(), gate.enter(), gate.enter()];
   gate.resize(2);
   const leaves = await Promise.all(waiting.slice(0, 2));
@@ -47,7 +47,7 @@ test('with more room lets in who waits, with less keeps who is in', async () => 
 });
 
 test('turns away who waits, and no one else', async () => {
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   await gate.enter();
   const waiting = gate.enter(new AbortController().signal);
   gate.refuse('closed');
@@ -56,7 +56,7 @@ test('turns away who waits, and no one else', async () => {
 });
 
 test('lets urgent callers in before those that wait, and forgets those that gave up', async () => {
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   const leave = await gate.enter();
   const order: string[] = [];
   const controller = new AbortController();
@@ -77,7 +77,7 @@ test('lets urgent callers in before those that wait, and forgets those that gave
 });
 
 test('lets users in by turns, and the jobs of a user', async () => {
-  const gate = createGate(0);
+  const gate = createConcurrencyLimit(0);
   const order: string[] = [];
   const enter = async (userId: string, jobId: string) => {
     const leave = await gate.enter(undefined, { owner: { userId, jobId } });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Fault, type FaultCode } from '../base/fault.ts';
-import { inWords, verdictOf, verdictOfStatus } from './verdict.ts';
+import { inWords, verdictOf, verdictOfStatus } from './request-outcome.ts';
 
 test.each([
   ['page_not_found', 'well'],

@@ -2,7 +2,7 @@ import { onAbort } from '../base/abort.ts';
 import { createFairLine, type FairLine, type Owner } from '../base/fair-line.ts';
 
 /** Who wants to be let in. */
-export interface GateCaller {
+export interface PermitRequest {
   /** Comes before all that are not. */
   urgent?: boolean;
   /** Callers of different users, and of different jobs of a user, are let in by turns. Absent: one user for all. */
@@ -11,10 +11,10 @@ export interface GateCaller {
 
 /** Limits the callers that are in at once. Users, and the jobs of a user, have equal shares; callers of a job come in
  *  in the order they came. */
-export interface Gate {
+export interface ConcurrencyLimit {
   /** Resolves, once there is room, with the function that makes room again. Rejects with the
    *  signal's reason when aborted before. */
-  enter(signal?: AbortSignal, caller?: GateCaller): Promise<() => void>;
+  enter(signal?: AbortSignal, caller?: PermitRequest): Promise<() => void>;
   /** Has room for so many from now on. Who is in stays in. */
   resize(room: number): void;
   /** Turns away who waits, with this reason. */
@@ -34,7 +34,7 @@ interface Visitor {
 }
 
 /** Makes a gate with this much room. */
-export function createGate(room: number): Gate {
+export function createConcurrencyLimit(room: number): ConcurrencyLimit {
   let inside = 0;
   const waiting = createFairLine<Visitor>();
   const urgently = createFairLine<Visitor>();
