@@ -40,7 +40,7 @@ test('the part of a write that ends the batch replaces all others', () => {
 
 test('an end needs an outcome for every unit', () => {
   const write = { outcomes: { 1: bad }, part: null, end: { file: null, at: 5 } };
-  expect(() => addOutcomes('b', { ...known, total: 3 }, write)).toThrow(/1 units are/);
+  expect(() => addOutcomes('b', { ...known, total: 3 }, write)).toThrow(/1 outstanding units/);
   expect(addOutcomes('b', { ...known, total: 2 }, write)).toMatchObject({ failed: 1 });
 });
 
