@@ -152,7 +152,7 @@ await run('slow-origin', async () => {
 await run('noisy-user', async () => {
   const noisy = await measureNoisyUser(2_000);
   print(
-    `noisy user: a 2,000-item job takes ${fixed(noisy.aloneMs)} ms alone, ${fixed(noisy.besideMs)} ms beside another user's 100 jobs, ratio ${fixed(noisy.besideMs / noisy.aloneMs, 2)} (aim 2)`,
+    `noisy user: a 2,000-item job takes ${fixed(noisy.aloneMs)} ms alone, ${fixed(noisy.besideMs)} ms beside another user's 100 jobs, ratio ${fixed(noisy.besideMs / noisy.aloneMs, 2)} (aim 1.5)`,
   );
 });
 
