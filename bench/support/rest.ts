@@ -1,4 +1,4 @@
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 
 /** REST client of a running service with a user's key. */
 export interface RestClient {

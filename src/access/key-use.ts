@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import type { ApiKey } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 

@@ -1,5 +1,5 @@
-import { Fault } from '../base/fault.ts';
 import { newApiKey, newId, sha256 } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Role } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 

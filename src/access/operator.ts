@@ -1,5 +1,5 @@
-import { Fault } from '../base/fault.ts';
 import { newApiKey, sha256 } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { ApiKey, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKey } from './keys.ts';

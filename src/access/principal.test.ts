@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/support/clock.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { createKey } from './keys.ts';

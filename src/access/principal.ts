@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import { sha256 } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { ApiKey, Role, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUse, type KeyUseOptions } from './key-use.ts';

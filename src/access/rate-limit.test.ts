@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { handClock } from '../../gateway/fixture/gateway.ts';
-import type { Fault } from '../base/fault.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { Principal } from './principal.ts';
 import { createRateLimit } from './rate-limit.ts';
 

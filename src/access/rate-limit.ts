@@ -1,6 +1,6 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import type { Principal } from './principal.ts';
 

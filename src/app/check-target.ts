@@ -1,6 +1,6 @@
-import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { MarketOrigins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import type { Market, PageName } from '../markets/market.ts';

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
-import type { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
+import type { Fault } from '../contract/fault.ts';
 import { checkTarget } from './check-target.ts';
 import { type Fetching, openFetching } from './fetching.ts';
 import { missingOf, readPage } from './page/reading.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Store } from '../store/store.ts';
 import { hasData } from './data-folder.ts';
 import { openStore } from './stack.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import { openFetching } from './fetching.ts';
 import { extractPage, readPage } from './page/reading.ts';
 import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault } from './fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { createPeer, type Wire } from './peer.ts';
 
 interface Service {

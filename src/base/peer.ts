@@ -1,4 +1,4 @@
-import { Fault, type FaultCode, type FaultDetails } from './fault.ts';
+import { Fault, type FaultCode, type FaultDetails } from '../contract/fault.ts';
 
 /** One end of a connection between two processes or threads. */
 export interface Wire {

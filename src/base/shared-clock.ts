@@ -1,5 +1,5 @@
+import { Fault } from '../contract/fault.ts';
 import type { Clock } from './clock.ts';
-import { Fault } from './fault.ts';
 import type { Log } from './log.ts';
 
 /** Options for createSharedClock(). */

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 const part = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+,=@-]*$/u;
 const maxPartBytes = 200;

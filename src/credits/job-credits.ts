@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Job, LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 

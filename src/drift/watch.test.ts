@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { acceptDrift, listFieldDrift } from './alarms.ts';

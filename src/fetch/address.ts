@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 const globalUnicast6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
 import { inWords, type Verdict } from './request-outcome.ts';
 import { longestRetryAfterMs } from './retry-after.ts';

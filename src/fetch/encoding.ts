@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 /** What a request's accept-encoding says: the encodings that `decoded` undoes. */
 export const acceptedEncodings = 'gzip, deflate, br, zstd';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 /** An answer as it came over the wire. */
 export interface WireAnswer {

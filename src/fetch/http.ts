@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import type { ResolveName } from './address.ts';
 import { acceptedEncodings, decoded } from './encoding.ts';
 import { send } from './exchange.ts';

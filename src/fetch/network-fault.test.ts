@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { networkFault } from './network-fault.ts';
 
 const coded = (code: string) => Object.assign(new Error(`thrown with ${code}`), { code });

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 const timeouts: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection could be made in time',

@@ -1,6 +1,6 @@
-import { Fault } from '../base/fault.ts';
 import { missingOriginMessage } from '../base/missing-origin.ts';
 import type { Origins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
 import type { PageRequest } from './page.ts';
 

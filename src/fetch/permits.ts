@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 import { createConcurrencyLimit, type PermitRequest } from './concurrency-limit.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
-import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import { policyOfMarket } from '../markets/defaults.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import { type NewId, newId, sha256 } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PermitRequest } from './concurrency-limit.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';

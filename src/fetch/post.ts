@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Agent } from 'undici';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from './address.ts';
 import { networkFault } from './network-fault.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault, type FaultCode } from '../base/fault.ts';
+import { Fault, type FaultCode } from '../contract/fault.ts';
 import { inWords, verdictOf, verdictOfStatus } from './request-outcome.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import type { Fault, FaultCode } from '../base/fault.ts';
+import type { Fault, FaultCode } from '../contract/fault.ts';
 import type { PageAnswer } from './page.ts';
 import { retryAfterMs } from './retry-after.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from './page.ts';
 import { createRobots, robotName } from './robots.ts';
 

@@ -1,6 +1,6 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from './page.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { parseRobots, type RobotsRules } from './robots-rules.ts';

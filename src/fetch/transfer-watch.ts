@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How long a response may take. */

@@ -1,7 +1,7 @@
 import net, { isIP, type LookupFunction, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { buildConnector } from 'undici';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { receive } from './receive.ts';
 import { type ProxyCredentials, socksConnect } from './socks.ts';
 

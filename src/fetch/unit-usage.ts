@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { MarketLimits } from './limits.ts';
 
 /** What one unit has taken of its market's limits. */

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../base/clock.ts';
-import type { FaultCode } from '../base/fault.ts';
 import type { Origins } from '../base/origins.ts';
+import type { FaultCode } from '../contract/fault.ts';
 import { guardedLookup, type ResolveName } from './address.ts';
 import { mostHeaderBytes } from './exchange.ts';
 import { createProxyPool, type ProxyPool } from './proxies.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';

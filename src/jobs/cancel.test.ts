@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import { chargeJob } from '../credits/job-credits.ts';
 import type { Outcome } from '../store/documents.ts';
 import { cancel } from './cancel.ts';

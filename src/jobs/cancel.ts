@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';

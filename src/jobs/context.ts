@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
 import type { DiskSpace } from '../base/disk-space.ts';
-import type { Fault } from '../base/fault.ts';
 import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
@@ -8,6 +7,7 @@ import type { Origins } from '../base/origins.ts';
 import type { SettingInForce } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { DriftWatch } from '../drift/watch.ts';
 import type { PermitRequest } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';

@@ -1,6 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';
 import { findJob } from './read.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approvalWaitMs } from './context.ts';
 import { approve, finishApproval, reject } from './decide.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { refundDiscarded } from '../credits/job-credits.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';

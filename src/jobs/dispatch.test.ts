@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { parseWorkingHours } from '../base/working-hours.ts';
+import { Fault } from '../contract/fault.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../base/fault.ts';
 import { isWithin } from '../base/working-hours.ts';
+import { Fault } from '../contract/fault.ts';
 import type { BatchReference, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { settle } from './settle.ts';

@@ -1,5 +1,5 @@
-import type { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';

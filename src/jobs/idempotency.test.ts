@@ -1,7 +1,7 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from './context.ts';
 import { submit } from './submit.ts';
 

@@ -8,8 +8,8 @@ import {
   toBinary,
   toJsonString,
 } from '@bufbuild/protobuf';
-import { Fault } from '../base/fault.ts';
 import { sha256 } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import { idempotencyMs, type JobContext } from './context.ts';
 
 /** The caller of a submit, and its idempotency key if it sent one. */

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { limitsOf } from '../markets/defaults.ts';
 import type { ListPage, ListSummary, Market } from '../markets/market.ts';
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { csvField } from '../base/csv.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { FilePack } from '../kinds/kind.ts';
 import type { Batch, Job, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { flushTasks } from '../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { aBatch, aJob } from '../store/contract/samples.ts';
 import type { Batch, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';

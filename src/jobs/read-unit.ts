@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { inWords } from '../fetch/request-outcome.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';

@@ -1,5 +1,5 @@
 import { create, type Message } from '@bufbuild/protobuf';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import { isAccepted } from '../kinds/states.ts';

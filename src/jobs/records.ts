@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readCsvField } from '../base/csv.ts';
-import { Fault } from '../base/fault.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Batch, Part } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import { backOff, deferUntil, publishLater, releaseClaim } from './release.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../base/fault.ts';
 import { nameId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { inOrder } from '../kinds/items.ts';
 import type { Plan } from '../kinds/kind.ts';

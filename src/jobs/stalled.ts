@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 /** Returns true if a claim that ended with this error counts as one without progress. */
 export function countsAsStalled(error: unknown): boolean {

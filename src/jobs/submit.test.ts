@@ -6,7 +6,7 @@ import {
   openJobFixture,
   variantSoldRequest,
 } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/documents.ts';

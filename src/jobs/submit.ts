@@ -1,5 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { chargeJob, creditsShort } from '../credits/job-credits.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs } from './context.ts';

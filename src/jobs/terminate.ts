@@ -1,5 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { JobMethod } from './offers.ts';

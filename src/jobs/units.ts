@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import type { Page, PageOptions } from '../store/store.ts';
 import type { JobContext } from './context.ts';

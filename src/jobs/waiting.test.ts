@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GetJobRequestSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { flushTasks } from '../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { operatorHandlers } from '../rpc/operator.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { fullName } from './offers.ts';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { createJobChanges, type JobChanges } from './changes.ts';
 import { createWatch } from './watch.ts';
 

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from './context.ts';
 
 /** State of a watched job at one time. */

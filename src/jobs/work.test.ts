@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import type { BatchReference, Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';

@@ -1,5 +1,5 @@
 import { linkSignals } from '../base/abort.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import { createBatchWriter } from './batch-writer.ts';

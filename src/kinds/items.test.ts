@@ -6,7 +6,7 @@ import { SubmitPdpBulkRequestSchema as PagesOfD } from '../../gen/gleaner/mktd/v
 import { SubmitSearchBulkRequestSchema as SearchesOfE } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import { SubmitSearchBulkRequestSchema as SearchesOfF } from '../../gen/gleaner/mktf/v1/mktf_pb.ts';
 import { createTestMarket } from '../../test/support/market.ts';
-import type { Fault } from '../base/fault.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { Market } from '../markets/market.ts';
 import { byRegion, type Identity, identify, inOrder, planItems } from './items.ts';
 

@@ -4,8 +4,8 @@ import {
   identity as identityOption,
   numbered as numberedOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { Fault, type Problem } from '../base/fault.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { Fault, type Problem } from '../contract/fault.ts';
 import { restName } from '../contract/rest-form.ts';
 import { rulesOf } from '../contract/rules.ts';
 import type { Market } from '../markets/market.ts';

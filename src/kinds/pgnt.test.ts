@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createTestMarket } from '../../test/support/market.ts';
-import type { Fault } from '../base/fault.ts';
+import type { Fault } from '../contract/fault.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
 import type { Job, Outcome } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';

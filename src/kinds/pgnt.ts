@@ -1,5 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Fault, type Problem } from '../base/fault.ts';
+import { Fault, type Problem } from '../contract/fault.ts';
 import type { Market, PageName } from '../markets/market.ts';
 import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
 import { settledStatus, unitStatus } from './states.ts';

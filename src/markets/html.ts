@@ -1,6 +1,6 @@
 import { selectAll, selectOne } from 'css-select';
 import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 
 /** Parsed document. */

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 /** Maximum objects and arrays in a JSON page. Large real pages have 80,000; each takes at least 64 bytes. */
 const maxContainers = 250_000;

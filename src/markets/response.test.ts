@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../base/fault.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
 

@@ -1,5 +1,5 @@
-import { Fault } from '../base/fault.ts';
 import { isObject, type Json } from '../base/json.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PageAnswer } from '../fetch/page.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';

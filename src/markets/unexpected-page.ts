@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from './html.ts';
 
 /** Markers of known bot managers' check pages. */

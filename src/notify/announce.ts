@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Job, NoticeReason } from '../store/documents.ts';
 import type { NotifyContext } from './context.ts';
 import { waitingEmail } from './email.ts';

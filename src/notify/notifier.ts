@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
 import type { NotifyContext } from './context.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import type { NoticeContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';

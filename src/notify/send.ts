@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { PostAnswer } from '../fetch/post.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import type { Delivery } from '../store/documents.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Webhook } from '../store/documents.ts';
 import type { NoticeContext } from './context.ts';
 import { newSecret, rotationMs } from './signature.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { redeliveryDelayMs } from './redelivery.ts';
 
 test('redeliveryDelayMs() allows five deliveries with increasing delays', () => {

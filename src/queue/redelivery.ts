@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 30_000;

@@ -8,7 +8,7 @@ import {
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { createKey } from '../access/keys.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { Call, Handler, Handlers, StreamHandler } from './core.ts';

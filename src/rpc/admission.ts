@@ -2,7 +2,7 @@ import { type DescService, getOption } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Access, access } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 

@@ -3,7 +3,7 @@ import { Access, access as accessOption } from '../../gen/gleaner/options/v1/opt
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { type Component, Fault, unavailableMessage } from '../base/fault.ts';
+import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
 import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';

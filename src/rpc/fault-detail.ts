@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../base/fault.ts';
+import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../contract/fault.ts';
 import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 

@@ -1,8 +1,8 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
+import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';

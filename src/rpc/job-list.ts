@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { jobStatuses } from '../contract/job-status.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';

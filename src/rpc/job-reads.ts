@@ -8,7 +8,7 @@ import type {
   ListUnitsResponseSchema,
   UnitSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { Fault, faultCodes } from '../base/fault.ts';
+import { Fault, faultCodes } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { groupFaults } from '../jobs/faults.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';

@@ -1,6 +1,6 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { tagHeader, warningHeader } from '../contract/response-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';

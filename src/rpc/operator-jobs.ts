@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import { cancel } from '../jobs/cancel.ts';
 import type { JobContext } from '../jobs/context.ts';

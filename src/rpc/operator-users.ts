@@ -2,7 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { demandOtherOperatorKey, newOperator } from '../access/operator.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { handle, pageSize } from './account.ts';
 import type { Handler } from './core.ts';

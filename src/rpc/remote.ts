@@ -3,7 +3,7 @@ import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { fromConnectError } from './fault-detail.ts';

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Compression, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { readAllBytes } from '@connectrpc/connect/protocol';
-import { Fault } from '../base/fault.ts';
 import { bodyTooLarge, checkBinarySize, checkJsonSize } from '../contract/body-content.ts';
 import { smallBodyBytes } from '../contract/body-limit.ts';
+import { Fault } from '../contract/fault.ts';
 import { toConnectError } from './fault-detail.ts';
 
 /** Options for screenBody(). */

@@ -14,7 +14,7 @@ import {
   httpOptions,
   watchRequest,
 } from '../base/connections.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { RpcListener } from './adapter.ts';
 
 /** A listening server. */

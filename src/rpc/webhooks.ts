@@ -6,7 +6,7 @@ import {
   type WebhookSchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { queueOperatorTest, queueTest } from '../notify/queue.ts';
 import { problemOfTarget } from '../notify/target.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Cursor, Page, PageOptions } from './store.ts';
 
 /** Position before the first page of a list that is newest first. */

@@ -1,5 +1,5 @@
-import type { FaultCode } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { FaultCode } from '../contract/fault.ts';
 
 /*
  * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters return

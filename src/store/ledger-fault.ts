@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 
 /** Creates the fault for posting an entry whose key is voided. */
 export function voidedKeyFault(key: string): Fault {

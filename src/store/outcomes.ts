@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Outcome, Part, StoredFile } from './documents.ts';
 
 /** Outcomes of a batch by the index of the unit. */

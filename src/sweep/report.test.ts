@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
-import { Fault } from '../base/fault.ts';
 import { createLog } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { createOriginTally, type OriginTally } from './origin-tally.ts';

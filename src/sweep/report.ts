@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
 import type { OperationsStore, ProcessReport } from '../store/operations.ts';
 import type { OriginTally } from './origin-tally.ts';
 

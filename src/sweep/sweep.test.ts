@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { grant, type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { approve } from '../jobs/decide.ts';
 import { openLocalQueue } from '../queue/local/open.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
 import { finishApproval, reject } from '../jobs/decide.ts';
 import { discardSubmitted, finishDiscard } from '../jobs/discard.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { Fault } from '../base/fault.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { Fault } from '../contract/fault.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 

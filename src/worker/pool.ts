@@ -1,4 +1,4 @@
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';

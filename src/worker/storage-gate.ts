@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/fault.ts';
 import type { Log } from '../base/log.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { Fault } from '../contract/fault.ts';
 import { backOffMs, storageBackOff } from '../jobs/back-off.ts';
 
 /** Keeps a process from fetching pages whose results it cannot store. */

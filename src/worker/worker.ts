@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
-import { Fault } from '../base/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { deferBatch } from '../jobs/defer.ts';
 import { work } from '../jobs/work.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { failureGuide } from '../../console/src/jobs/failure-guide.ts';
-import { faultCodes } from '../../src/base/fault.ts';
+import { faultCodes } from '../../src/contract/fault.ts';
 
 /** Error codes that a unit can fail with. */
 const unitCodes = Object.keys(faultCodes).slice(Object.keys(faultCodes).indexOf('page_not_found'));

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { systemClock } from '../../src/base/clock.ts';
-import { Fault } from '../../src/base/fault.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { defaultMarketLimits } from '../../src/fetch/limits.ts';
 import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Fault, type FaultCode } from '../../src/base/fault.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { Fault, type FaultCode } from '../../src/contract/fault.ts';
 import type { Market } from '../../src/markets/market.ts';
 import { createTestMarket } from '../support/market.ts';
 import { bodyOf, type Sample } from './manifest.ts';

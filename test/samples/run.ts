@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault, type FaultCode } from '../../src/base/fault.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
+import { Fault, type FaultCode } from '../../src/contract/fault.ts';
 import type { PageAnswer } from '../../src/fetch/page.ts';
 import type { Market, PageName, Reader } from '../../src/markets/market.ts';
 import { type Miss, misses } from './compare.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import type { Consumer, Queue } from '../../src/queue/queue.ts';
 import { redeliveryDelayMs } from '../../src/queue/redelivery.ts';
 import type { BatchReference } from '../../src/store/documents.ts';

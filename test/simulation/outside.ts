@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { hash } from '../../sandbox/random.ts';
-import { Fault } from '../../src/base/fault.ts';
 import { sha256 } from '../../src/base/id.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Blobs } from '../../src/blobs/blobs.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import type { PageAnswer, PageRequest } from '../../src/fetch/page.ts';
 import type { Post, PostAnswer, Poster } from '../../src/fetch/post.ts';
 import type { Pages } from '../../src/jobs/context.ts';

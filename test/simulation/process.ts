@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { Fault } from '../../src/base/fault.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createSharedClock, type SharedClock } from '../../src/base/shared-clock.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import type { Owner } from './scheduler.ts';
 import type { World } from './world.ts';
 

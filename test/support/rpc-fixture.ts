@@ -1,7 +1,7 @@
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
-import { Fault } from '../../src/base/fault.ts';
+import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';

@@ -1,6 +1,6 @@
-import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { fieldsOf, lackOf } from '../../base/record-shape.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 

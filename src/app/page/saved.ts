@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Fault } from '../../base/fault.ts';
 import { sha256 } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 

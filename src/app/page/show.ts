@@ -1,5 +1,5 @@
-import type { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { type FetchedPage, missingOf, type PageReading } from './reading.ts';
 import type { Target } from './target.ts';

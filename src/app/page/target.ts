@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { Market, PageName, Reader } from '../../markets/market.ts';

@@ -4,7 +4,7 @@ import { access, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';

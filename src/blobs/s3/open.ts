@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';

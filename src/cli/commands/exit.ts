@@ -1,6 +1,6 @@
 import { ConfigError } from '../../base/config.ts';
-import { Fault } from '../../base/fault.ts';
 import { GleanerError } from '../../client/index.ts';
+import { Fault } from '../../contract/fault.ts';
 import { plain } from './print.ts';
 
 /** Exit codes of the command line (docs/cli.md). */

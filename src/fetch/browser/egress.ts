@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, isIP, type LookupFunction, type Socket } from 'node:net';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from '../address.ts';
 import { networkFault } from '../network-fault.ts';
 import { receive } from '../receive.ts';

@@ -1,8 +1,8 @@
 import type { CookieData } from 'puppeteer-core';
 import type { Clock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
 import type { Origins } from '../../base/origins.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { ResolveName } from '../address.ts';
 import type { Fetcher } from '../http.ts';
 import { originFinder } from '../origin-of.ts';

@@ -1,5 +1,5 @@
 import type { CDPSession, Protocol } from 'puppeteer-core';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { type Head, headOf } from './head.ts';
 import { createNavigations } from './navigations.ts';
 import { isSameSite, type Opening } from './opening.ts';

@@ -1,5 +1,5 @@
 import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Kept, Visited } from '../sessions.ts';
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
 import { memoryOf } from './memory.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 
 const timeouts: readonly string[] = ['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT'];
 

@@ -1,5 +1,5 @@
 import type { CDPEvents, CDPSession } from 'puppeteer-core';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../page.ts';
 import { type Head, headOf } from './head.ts';
 import { intercept } from './interception.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import { createLog } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Visited } from '../sessions.ts';
 import { createPool, type Engine, type Pool, type PoolLimits } from './pool.ts';
 

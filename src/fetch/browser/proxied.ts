@@ -1,6 +1,6 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { createProxyPool, type ProxyReport } from '../proxies.ts';
 import { proxyAddress, tunnelConnector } from '../tunnel.ts';
 import type { Connect } from './egress.ts';

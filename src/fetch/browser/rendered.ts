@@ -1,5 +1,5 @@
 import type { CDPSession } from 'puppeteer-core';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 
 /** Longest that a page may take to be written down, in milliseconds. */
 const writeMs = 5_000;

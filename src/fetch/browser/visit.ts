@@ -1,5 +1,5 @@
 import type { CDPSession } from 'puppeteer-core';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { patterns } from './interception.ts';
 import type { Tab } from './launch.ts';
 import { netFault } from './net-fault.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { readRows } from './plan.ts';
 
 const header = 'region,shop_id,item_id';

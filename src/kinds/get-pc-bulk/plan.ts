@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { Message } from '@bufbuild/protobuf';
 import { CsvError, parse } from 'csv-parse';
-import { Fault, type Problem } from '../../base/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import { quote } from '../../contract/problem-texts.ts';
 import type { Unit } from '../../store/documents.ts';
 import { inOrder } from '../items.ts';

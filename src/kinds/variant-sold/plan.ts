@@ -1,5 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Fault, type Problem } from '../../base/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import type { Plan } from '../kind.ts';
 
 /** Fields of gleaner.mkta.v1.SubmitVariantSoldRequest. */

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 
 /** Parts of a product page's response. A missing part is an empty object. */
 export interface ItemPage {

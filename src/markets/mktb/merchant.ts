@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { integer, list, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';

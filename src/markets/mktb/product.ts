@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { list, object, objects, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import { number, object, text } from '../fields.ts';
 import { find, type HtmlPage, words } from '../html.ts';
 import { unexpectedPage } from '../unexpected-page.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
 import { statusFault } from '../response.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { allById, attribute, byId, find, findAll, type HtmlPage } from '../html.ts';
 import { scriptsWith } from './variants.ts';
 

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { objects } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';

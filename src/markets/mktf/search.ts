@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, text } from '../fields.ts';

@@ -1,7 +1,7 @@
 import { type Msg, nanos } from 'nats';
 import type { Clock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/documents.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';

@@ -1,7 +1,7 @@
 import { connect, type JetStreamClient, type JetStreamManager, type NatsConnection } from 'nats';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
 import { parseAddress } from './address.ts';
 
 /** One connection, from its establishment to its loss. */

@@ -1,7 +1,7 @@
 import { NatsError } from 'nats';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { startConsumer } from './consumer.ts';
 import { maxAgeMs } from './limits.ts';

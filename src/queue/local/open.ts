@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/documents.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import type { Peer } from '../../base/peer.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { BatchReference, Lane } from '../../store/documents.ts';
 import type { Consumer, Queue } from '../queue.ts';
 

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Batch, Job } from '../documents.ts';
 import { unlessDuplicate } from './engine.ts';
 import type { Collections, JobDocument } from './schema.ts';

@@ -9,8 +9,8 @@ import {
   MongoServerSelectionError,
   MongoSystemError,
 } from 'mongodb';
-import { Fault } from '../../base/fault.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
+import { Fault } from '../../contract/fault.ts';
 import { type Collections, collectionsOf, createIndexes } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */

@@ -1,5 +1,5 @@
-import { Fault } from '../../base/fault.ts';
 import { newId } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
 import type { PostingResult } from '../store.ts';

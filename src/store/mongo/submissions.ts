@@ -1,4 +1,4 @@
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { Submission } from '../documents.ts';
 import type { JobStore } from '../store.ts';
 import { type MongoEngine, unlessDuplicate } from './engine.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import { migrate } from './schema.ts';
 import type { RowMapping } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
 import type { Cursor, JobStore } from '../store.ts';

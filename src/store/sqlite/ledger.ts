@@ -1,4 +1,4 @@
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';

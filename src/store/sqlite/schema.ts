@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Fault } from '../../base/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 
 /**
  * Migrations from an empty file to the current tables, in order. `user_version` is the number of applied ones.

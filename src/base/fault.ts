@@ -1,1 +1,0 @@
-export * from '../contract/fault.ts';
