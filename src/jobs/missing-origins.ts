@@ -1,4 +1,5 @@
-import type { Job } from '../store/documents.ts';
+import type { Plan } from '../kinds/kind.ts';
+import type { Market } from '../markets/market.ts';
 import type { JobContext } from './context.ts';
 import type { Offers } from './offers.ts';
 
@@ -6,19 +7,21 @@ import type { Offers } from './offers.ts';
 const maxNamed = 10;
 
 /**
- * Returns a warning for the caller of a submit if regions of the job have no configured origin: their units fail at
- * once and are refunded. Null if every unit has an origin.
+ * Returns a warning for the caller of a submit if planned regions have no configured origin: their units fail at once
+ * and are refunded. Null if every unit has an origin. Reads no store, so that it cannot fail a submit.
  */
-export async function missingOriginWarning(context: JobContext, job: Job): Promise<string | null> {
-  const { market } = context.offers.of(job);
+export function missingOriginWarning(
+  { settings }: Pick<JobContext, 'settings'>,
+  { name, regions }: Pick<Market, 'name' | 'regions'>,
+  { groups }: Pick<Plan, 'groups'>,
+): string | null {
   // Stores named by the submitted URLs need no configured origin.
-  if (market.regions.length === 0) return null;
-  const addresses = context.settings.origins.get(market.name)?.addresses;
-  if (market.regions.every((region) => addresses?.has(region))) return null;
-  const regions = new Set((await context.store.listBatches(job.id)).map(({ region }) => region));
-  const missing = [...regions].filter((region) => !addresses?.has(region));
+  if (regions.length === 0) return null;
+  const addresses = settings.origins.get(name)?.addresses;
+  const planned = new Set(groups.map(({ region }) => region));
+  const missing = [...planned].filter((region) => !addresses?.has(region));
   if (missing.length === 0) return null;
-  const places = listed(missing.map((region) => placeOf(market.name, region)));
+  const places = listed(missing.map((region) => placeOf(name, region)));
   return `No origin is configured for ${places}. These units fail and are refunded. Ask an operator to add it to the origins file.`;
 }
 

@@ -29,6 +29,7 @@ export async function submit(
   const resumable = submitter.idempotencyKey !== undefined;
   return runIdempotently(context, method, request, submitter, context.newId(), async (creation) => {
     let written = false;
+    let warning: string | null = null;
     const writing = () => {
       written = true;
       creation.writing();
@@ -36,13 +37,16 @@ export async function submit(
     try {
       const draft: Draft = {
         userId: submitter.userId,
-        plan: () => kind.plan(request, method.input, market),
+        plan: async () => {
+          const plan = await kind.plan(request, method.input, market);
+          warning = missingOriginWarning(context, market, plan);
+          return plan;
+        },
         retryOf: null,
         approvedBy: null,
         resumable,
       };
       const job = await placeJob(context, offer, { ...creation, writing }, draft);
-      const warning = await missingOriginWarning(context, job);
       if (warning !== null) warn(warning);
       return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
     } catch (error) {

@@ -81,6 +81,8 @@ export function jobServiceHandlers(context: JobContext): Handlers {
       const source = await find(request, call);
       const { userId } = call.principal;
       const submitter = { userId, idempotencyKey: call.idempotencyKey };
+      // Read first: an error after the charge would be reported for a retry that was accepted.
+      const warning = await retryWarning(context, source);
       const jobId = await nextRetryId(context, source);
       const job = await runIdempotently(
         context,
@@ -90,7 +92,6 @@ export function jobServiceHandlers(context: JobContext): Handlers {
         jobId,
         async (creation) => shape(await retry(context, source, creation, null)),
       );
-      const warning = await retryWarning(context, source);
       if (warning !== null) call.responseHeaders[warningHeader] = warning;
       return job;
     }),

@@ -52,6 +52,8 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
     handle(method.retryJob, async (request, { principal, idempotencyKey, responseHeaders }) => {
       const source = await find(request);
       const submitter = { userId: principal.userId, idempotencyKey };
+      // Read first: an error after the charge would be reported for a retry that was accepted.
+      const warning = await retryWarning(context, source);
       const jobId = await nextRetryId(context, source);
       const response = await runIdempotently(
         context,
@@ -61,7 +63,6 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
         jobId,
         async (creation) => ({ job: await shape(await retry(context, source, creation, principal.userId)) }),
       );
-      const warning = await retryWarning(context, source);
       if (warning !== null) responseHeaders[warningHeader] = warning;
       return response;
     }),
