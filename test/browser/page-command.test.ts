@@ -48,7 +48,7 @@ describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {
     const record = printed();
     expect(record.data.item.item_id).toBe(30000000007);
     expect(said()).toMatch(
-      /^GET http:.*\/api\/v4\/pdp\/get_pc\?.*\n {2}by the browser, which opened \/\S+$/m,
+      /^GET http:.*\/api\/v4\/pdp\/get_pc\?.*\n {2}by the browser, from the page \/\S+$/m,
     );
     expect(said()).toMatch(/^ {2}200 \(total \d+ ms\)$/m);
     expect(said()).toMatch(/^(?:Missing|All) \d+ .*listed fields/m);

@@ -99,11 +99,12 @@ describe('a job', () => {
       /^index,.*\n1,.*page_not_found/s,
     );
 
-    const retried = await user(['retry', submitted.job_id, '--json']);
-    expect(retried.json).toMatchObject([{ retry_of: submitted.job_id, total: 1 }]);
-    const watched = await user(['watch', retried.json[0].job_id, '--json']);
+    const watched = await user(['watch', submitted.job_id, '--json']);
     expect(watched.code).toBe(7);
-    expect(watched.json.at(-1)).toMatchObject({ status: 'failed', ended: true });
+    expect(watched.json.at(-1)).toMatchObject({ status: 'partial_complete', ended: true });
+    const retried = await user(['retry', submitted.job_id]);
+    expect([retried.code, retried.out]).toEqual([6, '']);
+    expect(retried.err).toContain('1 page_not_found');
   });
 
   test('awaiting approval is approved, and only its id is printed', async () => {
@@ -171,7 +172,7 @@ describe('a job', () => {
       'item_id,shop_id\n1,\nabc,2\n',
     );
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain('items[0].shop_id: Field required (line 2)');
+    expect(err).toContain('items.0.shop_id: Field required (line 2)');
     expect(err).toContain('items.1.item_id: ');
     expect(err).toContain('(line 3)');
   });

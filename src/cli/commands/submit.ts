@@ -87,7 +87,8 @@ async function submit(
   file: string | undefined,
 ): Promise<number | undefined> {
   const prepared = await prepareFrom(offer, file, format, set);
-  if (prepared.problems.length > 0) {
+  // A request without a required field can be sent: the service then reports it with the problems that only it can find.
+  if (prepared.problems.some(({ type }) => type !== 'missing')) {
     const detail = summarizeProblems(prepared.problems);
     throw withLines(new GleanerError({ status: 422, problems: prepared.problems, detail }), prepared);
   }

@@ -215,7 +215,7 @@ describe('retry', () => {
     expect(second.status).toBe(202);
     expect(second.body.job_id).not.toBe(body.job_id);
     expect((await waitForEnd(user, second.body.job_id)).refunded).toBe(8);
-    expect(await life().api.balance(user)).toBe(100 - 16);
+    expect(await life().api.balance(user)).toBe(100 - 8);
   });
 
   test('is refused if no failed unit can change, if nothing failed, and if credits are insufficient', async () => {
