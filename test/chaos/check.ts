@@ -79,10 +79,10 @@ function checkCounts(problems: Problems, { jobId, isAcknowledged, job: seen }: K
     problems.add('other', `job ${jobId} changed after it had ended, from ${seen.status} to ${status}`);
 }
 
-/** Returns the subjects of a retry: the failed units of its job, in order. */
+/** Returns the subjects of a retry: the failed units of its job whose failure is not final, in order. */
 async function failedSubjects(client: GleanerClient, { jobId, submission }: KnownJob): Promise<string[]> {
   const units = await listUnits(client, jobId);
   return units
-    .filter(({ status }) => status === 'FAILED')
+    .filter(({ status, code }) => status === 'FAILED' && code !== 'page_not_found')
     .map(({ input }) => submission.work.subjectOf(JSON.parse(input)));
 }

@@ -187,8 +187,13 @@ function ignoreReply(error: unknown): void {
   if (!(error instanceof GleanerError)) throw error;
 }
 
+/** Retries a job, unless the failure of all its units is final. */
 async function retry(context: ClientContext, known: KnownJob): Promise<void> {
   const { submission, jobId, retries } = known;
+  const listed = await submission.user.client
+    .call(JobService.method.listFaults, { jobId })
+    .catch(ignoreReply);
+  if (!listed?.faults.some(({ code }) => code !== 'page_not_found')) return;
   const call = () => submission.user.client.call(JobService.method.retryJob, { jobId });
   const { outcome, value } = await attempt(context, `retry of ${jobId}`, call);
   retries.push(outcome);

@@ -154,7 +154,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       const { body } = await api.get(user, variantSold.item(jobId, poisonId));
       expect(body).toMatchObject({
         status: 'FAILED',
-        error_log: expect.stringContaining('its worker stopped or failed'),
+        error_log: expect.stringContaining('its worker crashed or failed'),
       });
       const { body: merged } = await sendJson('GET', download.download_url, null);
       expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(ids);
