@@ -73,7 +73,8 @@ export async function callUntilAnswered<M extends DescMethod>(
     if (reply.end === 'answered') return reply;
     if (reply.end === 'refused') {
       const { code, message } = reply.fault;
-      const isTemporary = code === 'unavailable' || (code === 'conflict' && message.includes('is in progress'));
+      const isTemporary =
+        code === 'unavailable' || (code === 'conflict' && message.includes('is in progress'));
       if (!isTemporary) return reply;
     }
     await world.scheduler.sleep(world.random.integer(500, 30_000));
