@@ -6,7 +6,7 @@ import type { ApiKey } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 
 /** What key use is kept with. */
-export interface KeyUseOptions {
+export interface KeyUsageOptions {
   store: Pick<AccountStore, 'touchApiKey'>;
   clock: Clock;
   log: Log;
@@ -22,7 +22,7 @@ const maxBytes = 2 * 1024 * 1024;
  * Makes what keeps when keys were last used: at most once a minute for each key, beside the call that used
  * it, which neither waits for it nor fails with it.
  */
-export function createKeyUse({ store, clock, log }: KeyUseOptions): (key: ApiKey) => void {
+export function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) => void {
   const kept = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
   return ({ id, lastUsedAt }) => {
     const now = clock.now();

@@ -5,7 +5,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { createKey } from './keys.ts';
-import { createOperatorKey, demandOtherOperatorKey, ensureOperator, newOperator } from './operator.ts';
+import { createOperatorKey, ensureOperator, newOperator, requireOtherOperatorKey } from './operator.ts';
 import { createAuthenticator } from './principal.ts';
 
 const now = Date.UTC(2030, 0, 7);
@@ -88,13 +88,13 @@ test('createOperatorKey() creates exactly one key, also before the first start',
   await signIn(key);
 });
 
-describe('demandOtherOperatorKey()', () => {
+describe('requireOtherOperatorKey()', () => {
   const keyId = async () => (await keysOfFirst())[0]!.id;
 
   test('rejects the last usable operator key', async () => {
     await createOperatorKey(store, 'laptop', now);
     const refusal = { code: 'conflict', message: expect.stringContaining('last operator key') };
-    await expect(demandOtherOperatorKey(store, await keyId(), now)).rejects.toMatchObject(refusal);
+    await expect(requireOtherOperatorKey(store, await keyId(), now)).rejects.toMatchObject(refusal);
   });
 
   test('does not count expired and revoked keys', async () => {
@@ -105,7 +105,7 @@ describe('demandOtherOperatorKey()', () => {
     await createKey(store, { ...expiring, userId });
     const { keyId: revoked } = await createKey(store, { ...expiring, userId, expiresAt: null });
     await store.revokeApiKey(revoked, now);
-    await expect(demandOtherOperatorKey(store, id, now)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(requireOtherOperatorKey(store, id, now)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('accepts a key if another operator has one', async () => {
@@ -120,11 +120,11 @@ describe('demandOtherOperatorKey()', () => {
       expiresAt: null,
     };
     await createKey(store, key);
-    await demandOtherOperatorKey(store, await keyId(), now);
+    await requireOtherOperatorKey(store, await keyId(), now);
   });
 
   test("accepts a user's key", async () => {
     await createOperatorKey(store, 'laptop', now);
-    await demandOtherOperatorKey(store, newId(), now);
+    await requireOtherOperatorKey(store, newId(), now);
   });
 });

@@ -62,7 +62,11 @@ export async function createOperatorKey(store: AccountStore, name: string, now: 
  * Refuses to revoke the last key with which an operator can sign in. Fault `conflict`. Two revocations at the
  * same time may pass both; `gleaner operator-key` creates a new key then.
  */
-export async function demandOtherOperatorKey(store: AccountStore, keyId: string, now: number): Promise<void> {
+export async function requireOtherOperatorKey(
+  store: AccountStore,
+  keyId: string,
+  now: number,
+): Promise<void> {
   let revokesOperatorKey = false;
   let after: string | null = null;
   do {

@@ -3,7 +3,7 @@ import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ApiKey, Role, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
-import { createKeyUse, type KeyUseOptions } from './key-use.ts';
+import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 
 /** Who is calling. */
 export interface Principal {
@@ -20,7 +20,7 @@ export interface Principal {
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
 /** What callers are told apart with. */
-export interface AuthenticatorOptions extends KeyUseOptions {
+export interface AuthenticatorOptions extends KeyUsageOptions {
   store: Pick<AccountStore, 'findApiKey' | 'touchApiKey'>;
 }
 
@@ -30,20 +30,20 @@ export interface AuthenticatorOptions extends KeyUseOptions {
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
-  const used = createKeyUse(options);
+  const used = createKeyUsage(options);
   return async (authorization) => {
     const token = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
     const found = await store.findApiKey(sha256(token));
     if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
     const { key, user } = found;
-    demandValid(key, user, clock.now());
+    requireValid(key, user, clock.now());
     used(key);
     return { userId: key.userId, role: key.role, keyId: key.id, balance: user.balance };
   };
 }
 
-function demandValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
+function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
   if (revokedAt !== null) throw new Fault('unauthenticated', 'The token has been revoked.');
   if (expiresAt !== null && expiresAt <= now) throw new Fault('unauthenticated', 'The token has expired.');
   if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
@@ -51,7 +51,7 @@ function demandValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, no
 
 /** Asks again whether a principal may call, in the middle of a long answer; gives the user as it is then. Fault
  *  `unauthenticated`. */
-export async function demandStillValid(
+export async function requireStillValid(
   store: Pick<AccountStore, 'listApiKeys' | 'getUser'>,
   clock: Clock,
   { userId, keyId }: Principal,
@@ -59,12 +59,12 @@ export async function demandStillValid(
   const [keys, user] = await Promise.all([store.listApiKeys(userId), store.getUser(userId)]);
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
-  demandValid(key, user, clock.now());
+  requireValid(key, user, clock.now());
   return user;
 }
 
 /** Refuses a principal of another role: a key of one role never works for the other's calls. */
-export function demandRole(principal: Principal, role: Role): void {
+export function requireRole(principal: Principal, role: Role): void {
   if (principal.role !== role) {
     throw new Fault('forbidden', `This call needs the key of ${role === 'user' ? 'a user' : 'an operator'}.`);
   }

@@ -10,7 +10,7 @@ export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
 
 /** Opens the store of an installation, and creates none. Throws a ConfigError where there is no data. */
 export async function openExistingStore(config: Config): Promise<Store> {
-  demandData(config);
+  requireData(config);
   return openStore(config);
 }
 
@@ -31,7 +31,7 @@ export async function lockData({ mongoUri, dataDir }: Config): Promise<() => voi
 }
 
 /** Throws a ConfigError where there is no store. */
-export function demandData(config: Config): void {
+export function requireData(config: Config): void {
   if (!hasData(config))
     throw new ConfigError(
       `No Gleaner data in ${config.dataDir}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.`,

@@ -1,7 +1,7 @@
 import { createOperatorKey } from '../access/operator.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { demandData, lockData } from './data-folder.ts';
+import { lockData, requireData } from './data-folder.ts';
 import { openStore } from './stack.ts';
 
 /**
@@ -9,7 +9,7 @@ import { openStore } from './stack.ts';
  * where there is no data, or where a service uses the data folder.
  */
 export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
-  demandData(config);
+  requireData(config);
   const release = await lockData(config);
   try {
     const store = await openStore(config);

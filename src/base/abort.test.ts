@@ -13,7 +13,7 @@ describe('onAbort()', () => {
     expect(called).toEqual(['first', 'second']);
   });
 
-  test('does not call a listener that was removed, also by another listener', () => {
+  test('does not call a removed listener, even if another listener removes it', () => {
     const controller = new AbortController();
     const called: string[] = [];
     onAbort(controller.signal, () => removeLast());
@@ -35,12 +35,12 @@ describe('linkSignals()', () => {
     expect(signal.reason).toBe('other');
   });
 
-  test('is aborted from the start when a source is', () => {
+  test('starts aborted if a source is aborted', () => {
     const { signal } = linkSignals(new AbortController().signal, AbortSignal.abort('before'));
     expect(signal.reason).toBe('before');
   });
 
-  test('follows nothing once it is released', () => {
+  test('ignores its sources after release()', () => {
     const source = new AbortController();
     const { signal, release } = linkSignals(source.signal);
     release();

@@ -3,7 +3,7 @@ import { createBodyBudget } from './body-budget.ts';
 
 const open = () => new AbortController().signal;
 
-/** Reserves without waiting for the outcome, and notes who was served. */
+/** Starts a reservation and records when it is granted. */
 function createQueue() {
   const budget = createBodyBudget({ totalBytes: 10, userBytes: 6 });
   const served: string[] = [];
@@ -21,7 +21,7 @@ function createQueue() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('createBodyBudget()', () => {
-  test('holds back what exceeds the total until earlier bodies are released', async () => {
+  test('delays bodies above the total until earlier ones are released', async () => {
     const { reserve, served } = createQueue();
     const release = await reserve('a', 6);
     const late = reserve('b', 5);
@@ -33,7 +33,7 @@ describe('createBodyBudget()', () => {
     expect(served).toEqual(['a', 'b']);
   });
 
-  test('lets other users pass a user whose share is in use', async () => {
+  test('lets other users overtake a user at their limit', async () => {
     const { reserve, served } = createQueue();
     const release = await reserve('a1', 5);
     void reserve('a2', 5);
@@ -44,7 +44,7 @@ describe('createBodyBudget()', () => {
     expect(served).toEqual(['a1', 'b1', 'a2']);
   });
 
-  test('admits a body larger than the limits when nothing else is held', async () => {
+  test('admits a body larger than the limits if nothing else is held', async () => {
     const { reserve, served } = createQueue();
     const release = await reserve('a', 50);
     void reserve('b', 1);
@@ -55,7 +55,7 @@ describe('createBodyBudget()', () => {
     expect(served).toEqual(['a', 'b']);
   });
 
-  test('forgets a waiter that is aborted', async () => {
+  test('removes an aborted waiter', async () => {
     const { reserve, served } = createQueue();
     const release = await reserve('a', 6);
     const leaving = new AbortController();

@@ -3,20 +3,20 @@ import { Fault } from '../contract/fault.ts';
 /** Limits of createBodyBudget(), in bytes. */
 export interface BodyBudgetLimits {
   totalBytes: number;
-  /** Largest share of one user. */
+  /** Maximum held for one user. */
   userBytes: number;
 }
 
-/** Memory for request bodies that are being read, decoded and handled, shared by every edge of a process. */
+/** Memory for request bodies that are being read, decoded, and handled, shared by all edges of a process. */
 export interface BodyBudget {
   /**
-   * Waits until `bytes` are free and reserves them; the result frees them and may be called again.
-   * Rejects with the signal's reason when it is aborted first.
+   * Waits until `bytes` are free and reserves them. Returns an idempotent function that frees them. Rejects with the
+   * signal's reason if the signal aborts first.
    */
   reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
 }
 
-/** Limits of a process. A body of unknown length reserves its method's whole limit, so three are handled at once. */
+/** Default limits. A body of unknown length reserves the method's whole limit, so three are handled at a time. */
 export const defaultBodyBudget: BodyBudgetLimits = {
   totalBytes: 48 * 1024 * 1024,
   userBytes: 32 * 1024 * 1024,
@@ -29,8 +29,8 @@ interface Waiter {
 }
 
 /**
- * Creates a budget. Requests are served in order of arrival, except that those of a user whose share is in use
- * do not hold up other users. A body larger than a limit waits until it is the only one under that limit.
+ * Creates a budget. Reservations are served in order of arrival, but a user at their limit does not block other
+ * users. A body larger than a limit waits until nothing else is held under that limit.
  */
 export function createBodyBudget({
   totalBytes,
@@ -50,7 +50,7 @@ export function createBodyBudget({
   const startWaiting = () => {
     for (const waiter of waiting) {
       if (!fits(byUser.get(waiter.userId) ?? 0, waiter.bytes, userBytes)) continue;
-      // Large bodies would never start if smaller ones behind them did.
+      // Smaller bodies must not overtake, or a large body would never start.
       if (!fits(used, waiter.bytes, totalBytes)) return;
       waiting.delete(waiter);
       add(waiter.userId, waiter.bytes);

@@ -5,7 +5,7 @@ const textMap = (maxBytes: number) =>
   createBoundedMap<{ text: string }>({ maxBytes, sizeOf: ({ text }) => 2 * text.length });
 
 describe('createBoundedMap()', () => {
-  test('stays within its bytes whatever the keys and values are', () => {
+  test('stays within its byte limit for any keys and values', () => {
     const map = textMap(1_000_000);
     for (let count = 0; count < 5_000; count += 1) map.set(`key ${count}`, { text: 'x'.repeat(count) });
     for (let count = 0; count < 20_000; count += 1) map.set('k'.repeat(count % 4_096) + count, { text: '' });
@@ -22,13 +22,13 @@ describe('createBoundedMap()', () => {
     expect(['a', 'b', 'c', 'd'].map((key) => map.peek(key) !== undefined)).toEqual([true, false, true, true]);
   });
 
-  test('evicts beyond the maximum number of entries as well', () => {
+  test('also evicts above the maximum number of entries', () => {
     const map = createBoundedMap<number>({ maxBytes: 10_000, maxEntries: 2, sizeOf: () => 0 });
     for (const key of ['a', 'b', 'c']) map.set(key, 1);
     expect([...map.keys()].toSorted()).toEqual(['b', 'c']);
   });
 
-  test('measures a value again that has grown', () => {
+  test('measures a stored value again after it has grown', () => {
     const map = textMap(10_000);
     const value = { text: '' };
     map.set('a', value);
@@ -37,7 +37,7 @@ describe('createBoundedMap()', () => {
     expect(map.bytes).toBe(128 + 2 + 2_000);
   });
 
-  test('does not keep an entry that is larger than the whole map', () => {
+  test('does not keep an entry larger than the whole map', () => {
     const map = textMap(1_000);
     map.set('small', { text: '' });
     map.set('large', { text: 'x'.repeat(1_000) });

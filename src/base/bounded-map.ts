@@ -4,19 +4,19 @@ import { LRUCache } from 'lru-cache';
 export interface BoundedMapOptions<Value extends NonNullable<unknown>> {
   /** Maximum size of all entries together, in bytes. */
   maxBytes: number;
-  /** Maximum number of entries; default: as many as fit. */
+  /** Maximum number of entries. Default: unlimited. */
   maxEntries?: number;
-  /** Estimates the size of a value, in bytes; keys and entries are counted by the map. */
+  /** Estimates the size of a value in bytes. The map adds the size of the key and the entry. */
   sizeOf: (value: Value) => number;
 }
 
-/** A map for keys that clients or sites choose. An entry that exceeds `maxBytes` by itself is not kept. */
+/** A map for keys chosen by clients or sites. Does not keep an entry larger than `maxBytes`. */
 export interface BoundedMap<Value extends NonNullable<unknown>> {
-  /** Returns the value and marks it as used. */
+  /** Returns the value and marks it as recently used. */
   get(key: string): Value | undefined;
-  /** Returns the value without marking it as used. */
+  /** Returns the value without marking it as recently used. */
   peek(key: string): Value | undefined;
-  /** Keeps a value, or measures one again that has grown; evicts the least recently used. */
+  /** Stores a value, or measures a stored value again after it has grown. Evicts the least recently used entries. */
   set(key: string, value: Value): void;
   delete(key: string): void;
   clear(): void;
@@ -26,10 +26,10 @@ export interface BoundedMap<Value extends NonNullable<unknown>> {
   readonly bytes: number;
 }
 
-/** Memory of an entry beside its key and value, in bytes. */
+/** Memory of an entry without its key and value, in bytes. */
 const entryBytes = 128;
 
-/** Creates a map that evicts the least recently used entries beyond `maxBytes`. */
+/** Creates a map that evicts the least recently used entries above `maxBytes`. */
 export function createBoundedMap<Value extends NonNullable<unknown>>({
   maxBytes,
   maxEntries = Number.POSITIVE_INFINITY,
@@ -43,7 +43,7 @@ export function createBoundedMap<Value extends NonNullable<unknown>>({
     get: (key) => entries.get(key),
     peek: (key) => entries.peek(key),
     set: (key, value) => {
-      // The cache does not measure a value again that it holds already.
+      // The cache does not measure a value that it already holds.
       if (entries.peek(key) === value) entries.delete(key);
       entries.set(key, value);
       if (entries.size > maxEntries) entries.pop();

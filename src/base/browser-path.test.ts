@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'gleaner-path-'));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a browser is found by its name, first what is preferred, whatever the folder’s place', () => {
+test('findBrowser() prefers the first known name in any folder of PATH', () => {
   const [first, second] = ['first', 'second'].map((name) => join(folder, name)) as [string, string];
   mkdirSync(first);
   mkdirSync(second);

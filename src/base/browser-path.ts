@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What Chromium and the browsers made of it are called, in the order of our preference. */
+/** Program names of Chromium-based browsers, in order of preference. */
 const names = [
   'chromium',
   'chromium-browser',
@@ -12,7 +12,7 @@ const names = [
   'microsoft-edge',
 ];
 
-/** Where macOS keeps them. */
+/** Install locations on macOS. */
 const applications = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
@@ -27,7 +27,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Full path of a Chromium in the folders of a PATH, else among `others`; null when there is none. */
+/**
+ * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or among `others`, or
+ * null if none is found.
+ */
 export function findBrowser(path: string, others: readonly string[] = applications): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...others];

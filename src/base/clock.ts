@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time as the program sees it. Handed in everywhere, so that tests decide what time it is. */
+/** Source of time. Injected everywhere, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted before. */
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. A sleep keeps the process alive: whoever is to stop aborts it. */
+/** The system clock. A pending sleep keeps the process alive until its signal is aborted. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {

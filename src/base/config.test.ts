@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ConfigError, clientEnvironment, loadConfig } from './config.ts';
 import { settings } from './settings.ts';
 
-test('everything has a default', () => {
+test('loadConfig() applies a default to every setting', () => {
   const config = loadConfig({});
   expect(config).toMatchObject({
     httpPort: 8080,
@@ -36,32 +36,32 @@ test.each([
   ['GLEANER_WORKERS', '-1'],
   ['GLEANER_WORKERS', '65'],
   ['GLEANER_WORKER_MEMORY', '63'],
-])('a bad %s stops the start with a message that names it', (name, value) => {
+])('loadConfig() rejects a bad %s and names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
 });
 
-test('page work runs in a worker process per core unless told otherwise', () => {
+test('loadConfig() starts a worker process per core by default', () => {
   const cores = availableParallelism();
   expect(loadConfig({})).toMatchObject({ workers: Math.min(cores, 64), workerMemoryBytes: 1024 ** 3 });
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
-  const shown = loadConfig({}).inForce.find(({ name }) => name === 'GLEANER_WORKERS');
+  const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');
   expect(shown).toMatchObject({ value: String(Math.min(cores, 64)), set: false });
 });
 
-test('one engine address without the other is refused', () => {
+test('loadConfig() rejects one engine address without the other', () => {
   expect(() => loadConfig({ NATS_URL: 'nats://127.0.0.1:4222' })).toThrow(/MONGODB_URI is missing/);
   expect(() => loadConfig({ MONGODB_URI: 'mongodb://127.0.0.1' })).toThrow(/NATS_URL is missing/);
 });
 
-test('a MongoDB address that weakens consistency stops the start without showing its password', () => {
+test('loadConfig() rejects a MongoDB URI that weakens consistency without showing its password', () => {
   const MONGODB_URI = 'mongodb://ann:pw@one.example/gleaner?readPreference=secondary';
   expect(() => loadConfig({ MONGODB_URI, NATS_URL: 'nats://127.0.0.1:4222' })).toThrow(
     /^MONGODB_URI=…: the option readPreference=secondary weakens .*set it to primary$/,
   );
 });
 
-test('every setting is read, and none that is not listed', () => {
+test('loadConfig() and clientEnvironment() read exactly the listed settings', () => {
   const read = new Set<string>();
   const environment = new Proxy({} as Record<string, string>, {
     get: (_target, name) => {
@@ -71,23 +71,23 @@ test('every setting is read, and none that is not listed', () => {
   });
   loadConfig(environment);
   clientEnvironment(environment);
-  // Not settings: where a browser, and where people's configurations are looked for.
+  // Not settings: search paths for browsers and configuration files.
   for (const name of ['PATH', 'XDG_CONFIG_HOME']) read.delete(name);
   expect([...read].toSorted()).toEqual(Object.keys(settings).toSorted());
 });
 
-test('every setting is documented with what it is where it is not set', () => {
+test('docs/operate.md documents every setting with its default', () => {
   const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8');
-  for (const [name, { usual }] of Object.entries(settings)) {
+  for (const [name, { default: defaultValue }] of Object.entries(settings)) {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));
     expect(row, name).toBeDefined();
-    if (usual !== null) expect(row).toContain(`\`${usual}\``);
+    if (defaultValue !== null) expect(row).toContain(`\`${defaultValue}\``);
   }
 });
 
-test('settings in force are shown with their values, but no secret is', () => {
+test('effectiveSettings shows values but no secrets', () => {
   const secret = 'mongodb://ann:secret@db.example.org';
-  const { inForce } = loadConfig({
+  const { effectiveSettings } = loadConfig({
     GLEANER_HTTP_PORT: '0',
     GLEANER_HOST: '',
     GLEANER_OPERATOR_KEY: 'choose-a-long-one',
@@ -95,7 +95,7 @@ test('settings in force are shown with their values, but no secret is', () => {
     MONGODB_URI: secret,
     NATS_URL: 'nats://ann:secret@queue.example.org',
   });
-  const shown = new Map(inForce.map(({ name, value, set }) => [name, [value, set]]));
+  const shown = new Map(effectiveSettings.map(({ name, value, set }) => [name, [value, set]]));
   expect(shown.get('GLEANER_HTTP_PORT')).toEqual(['0', true]);
   expect(shown.get('GLEANER_HOST')).toEqual(['0.0.0.0', false]);
   expect(shown.get('GLEANER_PUBLIC_URL')).toEqual(['', false]);
@@ -103,6 +103,8 @@ test('settings in force are shown with their values, but no secret is', () => {
   expect(shown.get('GLEANER_OPERATOR_KEY')).toEqual(['(set)', true]);
   expect(shown.get('GLEANER_LINK_SECRETS')).toEqual(['(generated)', false]);
   expect(shown.get('GLEANER_S3_URL')).toEqual(['', false]);
-  expect(JSON.stringify(inForce)).not.toMatch(/secret@|choose/);
-  expect(inForce.map(({ name }) => name)).toEqual(inForce.map(({ name }) => name).toSorted());
+  expect(JSON.stringify(effectiveSettings)).not.toMatch(/secret@|choose/);
+  expect(effectiveSettings.map(({ name }) => name)).toEqual(
+    effectiveSettings.map(({ name }) => name).toSorted(),
+  );
 });

@@ -14,87 +14,89 @@ import {
 } from './notice-settings.ts';
 import { type Origins, parseOrigins } from './origins.ts';
 import {
-  type SettingInForce,
+  type EffectiveSetting,
+  listEffectiveSettings,
+  type NameWithDefault,
   type SettingName,
   settings,
-  settingsInForce,
-  type UsualName,
 } from './settings.ts';
 import { parseWorkingHours, type WorkingHours } from './working-hours.ts';
 
-/** Everything that can be set, with its defaults applied (decisions, "Configuration others rely on"). */
+/** The configuration with defaults applied. docs/operate.md describes each setting. */
 export interface Config {
   httpPort: number;
   grpcPort: number;
   /** Address to listen on. */
   host: string;
-  /** Secrets of signed links, newest first, for replicas without a shared data folder; null: generated and
-   *  rotated in the data folder. */
+  /**
+   * Secrets of signed links, newest first, for replicas without a shared data folder. null: generated and rotated in
+   * the data folder.
+   */
   linkSecrets: readonly [string, ...string[]] | null;
-  /** What signed links start with; null: made from the HTTP port once it is known. */
+  /** Base URL of signed links; null: derived from the HTTP port. */
   publicUrl: string | null;
   /** Absolute path. */
   dataDir: string;
   mongoUri: string | null;
   natsUrl: string | null;
   s3Url: string | null;
-  /** Key of the first operator; null: generated and printed once. */
+  /** Key of the first operator; null: generated and shown once. */
   operatorKey: string | null;
   origins: Origins;
   approval: boolean;
-  /** null: always. */
+  /** null: no restriction. */
   workingHours: WorkingHours | null;
-  /** Milliseconds while processing and after completion; null: no cache. */
+  /** Cache lifetimes in milliseconds while a job is processing and after it completed; null: no cache. */
   retrieveCache: { processingMs: number; completedMs: number } | null;
-  /** Credits per unit by `kind` or `market.kind`, over the kinds' own. */
+  /** Credits per unit by `kind` or `market.kind`; override the defaults of the kinds. */
   prices: ReadonlyMap<string, number>;
   /** Requests per second of one API key; null: unlimited. */
   requestsPerSecond: number | null;
-  /** Free bytes on the data folder's disk below which no work is accepted or begun; 0: no limit. */
+  /** Free bytes on the data folder's disk below which no work is accepted or started; 0: no limit. */
   minFreeDiskBytes: number;
   /** Maximum open connections of each port. */
   maxConnections: number;
-  /** Batches of one job under way at once. */
+  /** Maximum concurrent batches of one job. */
   jobWindow: number;
-  /** How long a page served by `rescrape=false` may be old, in milliseconds. */
+  /** Maximum age of a page served for `rescrape=false`, in milliseconds. */
   recentCrawlMs: number;
-  /** User-Agent of every page request; a browser adds it to its own. */
+  /** User-Agent of every page request. A browser prepends its own. */
   userAgent: string;
-  /** The browser for markets whose pages are opened in one; null: none was found on this machine. */
+  /** Browser for markets that need one; path null: none was found on this machine. */
   browser: { path: string | null; pages: number; memoryBytes: number };
-  /** Maximum bytes of decoded pages that a process holds at a time. */
+  /** Maximum bytes of decoded pages that a process holds at the same time. */
   pageMemoryBytes: number;
   /** Worker processes; 0: page work runs in this process. */
   workers: number;
-  /** Heap limit of a worker process. */
+  /** Heap limit of a worker process, in bytes. */
   workerMemoryBytes: number;
-  /** How people are told of jobs. */
+  /** Recipients of job notifications. */
   notices: NoticeSettings;
-  /** Remote core for the `gateway` role. */
+  /** Address of the core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
-  /** Every setting, for operators to look at. */
-  inForce: readonly SettingInForce[];
+  /** Every setting with its effective value, for operators. */
+  effectiveSettings: readonly EffectiveSetting[];
 }
 
-/** A setting that can't be used: the start stops with this message. */
+/** An invalid setting. Startup stops with this message. */
 export class ConfigError extends Error {}
 
 type Environment = Record<string, string | undefined>;
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** Reads the configuration. Throws ConfigError naming the variable, its value and what is wrong. */
+/** Reads the configuration. Throws ConfigError, which names the variable, its value, and the problem. */
 export function loadConfig(environment: Environment = process.env): Config {
-  function read<T>(name: UsualName, parse: (text: string) => T): T;
+  function read<T>(name: NameWithDefault, parse: (text: string) => T): T;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null {
-    const text = environment[name] || settings[name].usual;
+    const text = environment[name] || settings[name].default;
     if (text === null) return null;
     try {
       return parse(text);
     } catch (error) {
-      // A secret is not for the log, not even a bad one.
+      // Even an invalid secret must not be logged.
       const shown = 'secret' in settings[name] ? '…' : text;
       throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
@@ -114,7 +116,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
   const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
   return {
-    inForce: settingsInForce(environment, {
+    effectiveSettings: listEffectiveSettings(environment, {
       GLEANER_BROWSER: browserPath,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
       GLEANER_WORKERS: `${workers}`,
@@ -160,9 +162,9 @@ export function loadConfig(environment: Environment = process.env): Config {
 /** One worker process per core. */
 const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 
-/** A value, or null where neither the environment nor the list of settings has one. */
+/** Returns the value, or null if neither the environment nor the settings table has one. */
 interface Read {
-  <T>(name: UsualName, parse: (text: string) => T): T;
+  <T>(name: NameWithDefault, parse: (text: string) => T): T;
   <T>(name: SettingName, parse: (text: string) => T): T | null;
 }
 
@@ -188,15 +190,18 @@ function goTogether(values: Partial<Record<SettingName, unknown>>): void {
   throw new ConfigError(`${names.join(', ')} go together: ${missing.join(', ')} is missing.`);
 }
 
-function integer(text: string, least: number, most: number): number {
+function integer(text: string, min: number, max: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most) {
-    throw new Error(`expected an integer from ${least} to ${most}`);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new Error(`expected an integer from ${min} to ${max}`);
   }
   return value;
 }
 
-/** A 32nd of the heap of the process that reads pages in MiB, at least 1: a page of empty JSON objects takes 22 times its size once it is parsed. */
+/**
+ * Returns a 32nd of the heap limit in MiB, at least 1: a page of empty JSON objects takes 22 times its size when
+ * parsed.
+ */
 function defaultPageMemory(heapBytes: number): number {
   return Math.max(1, Math.floor(heapBytes / 32 / 1024 ** 2));
 }
@@ -212,7 +217,7 @@ function positive(text: string): number | null {
 
 function url(text: string, protocol: RegExp): string {
   const scheme = /^[a-z0-9+]+:/.exec(text)?.[0];
-  if (scheme === undefined || !protocol.test(scheme)) throw new Error('expected an address');
+  if (scheme === undefined || !protocol.test(scheme)) throw new Error('expected a URL');
   return text;
 }
 
@@ -265,17 +270,19 @@ function prices(text: string): Config['prices'] {
   );
 }
 
-/** What the environment says to the command line where it calls a running service; null: nothing. */
+/** Environment variables of the command line as a client; null: not set. */
 export interface ClientEnvironment {
   url: string | null;
   apiKey: string | null;
   operatorKey: string | null;
   profile: string | null;
-  /** File with profiles, an absolute path; it need not be there. */
+  /** Absolute path of the file with profiles, which may not exist. */
   configFile: string;
 }
 
-/** Reads what concerns the command line as a client; checked where it is used, since a flag may be stronger. */
+/**
+ * Reads the client settings of the command line. They are validated where they are used, because flags override them.
+ */
 export function clientEnvironment(environment: Environment = process.env): ClientEnvironment {
   const folder = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
   return {
@@ -287,7 +294,7 @@ export function clientEnvironment(environment: Environment = process.env): Clien
   };
 }
 
-/** The environment of a process that we start: ours, with these settings. */
+/** Returns this process's environment with `settings` added, for a child process. */
 export function childEnvironment(settings: Record<string, string>): Record<string, string | undefined> {
   return { ...process.env, ...settings };
 }

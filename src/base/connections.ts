@@ -4,25 +4,25 @@ import type { Socket } from 'node:net';
 
 /** Limits of the connections of one port. */
 export interface ConnectionLimits {
-  /** Maximum number of open connections; further ones are closed at once. */
+  /** Maximum number of open connections. Further connections are closed immediately. */
   maxConnections: number;
-  /** Time for the headers of a request, and for the first byte of a connection, in milliseconds. */
+  /** Timeout for the headers of a request and for the first byte of a connection, in milliseconds. */
   headersMs: number;
-  /** Time for a whole request with its body, in milliseconds. */
+  /** Timeout for a whole request with its body, in milliseconds. */
   requestMs: number;
   /** Time that a connection stays open between requests, in milliseconds. */
   idleMs: number;
   /** Interval at which connections are checked, in milliseconds. */
   checkMs: number;
-  /** Maximum bytes that a connection sends between accepted requests: those of refused ones and of none. */
+  /** Maximum bytes that a connection may send between accepted requests, in refused requests or outside any request. */
   maxRefusedBytes: number;
   /** Maximum concurrent streams of an HTTP/2 connection. */
   maxStreams: number;
-  /** Streams that an HTTP/2 client may reset at once, and per second after that. */
+  /** Streams that an HTTP/2 client may reset in a burst, and per second after that. */
   maxResets: { burst: number; perSecond: number };
 }
 
-/** Limits of every port where the settings name no others. */
+/** Default limits of every port. */
 export const defaultConnectionLimits: ConnectionLimits = {
   maxConnections: 2_000,
   headersMs: 15_000,
@@ -37,14 +37,14 @@ export const defaultConnectionLimits: ConnectionLimits = {
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-/** What is known of a connection, on its socket and, for HTTP/2, on its session. */
+/** State of a connection, stored on its socket and, for HTTP/2, on its session. */
 const known = Symbol('connection');
-/** What became of a request's caller, on the request: WeakMaps of requests cost the garbage collector too much. */
+/** Result of authentication, stored on the request: WeakMaps of requests cost too much garbage collection. */
 const admission = Symbol('admission');
 
 interface Connection {
   socket: Socket;
-  /** Accepted requests that are under way. */
+  /** Accepted requests in progress. */
   active: number;
   /** Bytes that the connection had sent when its last accepted request ended. */
   acceptedBytes: number;
@@ -56,7 +56,7 @@ type Admitted = { [admission]?: 'accepted' | 'refused' };
 const connectionOf = (request: Request): Connection | undefined =>
   (('stream' in request ? request.stream.session : request.socket) as Carrier | undefined)?.[known];
 
-/** Options of node:http that enforce the limits on HTTP/1.1. */
+/** Options for node:http that enforce the limits on HTTP/1.1. */
 export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: ConnectionLimits) => ({
   headersTimeout: headersMs,
   requestTimeout: requestMs,
@@ -65,7 +65,7 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
   maxHeaderSize: 16 * 1024,
 });
 
-/** Marks a request whose caller was authenticated: its connection may send any amount until it has ended. */
+/** Marks a request whose caller was authenticated. Its connection may send any amount until the request ends. */
 export function acceptRequest(request: Request): void {
   const connection = connectionOf(request);
   if (connection === undefined || (request as Admitted)[admission] === 'accepted') return;
@@ -73,12 +73,12 @@ export function acceptRequest(request: Request): void {
   connection.active += 1;
 }
 
-/** Marks a request that was refused for want of a valid key, whatever the status of its response. */
+/** Marks a request that was refused for lack of a valid key, whatever its response status. */
 export function refuseRequest(request: Request): void {
   (request as Admitted)[admission] ??= 'refused';
 }
 
-/** Counts the requests of a connection; call it for every request of a guarded server. */
+/** Counts the requests of a connection. Call it for every request of a guarded server. */
 export function watchRequest(request: Request, response: Response): void {
   const connection = connectionOf(request);
   if (connection === undefined) return;
@@ -90,15 +90,15 @@ export function watchRequest(request: Request, response: Response): void {
   });
 }
 
-/** Binds an HTTP/2 session to the socket that it was created on. */
+/** Associates an HTTP/2 session with its socket. */
 export function bindSession(session: object, socket: Socket): void {
   const connection = (socket as Carrier)[known];
   if (connection) (session as Carrier)[known] = connection;
 }
 
 /**
- * Enforces the limits on a listening server that node:http does not: the number of connections, connections that
- * send nothing, and those that send many bytes without an accepted request. Returns the open sockets.
+ * Enforces the limits that node:http does not: the number of connections, connections that send nothing, and
+ * connections that send many bytes without an accepted request. Returns the open sockets.
  */
 export function guardConnections(server: Server, limits: ConnectionLimits): ReadonlySet<Socket> {
   const open = new Map<Socket, { connection: Connection; since: number }>();

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { csvField, plainText } from './csv.ts';
 
 test.each(['', 'plain', 'a,b', 'say "hi"', '"', 'two\nlines', 'two\r\nlines', ' space ', "it's; fine\t☃"])(
-  'a field reads back as it was: %j',
+  'readCsvField() restores a field: %j',
   (text) => {
     const rows = parse(`${csvField(text)},${csvField('next')}\r\n`, { record_delimiter: '\r\n' });
     expect(rows).toEqual([[text, 'next']]);
   },
 );
 
-test('a field that needs no quotes has none', () => {
+test('csvField() does not quote a field without need', () => {
   expect(csvField('mkta/sg 5')).toBe('mkta/sg 5');
 });
 

@@ -1,19 +1,19 @@
-/** A field of a CSV file as RFC 4180 has it: in quotes where it needs them. */
+/** Formats a field of a CSV file (RFC 4180); quotes it only if necessary. */
 export function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns the text of a field that csvField() wrote. */
+/** Returns the text of a field written by csvField(). */
 export function readCsvField(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
 }
 
-/** Text that a spreadsheet takes for a formula, or for the rest of the cell before. */
+/** Text that a spreadsheet would treat as a formula or as part of the previous cell. */
 const formula = /^[=+\-@\t\r\n]/;
 
 /**
- * Text that people wrote, for a file that others open: a spreadsheet does not reckon with it. What it would
- * take for a formula has an apostrophe before it, which most of them do not show.
+ * Returns user-supplied text that a spreadsheet does not evaluate as a formula: prepends an apostrophe, which most
+ * spreadsheets hide, to text that looks like one.
  */
 export function plainText(text: string): string {
   return formula.test(text) ? `'${text}` : text;

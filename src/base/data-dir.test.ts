@@ -23,7 +23,7 @@ describe('openPrivateFolder()', () => {
     expect([modeOf(inner), modeOf(join(folder, 'a'))]).toEqual(['700', '700']);
   });
 
-  test('restricts an existing folder, unless its sticky bit says that it is shared', () => {
+  test('restricts an existing folder unless it has the sticky bit', () => {
     const [open, shared] = [join(folder, 'open'), join(folder, 'shared')];
     for (const [path, mode] of [
       [open, 0o755],
@@ -44,7 +44,7 @@ test('openPrivateFile() restricts an existing file and keeps its content', () =>
   expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'x']);
 });
 
-test('every user of the data folder makes the folder and its own secrets private, also those of earlier versions', async () => {
+test('the stores and the link secrets make the data folder and their files private, including those of earlier versions', async () => {
   const dataDir = join(folder, 'data');
   const [database, secrets] = [join(dataDir, 'gleaner.db'), join(dataDir, 'link-secrets.json')];
   const open = async () => {

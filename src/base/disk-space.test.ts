@@ -27,7 +27,7 @@ const disk = (minFreeBytes = 1_000): DiskSpace =>
   });
 
 describe('createDiskSpace()', () => {
-  test('is low below the minimum, until 25 % more than it is free', async () => {
+  test('isLow() returns true below the minimum until 25 % more is free', async () => {
     const space = disk();
     const steps: [number, boolean][] = [
       [1_000, false],
@@ -45,7 +45,7 @@ describe('createDiskSpace()', () => {
     }
   });
 
-  test('reads at most every five seconds, and once for calls at the same time', async () => {
+  test('reads at most every five seconds, and once for concurrent calls', async () => {
     const space = disk();
     free = 5_000;
     await Promise.all([space.isLow(), space.isLow(), space.isLow()]);
@@ -76,7 +76,7 @@ describe('createDiskSpace()', () => {
 });
 
 describe('readFreeBytes()', () => {
-  test('reads the free space of the folder’s disk', async () => {
+  test('returns the free space of the folder’s disk', async () => {
     expect(await readFreeBytes(tmpdir())).toBeGreaterThan(0);
     await expect(readFreeBytes(join(tmpdir(), 'gleaner-missing', 'folder'))).rejects.toThrow('ENOENT');
   });

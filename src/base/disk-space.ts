@@ -2,32 +2,32 @@ import { statfs } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-/** Tells whether the disk of the data folder has room for more work. */
+/** Reports whether the data folder's disk has space for more work. */
 export interface DiskSpace {
-  /** True from when free space falls below the minimum until it is 25 % above it. Never rejects. */
+  /** Returns true once free space falls below the minimum, until it exceeds the minimum by 25 %. Never rejects. */
   isLow(): Promise<boolean>;
 }
 
 /** Options for createDiskSpace(). */
 export interface DiskSpaceOptions {
-  /** Reads the free bytes. */
+  /** Returns the free space in bytes. */
   readFree(): Promise<number>;
-  /** Free bytes below which the disk counts as almost full; 0: never. */
+  /** Minimum free bytes; 0: no limit. */
   minFreeBytes: number;
   clock: Clock;
   log: Log;
 }
 
-/** How long a reading holds, in milliseconds. */
+/** Validity of a reading, in milliseconds. */
 const readingMs = 5_000;
 
-/** Share of the minimum that must be free again: without a margin, the state would change with every file. */
+/** Free space required to resume, relative to the minimum. Without a margin the state would change with every file. */
 const recovery = 1.25;
 
-/** The disk of a deployment that keeps nothing in the data folder but its secrets. */
+/** Stand-in for deployments that keep only secrets in the data folder. */
 export const unusedDisk: DiskSpace = { isLow: async () => false };
 
-/** Creates the watch of a disk. It reads when it is asked, at most every 5 seconds. */
+/** Creates a disk monitor. It reads the free space on demand, at most every 5 seconds. */
 export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpaceOptions): DiskSpace {
   let low = false;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -37,7 +37,7 @@ export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpac
       const freeBytes = await readFree();
       const isLow = freeBytes < (low ? minFreeBytes * recovery : minFreeBytes);
       if (isLow && !low) log.error({ freeBytes, minFreeBytes }, 'disk almost full, work paused');
-      if (!isLow && low) log.info({ freeBytes, minFreeBytes }, 'disk has room again, work resumed');
+      if (!isLow && low) log.info({ freeBytes, minFreeBytes }, 'disk space available, work resumed');
       low = isLow;
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'free disk space not read');
@@ -58,7 +58,7 @@ export function createDiskSpace({ readFree, minFreeBytes, clock, log }: DiskSpac
   };
 }
 
-/** Reads the bytes that this program's user may still write to a folder's disk. */
+/** Returns the bytes on a folder's disk that the current user may still write. */
 export async function readFreeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Retains 100 MB of small objects, a megabyte per turn, and prints the size of the young generation in MB. */
+/** Retains 100 MB of small objects, one megabyte per turn, and prints the size of the young generation in MB. */
 const program = (start: string) => `
   import v8 from 'node:v8';
   import { ${start} } from ${JSON.stringify(new URL('./heap-size.ts', import.meta.url).href)};
@@ -21,7 +21,7 @@ async function youngGenerationMb(start: string): Promise<number> {
   return Number(stdout.split(' ')[0]);
 }
 
-test('limitHeapGrowth() keeps the young generation within 16 MB while objects survive', async () => {
+test('limitHeapGrowth() keeps the young generation below 16 MB while objects survive', async () => {
   expect(await youngGenerationMb('releaseYoungGeneration')).toBeGreaterThan(16);
   expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThanOrEqual(16);
 });

@@ -3,30 +3,33 @@ import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * By default V8 trades memory for speed: the young generation grows to 128 MB with the objects that survive, and the old
- * generation is collected once it is a multiple of the live objects. In a service process most survivors come from
- * loading modules and from reading a large submit, and both would enlarge its heap for hours.
+ * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving objects, and the old
+ * generation is collected only when it reaches a multiple of the live objects. In a service process most survivors
+ * come from loading modules and from reading a large submit; both would enlarge the heap for hours.
  */
 
-/** Keeps the young generation at its initial size, about 1 MB, until releaseYoungGeneration() or limitHeapGrowth(). */
+/**
+ * Keeps the young generation at its initial size, about 1 MB, until releaseYoungGeneration() or limitHeapGrowth() is
+ * called.
+ */
 export function holdYoungGeneration(): void {
   v8.setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Lets the young generation grow with the work, by V8's default factor. */
+/** Lets the young generation grow on demand by V8's default factor. */
 export function releaseYoungGeneration(): void {
   v8.setFlagsFromString('--semi-space-growth-factor=2');
 }
 
-/** Maximum size of a semi-space in bytes, of which the young generation has two; that of a worker process, too. */
+/** Maximum size of a semi-space in bytes, also in worker processes. The young generation has two semi-spaces. */
 const maxSemiSpaceBytes = 8 * 1024 ** 2;
 
-/** Garbage in the old generation, in percent of the live objects, that starts a full collection. */
+/** Garbage in the old generation that triggers a full collection, in percent of the live objects. */
 const maxGarbagePercent = 50;
 
 /**
- * Releases the young generation up to twice 8 MB, and has the old generation collected once it has grown by half. The
- * size is checked after collections, so that a burst without a turn of the event loop can exceed it.
+ * Lets the young generation grow to two semi-spaces of 8 MB, and has the old generation collected once it has grown
+ * by half. The size is checked after collections, so a burst within one turn of the event loop can exceed it.
  */
 export function limitHeapGrowth(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${maxGarbagePercent}`);
@@ -39,7 +42,7 @@ export function limitHeapGrowth(): void {
   new PerformanceObserver(limit).observe({ entryTypes: ['gc'] });
 }
 
-/** Collects the garbage of the start and returns its memory to the system, in one pause of 50 to 100 ms. */
+/** Collects the garbage of startup and returns its memory to the system, in one pause of 50 to 100 ms. */
 export function collectGarbageOfStart(): void {
   v8.setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;

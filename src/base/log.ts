@@ -1,9 +1,9 @@
 import pino from 'pino';
 
-/** The program's log: JSON lines on standard error, so that standard output stays for people. */
+/** Structured logger: JSON lines on standard error. Standard output is reserved for output meant for people. */
 export type Log = pino.Logger;
 
-/** Makes the log of one process. `level` is pino's: trace, debug, info, warn, error, silent. */
+/** Creates the logger of a process. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. */
 export function createLog(level: string, role: string): Log {
   output ??= createOutput();
   return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime }, output);
@@ -11,13 +11,13 @@ export function createLog(level: string, role: string): Log {
 
 let output: (pino.DestinationStream & { flushSync(): void }) | undefined;
 
-/** Longest time that lines below `warn` wait to be written with others, in milliseconds. */
+/** Maximum delay of lines below `warn`, which are written in groups, in milliseconds. */
 const maxDelayMs = 10;
 const warnLevel = 40;
 
 /**
- * Creates the stream that every log of the process writes to. Lines that come together go out in one write: a write
- * per line takes a sixth of a busy gateway's processor time.
+ * Creates the stream that all loggers of the process write to. It groups lines into one write: a write per line takes
+ * a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
   const destination = pino.destination({ fd: 2, sync: false });

@@ -1,4 +1,4 @@
-/** Returns the reason units of a market and region fail without an origin, with the remedy for the operator. */
+/** Returns why units of a market and region fail without an origin, and how an operator can fix it. */
 export function missingOriginMessage(market: string, region: string): string {
   const place = region === '' ? market : `${market}/${region}`;
   const key = region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;

@@ -24,11 +24,11 @@ describe('parseMongoUri()', () => {
     ['w=0', 'w=0'],
     ['journal=false', 'journal=false'],
     ['retryWrites=true&j=false', 'j=false'],
-  ])('refuses %s and names the option', (query, named) => {
+  ])('rejects %s and names the option', (query, named) => {
     expect(() => parseMongoUri(`${host}?${query}`)).toThrow(`the option ${named} weakens`);
   });
 
-  test('refuses another scheme', () => {
+  test('rejects another scheme', () => {
     expect(() => parseMongoUri('https://one.example')).toThrow('expected an address');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Connection options that the store sets itself, by their lower-case names, and the values a URI may repeat. Every
- * step reads what an earlier step wrote, and a charge that was acknowledged must outlive a failover.
+ * Connection options that the store sets itself, by lower-case name, with the values that a URI may repeat. Each step
+ * reads what the previous step wrote, and an acknowledged charge must survive a failover.
  */
 const pinned: Readonly<Record<string, { name: string; allowed: readonly string[] }>> = {
   readpreference: { name: 'readPreference', allowed: ['primary'] },
@@ -13,19 +13,19 @@ const pinned: Readonly<Record<string, { name: string; allowed: readonly string[]
 };
 
 /**
- * Returns a MongoDB connection string unchanged. Throws an Error that names the first option which would weaken the
- * store's consistency.
+ * Returns a valid MongoDB connection string unchanged. Throws an Error that names the first option that would weaken
+ * the store's consistency.
  */
 export function parseMongoUri(uri: string): string {
   if (!/^mongodb(\+srv)?:\/\//i.test(uri))
-    throw new Error('expected an address such as mongodb://host:27017/gleaner');
+    throw new Error('expected a URI such as mongodb://host:27017/gleaner');
   const query = uri.indexOf('?');
   for (const [key, value] of new URLSearchParams(query < 0 ? '' : uri.slice(query + 1))) {
     const option = pinned[key.toLowerCase()];
     if (option === undefined || option.allowed.includes(value.toLowerCase())) continue;
     const remedy = option.allowed.length === 0 ? 'remove it' : `remove it or set it to ${option.allowed[0]}`;
     throw new Error(
-      `the option ${option.name}=${value} weakens the consistency that the store relies on; ${remedy}`,
+      `the option ${option.name}=${value} weakens the consistency that the store requires; ${remedy}`,
     );
   }
   return uri;

@@ -13,11 +13,11 @@ const email = {
   GLEANER_OPERATOR_EMAIL: 'ann@example.org, bob@example.org,ann@example.org',
 };
 
-test('nobody is told of anything unless that is set', () => {
+test('loadConfig() configures no notifications by default', () => {
   expect(loadConfig({}).notices).toEqual({ operatorWebhook: null, email: null, privateWebhooks: false });
 });
 
-test('where operators are told is read', () => {
+test('loadConfig() reads the recipients of operator notifications', () => {
   const { notices } = loadConfig({ ...webhook, ...email, GLEANER_WEBHOOK_PRIVATE: 'on' });
   expect(notices).toEqual({
     operatorWebhook: { url: 'http://10.0.0.7:9000/gleaner?x=1', secret },
@@ -41,7 +41,7 @@ test.each([
   ['smtp://localhost:2525', { host: 'localhost', port: 2525, tls: 'offered', login: null }],
   ['smtp://ann:x@localhost:2525?tls=off', { tls: 'off' }],
   ['smtp://localhost?tls=required', { tls: 'required' }],
-])('%s is read', (text, expected) => {
+])('loadConfig() reads %s', (text, expected) => {
   expect(parseSmtp(text)).toMatchObject(expected);
 });
 
@@ -66,7 +66,7 @@ test.each([
   ['GLEANER_OPERATOR_EMAIL', 'ann@example.org; bob@example.org'],
   ['GLEANER_OPERATOR_EMAIL', ','],
   ['GLEANER_WEBHOOK_PRIVATE', 'yes'],
-])('a bad %s stops the start with a message that names it and shows no secret: %s', (name, value) => {
+])('loadConfig() rejects a bad %s, names it, and shows no secret: %s', (name, value) => {
   const load = () => loadConfig({ ...webhook, ...email, [name]: value });
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(new RegExp(`^${name}=(?!.*secret@)`));

@@ -1,26 +1,28 @@
-/** How people are told of jobs. */
+/** Recipients and senders of job notifications. */
 export interface NoticeSettings {
-  /** Where operators' messages are posted to, and the secret that they are signed with. */
+  /** Webhook for operators, and the secret that signs its messages. */
   operatorWebhook: { url: string; secret: string } | null;
-  /** Where operators' messages are mailed to. */
+  /** E-mail recipients among the operators. */
   email: { smtp: SmtpSettings; from: string; to: readonly string[] } | null;
-  /** Whether users' webhooks may be of private networks. */
+  /** Whether users' webhooks may be in private networks. */
   privateWebhooks: boolean;
 }
 
-/** A mail server. */
+/** An SMTP server. */
 export interface SmtpSettings {
   host: string;
   port: number;
-  /** `always`: TLS from the first byte. `required`: by STARTTLS, else nothing is sent. `offered`: by STARTTLS
-   *  where the server offers it. `off`: never. */
+  /**
+   * `always`: TLS from the first byte. `required`: STARTTLS, or nothing is sent. `offered`: STARTTLS if the server
+   * offers it. `off`: no TLS.
+   */
   tls: 'always' | 'required' | 'offered' | 'off';
   login: { user: string; password: string } | null;
 }
 
 /**
- * Reads `smtp://` or `smtps://`, user and password percent-encoded, with `?tls=required`, `offered` or `off`.
- * A password is sent over TLS only, unless `tls` says otherwise. Throws an Error that says what is wrong.
+ * Parses `smtp://` or `smtps://` with percent-encoded user and password, and `?tls=required`, `offered`, or `off`. A
+ * password is sent only over TLS unless `tls` says otherwise. Throws an Error that states the problem.
  */
 export function parseSmtp(text: string): SmtpSettings {
   if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
@@ -49,7 +51,7 @@ export function parseSmtp(text: string): SmtpSettings {
   };
 }
 
-/** Reads addresses separated by commas. Throws an Error that names the one that is none. */
+/** Parses e-mail addresses separated by commas. Throws an Error that names the first invalid one. */
 export function parseAddresses(text: string): string[] {
   const addresses = text.split(',').map((address) => address.trim());
   for (const address of addresses) {
@@ -58,7 +60,7 @@ export function parseAddresses(text: string): string[] {
   return [...new Set(addresses)];
 }
 
-/** Reads one sender: an address, or a name with the address in angle brackets. */
+/** Parses one sender: an address, or a name followed by the address in angle brackets. */
 export function parseSender(text: string): string {
   const address = /^[^<>\r\n]*<([^<>]+)>$/.exec(text)?.[1] ?? text;
   if (!isAddress(address)) throw new Error('expected an e-mail address, or Name <address>');
@@ -67,7 +69,7 @@ export function parseSender(text: string): string {
 
 const isAddress = (text: string) => text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text);
 
-/** Reads a signing secret of Standard Webhooks: `whsec_` and 24 to 64 bytes as base64. */
+/** Parses a Standard Webhooks signing secret: `whsec_` followed by 24 to 64 bytes as base64. */
 export function parseWebhookSecret(text: string): string {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
   const bytes = base64 === undefined ? 0 : Buffer.from(base64, 'base64').length;
@@ -75,10 +77,10 @@ export function parseWebhookSecret(text: string): string {
   return text;
 }
 
-/** Reads the address of a webhook that operators configure: any http or https address. */
+/** Parses the URL of a webhook that operators configure: any http or https URL. */
 export function parseWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('expected an http or https address');
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('expected an http or https URL');
   if (url.username !== '' || url.password !== '') throw new Error('expected no user name or password in it');
   url.hash = '';
   return url.href;

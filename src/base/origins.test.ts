@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { markets } from '../markets/list.ts';
 import { parseOrigins } from './origins.ts';
 
-test('a market is one address, or addresses by region beside its settings', () => {
+test('parseOrigins() accepts one address, or addresses by region beside other settings', () => {
   const origins = parseOrigins(
     JSON.stringify({
       mkta: {
@@ -37,7 +37,7 @@ test.each([
   ['{"mkta": {"concurrency": 10001}}', /mkta/],
   ['{"shop": "https://x.example"}', /shop/],
   ['[]', /./],
-])('%s is refused with the key that is wrong', (text, message) => {
+])('parseOrigins() rejects %s and names the invalid key', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
 });
 
@@ -54,7 +54,7 @@ test.each([
   expect(() => parseOrigins(text)).toThrow(message);
 });
 
-test('origins.example.json is an origins file with every marketplace and every setting', () => {
+test('origins.example.json is valid and contains every marketplace and setting', () => {
   const text = readFileSync(new URL('../../origins.example.json', import.meta.url), 'utf8');
   const origins = parseOrigins(text);
   expect([...origins.keys()]).toEqual(['mkta', 'mktb', 'mktc', 'mktd', 'mkte', 'mktf']);

@@ -21,30 +21,30 @@ const file = z.record(
   z.union([address.transform((origin) => ({ '': origin })), market]),
 );
 
-/** Where one market's pages come from and how gently they are asked for. */
+/** Origins and request limits of one market. */
 export interface MarketOrigins {
-  /** Scheme, host and port by region; '' for a market of one origin. */
+  /** Base URLs by region; '' for a market with one origin. */
   addresses: ReadonlyMap<string, string>;
   fetch: 'http' | 'browser' | undefined;
-  /** Requests under way at once per origin. */
+  /** Maximum concurrent requests per origin. */
   concurrency: number | undefined;
   requestsPerSecond: number | undefined;
-  /** Hosts that submitted URLs may name; undefined: whatever the market knows. */
+  /** Hosts that submitted URLs may name; undefined: the market's default. */
   hosts: readonly string[] | undefined;
-  /** Stores on private addresses may be read (mktf). */
+  /** Whether stores on private addresses may be read (mktf). */
   allowPrivate: boolean;
   /** Whether robots.txt files are respected; undefined: the market's default. */
   robots: boolean | undefined;
-  /** Addresses of proxies that requests go through, with their credentials; empty: none. */
+  /** URLs of the proxies that requests are sent through, with credentials; empty: no proxy. */
   proxies: readonly string[];
 }
 
-/** Origins of every market (decisions, `GLEANER_ORIGINS`). A market that is absent fails its units. */
+/** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
 /**
- * Parses an origins file: JSON with comments and trailing commas. Throws an Error that names the key, or the line
- * of a syntax error.
+ * Parses an origins file: JSON with comments and trailing commas. Throws an Error that names the invalid key, or the
+ * line of a syntax error.
  */
 export function parseOrigins(text: string): Origins {
   const parsed = file.safeParse(parseJsonWithComments(text));

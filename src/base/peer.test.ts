@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Fault } from '../contract/fault.ts';
-import { createPeer, type Wire } from './peer.ts';
+import { type Channel, createPeer } from './peer.ts';
 
 interface Service {
   double(value: number): Promise<number>;
@@ -9,10 +9,10 @@ interface Service {
   hang(value: null): Promise<void>;
 }
 
-/** Two ends of a wire that clones what it passes, as processes do. */
-function wires(): [Wire, Wire] {
+/** Returns two connected ends of a channel that clones its messages, as between processes. */
+function channels(): [Channel, Channel] {
   const listeners: ((message: unknown) => void)[] = [];
-  const end = (own: number, other: number): Wire => ({
+  const end = (own: number, other: number): Channel => ({
     send: (message) => queueMicrotask(() => listeners[other]!(structuredClone(message))),
     receive: (listener) => {
       listeners[own] = listener;
@@ -22,7 +22,7 @@ function wires(): [Wire, Wire] {
 }
 
 function connect() {
-  const [here, there] = wires();
+  const [here, there] = channels();
   const heard: string[] = [];
   const service: Service = {
     double: async (value) => value * 2,
@@ -38,12 +38,12 @@ function connect() {
   return { peer: createPeer<Service, Record<never, never>>(here, {}), heard };
 }
 
-test('a call gives what the other end returns, and calls may overlap', async () => {
+test('call() returns the result of the remote function, also for concurrent calls', async () => {
   const { peer } = connect();
   expect(await Promise.all([peer.call('double', 2), peer.call('double', 5)])).toEqual([4, 10]);
 });
 
-test('a fault keeps its code, message and details on its way', async () => {
+test('call() rejects with the code, message, and details of the remote fault', async () => {
   const { peer } = connect();
   await expect(peer.call('refuse', null)).rejects.toMatchObject({
     code: 'unavailable',
@@ -53,19 +53,19 @@ test('a fault keeps its code, message and details on its way', async () => {
   });
 });
 
-test('a notification arrives and is not waited for', async () => {
+test('notify() sends a call without waiting for it', async () => {
   const { peer, heard } = connect();
   peer.notify('hear', 'news');
   await peer.call('double', 1);
   expect(heard).toEqual(['news']);
 });
 
-test('a function that the other end does not have is a fault', async () => {
+test('call() rejects for an unknown function', async () => {
   const { peer } = connect();
   await expect(peer.call('toString' as 'hang', null)).rejects.toMatchObject({ code: 'internal' });
 });
 
-test('the end of the other process rejects calls under way and later ones', async () => {
+test('close() rejects pending and later calls', async () => {
   const { peer } = connect();
   const hanging = peer.call('hang', null);
   expect(peer.closed).toBe(false);

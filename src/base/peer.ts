@@ -1,31 +1,31 @@
 import { Fault, type FaultCode, type FaultDetails } from '../contract/fault.ts';
 
-/** One end of a connection between two processes or threads. */
-export interface Wire {
-  /** Sends a message that can be cloned; does nothing once the other end is gone. */
+/** One end of a message channel between two processes or threads. */
+export interface Channel {
+  /** Sends a structured-cloneable message. Does nothing if the other end is closed. */
   send(message: unknown): void;
-  /** Passes every message of the other end on. */
+  /** Calls `listener` with every message from the other end. */
   receive(listener: (message: unknown) => void): void;
 }
 
-/** Functions that one end offers to the other: each takes one value. */
+/** Functions that one end exposes to the other. Each takes one argument. */
 export type Calls<T> = { [Name in keyof T]: (value: never) => unknown };
 
 type ValueOf<T extends Calls<T>, Name extends keyof T> = Parameters<T[Name]>[0];
 type ResultOf<T extends Calls<T>, Name extends keyof T> = Awaited<ReturnType<T[Name]>>;
 
-/** The other end of a wire, with the functions that it offers. */
+/** Proxy for the functions that the other end exposes. */
 export interface Peer<Theirs extends Calls<Theirs>> {
-  /** True once the other end is gone. */
+  /** True once the other end is closed. */
   readonly closed: boolean;
-  /** Calls a function there. Rejects with its fault, and with `unavailable` when the other end is gone. */
+  /** Calls a remote function. Rejects with its fault, or with fault `unavailable` if the other end is closed. */
   call<Name extends keyof Theirs & string>(
     name: Name,
     value: ValueOf<Theirs, Name>,
   ): Promise<ResultOf<Theirs, Name>>;
-  /** Calls a function there without waiting for it; what it throws is lost. */
+  /** Calls a remote function without waiting for it. Its errors are ignored. */
   notify<Name extends keyof Theirs & string>(name: Name, value: ValueOf<Theirs, Name>): void;
-  /** Rejects calls under way and all later ones: the other end is gone. */
+  /** Rejects pending and later calls because the other end is closed. */
   close(): void;
 }
 
@@ -34,19 +34,19 @@ type Message =
   | { type: 'result'; id: number; value: unknown }
   | { type: 'fault'; id: number; code: FaultCode; message: string; details: FaultDetails };
 
-/** Connects two ends: `ours` is what the other end may call. */
+/** Creates a peer. `ours` holds the functions that the other end may call. */
 export function createPeer<Theirs extends Calls<Theirs>, Ours extends Calls<Ours>>(
-  wire: Wire,
+  channel: Channel,
   ours: Ours,
 ): Peer<Theirs> {
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let nextId = 1;
   let closed = false;
-  const send = (message: Message) => wire.send(message);
+  const send = (message: Message) => channel.send(message);
 
   const answer = async (id: number | null, name: string, value: unknown) => {
     try {
-      if (!Object.hasOwn(ours, name)) throw new Fault('internal', `there is no function '${name}' to call`);
+      if (!Object.hasOwn(ours, name)) throw new Fault('internal', `unknown function '${name}'`);
       const result = await ours[name as keyof Ours](value as never);
       if (id !== null) send({ type: 'result', id, value: result });
     } catch (error) {
@@ -59,7 +59,7 @@ export function createPeer<Theirs extends Calls<Theirs>, Ours extends Calls<Ours
     }
   };
 
-  wire.receive((received) => {
+  channel.receive((received) => {
     const message = received as Message;
     if (message.type === 'call') {
       void answer(message.id, message.name, message.value);

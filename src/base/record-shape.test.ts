@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { below, fieldsOf, lackOf, missesOf } from './record-shape.ts';
+import { fieldsOf, findMismatches, missingShare, prefixFields } from './record-shape.ts';
 
-describe('missesOf()', () => {
+describe('findMismatches()', () => {
   const shape =
     'a: string; b.c: integer?; list: array; list[].n: number; by.*.x: boolean; any: any; o: object?; o.p: string';
 
@@ -14,11 +14,11 @@ describe('missesOf()', () => {
       any: null,
       o: { p: 'x' },
     };
-    expect(missesOf(record, shape)).toEqual([]);
+    expect(findMismatches(record, shape)).toEqual([]);
   });
 
-  test('names fields that are absent, of another type, or below a missing parent', () => {
-    expect(missesOf({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape)).toEqual([
+  test('names fields that are missing, of another type, or below a missing parent', () => {
+    expect(findMismatches({ a: 1, list: [{ n: 1 }, { n: '2' }, {}], by: null, o: {} }, shape)).toEqual([
       'a is 1, not string',
       'b.c is undefined, not integer?',
       'list[].n is "2", not number',
@@ -29,30 +29,32 @@ describe('missesOf()', () => {
     ]);
   });
 
-  test('skips fields below a nullable null', () => {
+  test('skips fields below a nullable field that is null', () => {
     const record = { a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null };
-    expect(missesOf(record, shape)).toEqual([]);
-    expect(missesOf({ ...record, b: null }, shape)).toEqual(['b.c is undefined, not integer?']);
+    expect(findMismatches(record, shape)).toEqual([]);
+    expect(findMismatches({ ...record, b: null }, shape)).toEqual(['b.c is undefined, not integer?']);
   });
 
-  test('names fields below a parent that is missing, or null where null is not allowed', () => {
-    expect(missesOf({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
-    expect(missesOf({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
-    expect(missesOf({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
+  test('names fields below a parent that is missing or null without being nullable', () => {
+    expect(findMismatches({ a: {} }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+    expect(findMismatches({ a: { b: null } }, 'a.b.c: string')).toEqual(['a.b.c is undefined, not string']);
+    expect(findMismatches({ a: [{ b: null }, { b: { c: 1 } }] }, 'a[].b: object?; a[].b.c: string')).toEqual([
       'a[].b.c is 1, not string',
     ]);
-    expect(missesOf({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
+    expect(findMismatches({}, 'a[].b: string')).toEqual(['a[].b is undefined, not string']);
   });
 
-  test('below() prefixes every path', () => {
-    expect(below('response', 'a: any; b[].c: integer?')).toBe('response.a: any; response.b[].c: integer?');
-    expect(below('items[]', 'a: string')).toBe('items[].a: string');
+  test('prefixFields() prefixes every path', () => {
+    expect(prefixFields('response', 'a: any; b[].c: integer?')).toBe(
+      'response.a: any; response.b[].c: integer?',
+    );
+    expect(prefixFields('items[]', 'a: string')).toBe('items[].a: string');
   });
 });
 
-describe('lackOf()', () => {
+describe('missingShare()', () => {
   const lack = (record: unknown, path: string, type = 'string') =>
-    lackOf(record, fieldsOf(`${path}: ${type}?`)[0]!);
+    missingShare(record, fieldsOf(`${path}: ${type}?`)[0]!);
 
   test.each([
     [{ a: 'x' }, 'a', 0],
@@ -67,7 +69,7 @@ describe('lackOf()', () => {
     [{ l: [] }, 'l[].a', null],
     [{ l: null }, 'l[].a', null],
     [{}, 'k.l[].a', null],
-  ])('%j lacks of %s: %j', (record, path, share) => expect(lack(record, path)).toBe(share));
+  ])('record %j, path %s: share %j', (record, path, share) => expect(lack(record, path)).toBe(share));
 
   test.each([
     [[], 'array', 1],
@@ -77,11 +79,11 @@ describe('lackOf()', () => {
     [1.5, 'integer', 1],
     [false, 'any', 0],
     [null, 'any', 1],
-  ])('returns the lack of %j in %s: %j', (value, type, share) =>
+  ])('value %j, type %s: share %j', (value, type, share) =>
     expect(lack({ a: value }, 'a', type)).toBe(share),
   );
 
-  test('checks the first elements of a list only', () => {
+  test('checks only the first elements of an array', () => {
     const list = Array.from({ length: 500 }, (_, at) => ({ a: at < 10 ? 'x' : null }));
     expect(lack({ list }, 'list[].a')).toBe(0);
   });

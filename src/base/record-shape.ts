@@ -1,19 +1,19 @@
 /** One field of a record, parsed by fieldsOf(). */
 export interface Field {
-  /** Path as written: "models[].price". */
+  /** Path as written, for example "models[].price". */
   path: string;
-  /** Member names of the path; "[]" stands for every element, "*" for every member. */
+  /** Member names of the path; "[]" matches every element, "*" every member. */
   steps: readonly string[];
   type: string;
-  /** Type as written: "number?". */
+  /** Type as written, for example "number?". */
   said: string;
   /** Whether null is a valid value. */
   nullable: boolean;
 }
 
 /**
- * Parses a list of fields, `path: type` separated by semicolons. `[]` in a path stands for every element and
- * `*` for every member; `?` after a type allows null; `any` is any value, including null.
+ * Parses a list of fields, written as `path: type` and separated by semicolons. `[]` in a path matches every element
+ * and `*` every member. `?` after a type allows null; `any` allows any value, including null.
  */
 export function fieldsOf(shape: string): Field[] {
   return shape.split(';').map((line) => {
@@ -29,18 +29,18 @@ export function fieldsOf(shape: string): Field[] {
   });
 }
 
-/** Prefixes every path of a list of fields: below('data', 'a: string') is `data.a: string`. */
-export function below(place: string, shape: string): string {
+/** Prefixes every path of a list of fields: prefixFields('data', 'a: string') returns `data.a: string`. */
+export function prefixFields(place: string, shape: string): string {
   return fieldsOf(shape)
     .map(({ path, said }) => `${place}.${path}: ${said}`)
     .join('; ');
 }
 
 /**
- * Returns one sentence per field that a record lacks or has with another type. Fields below a nullable field
- * that is null are not checked.
+ * Returns one sentence per field that is missing from a record or has another type. Skips fields below a nullable
+ * field that is null.
  */
-export function missesOf(record: unknown, shape: string): string[] {
+export function findMismatches(record: unknown, shape: string): string[] {
   const fields = fieldsOf(shape);
   const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
   return fields.flatMap((field) => {
@@ -55,16 +55,16 @@ export function missesOf(record: unknown, shape: string): string[] {
   });
 }
 
-/** Maximum elements of an array that lackOf() checks; later elements have the same form. */
+/** Maximum elements of an array that missingShare() checks. Later elements have the same form. */
 const elementsSeen = 10;
 
 /**
- * Returns the share of a field's places in a record, from 0 to 1, that have no value or one of another type.
- * Null, an absent member and an empty string, array or object count as no value: readers write them for data
- * that a page does not have. Returns null if the record has no place for the field because its array is
- * empty. Only the first elements of an array are checked.
+ * Returns the share of a field's places in a record, from 0 to 1, that have no value or one of another type. Null, an
+ * absent member, and an empty string, array, or object count as no value: readers write them for data that a page
+ * does not have. Returns null if the record has no place for the field because its array is empty. Checks only the
+ * first elements of an array.
  */
-export function lackOf(record: unknown, { steps, type }: Field): number | null {
+export function missingShare(record: unknown, { steps, type }: Field): number | null {
   let places = 0;
   let lacking = 0;
   const isPlace = (_value: unknown, depth: number) => !steps.includes('[]', depth);
@@ -86,13 +86,13 @@ function pathOf(steps: readonly string[], depth: number): string {
 }
 
 /**
- * Calls `visit` with each value at a path, for at most `max` elements per array. Where the path ends early,
- * at `value` in `depth`, it calls `visit` with undefined if `isPlace` returns true.
+ * Calls `visit` with each value at a path, for at most `max` elements per array. If the path ends early, at `value`
+ * in `depth`, calls `visit` with undefined if `isPlace` returns true.
  */
 function eachValue(
   value: unknown,
   steps: readonly string[],
-  most: number,
+  max: number,
   isPlace: (value: unknown, depth: number) => boolean,
   visit: (value: unknown) => void,
   depth = 0,
@@ -103,13 +103,13 @@ function eachValue(
   } else if (typeof value !== 'object' || value === null || (step === '[]' && !Array.isArray(value))) {
     if (isPlace(value, depth)) visit(undefined);
   } else if (Array.isArray(value) && step === '[]') {
-    for (let at = 0; at < value.length && at < most; at++) {
-      eachValue(value[at], steps, most, isPlace, visit, depth + 1);
+    for (let at = 0; at < value.length && at < max; at++) {
+      eachValue(value[at], steps, max, isPlace, visit, depth + 1);
     }
   } else if (step === '*') {
-    for (const member of Object.values(value)) eachValue(member, steps, most, isPlace, visit, depth + 1);
+    for (const member of Object.values(value)) eachValue(member, steps, max, isPlace, visit, depth + 1);
   } else {
-    eachValue((value as Record<string, unknown>)[step], steps, most, isPlace, visit, depth + 1);
+    eachValue((value as Record<string, unknown>)[step], steps, max, isPlace, visit, depth + 1);
   }
 }
 

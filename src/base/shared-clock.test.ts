@@ -5,7 +5,7 @@ import { createSharedClock } from './shared-clock.ts';
 
 const start = Date.UTC(2030, 0, 7);
 
-/** A shared clock on a host whose own clock is ahead, with a monotonic clock that the test moves. */
+/** Creates a shared clock on a host whose clock is ahead, with a monotonic clock controlled by the test. */
 function onHost(aheadMs: number) {
   const host = createManualClock(start + aheadMs);
   const state = { monotonic: 5_000, shared: start, roundTripMs: 0, away: false };
@@ -25,7 +25,7 @@ function onHost(aheadMs: number) {
   return { host, state, clock, warnings };
 }
 
-test('shows the time of the host until it is synchronized, then the shared time', async () => {
+test('shows the host time until it is synchronized, then the shared time', async () => {
   const { clock, warnings } = onHost(20_000);
   expect([clock.now(), clock.skewMs()]).toEqual([start + 20_000, 0]);
   await clock.synchronize();
@@ -45,7 +45,7 @@ test('shows whole milliseconds', async () => {
   expect(Number.isInteger(clock.skewMs())).toBe(true);
 });
 
-test('accounts for the round trip', async () => {
+test('compensates for the round trip', async () => {
   const { clock, state } = onHost(0);
   state.roundTripMs = 400;
   await clock.synchronize();
@@ -62,7 +62,7 @@ test('advances with the monotonic clock, whatever the host clock does', async ()
   expect(clock.now()).toBe(start + 10_000);
 });
 
-test('ignores differences within the round trip, and readings that took too long', async () => {
+test('ignores differences within the round trip and slow readings', async () => {
   const { clock, state } = onHost(0);
   await clock.synchronize();
   state.roundTripMs = 100;
@@ -78,7 +78,7 @@ test('ignores differences within the round trip, and readings that took too long
   expect(clock.now()).toBe(state.shared);
 });
 
-test('follows the shared time, and tries again soon while it cannot be read', async () => {
+test('follow() synchronizes, and retries soon after a failure', async () => {
   const { clock, state, host } = onHost(0);
   const stopping = new AbortController();
   state.away = true;

@@ -4,42 +4,42 @@ import type { Log } from './log.ts';
 
 /** Options for createSharedClock(). */
 export interface SharedClockOptions {
-  /** Clock of this host: sleeps, and the time until the first synchronization. */
+  /** Clock of this host, for sleeps and for the time until the first synchronization. */
   host: Clock;
-  /** Milliseconds that only ever rise, whatever happens to the host's clock. */
+  /** Returns milliseconds that never decrease, even if the host clock is set back. */
   monotonic(): number;
-  /** Reads the time that all processes share, in milliseconds since the epoch. */
+  /** Reads the shared time, in milliseconds since the epoch. */
   readTime(): Promise<number>;
   log: Log;
 }
 
-/** A clock that follows the time of a shared engine, so that processes of different hosts agree on leases. */
+/** A clock that follows the time of a shared engine, so that processes on different hosts agree on leases. */
 export interface SharedClock extends Clock {
-  /** Reads the shared time once and follows it from there. Rejects when it cannot be read. */
+  /** Reads the shared time and adjusts the clock to it. Rejects if it cannot be read. */
   synchronize(): Promise<void>;
-  /** Synchronizes every `intervalMs`, sooner while it fails, until the signal is aborted. Never rejects. */
+  /** Synchronizes every `intervalMs`, sooner after a failure, until the signal aborts. Never rejects. */
   follow(intervalMs: number, signal: AbortSignal): Promise<void>;
   /** Host clock minus shared clock, in milliseconds; 0 before the first synchronization. */
   skewMs(): number;
 }
 
-/** A host clock further from the shared one is logged. */
+/** Skew above which a warning is logged. */
 const maxSkewMs = 1_000;
-/** Pause after a synchronization that failed. */
+/** Delay after a failed synchronization. */
 const retryMs = 1_000;
-/** A reading that took longer says too little about the moment it was made. */
+/** A reading with a longer round trip is too inaccurate. */
 const maxRoundTripMs = 2_000;
 
 /**
- * Creates a clock that shows the host's time until it is synchronized, and the shared time from then on. Between
- * synchronizations it advances with the monotonic clock, so a jump of the host's clock does not change it.
+ * Creates a clock that shows the host's time until the first synchronization, and the shared time from then on.
+ * Between synchronizations it advances with the monotonic clock, so a jump of the host's clock does not affect it.
  */
 export function createSharedClock({ host, monotonic, readTime, log }: SharedClockOptions): SharedClock {
   /** Shared time minus monotonic time. */
   let offset: number | null = null;
   let isSkewed = false;
 
-  // Whole milliseconds, as every host clock has them.
+  // Whole milliseconds, as from the host clock.
   const now = () => (offset === null ? host.now() : Math.round(monotonic() + offset));
   const skewMs = () => (offset === null ? 0 : host.now() - now());
 
@@ -49,12 +49,12 @@ export function createSharedClock({ host, monotonic, readTime, log }: SharedCloc
     const roundTripMs = monotonic() - before;
     if (offset !== null && roundTripMs > maxRoundTripMs) return;
     const measured = time + roundTripMs / 2 - (before + roundTripMs);
-    // The engine read its clock somewhere within the round trip: a smaller difference is none.
+    // The engine read its clock at an unknown moment within the round trip, so smaller differences mean nothing.
     if (offset === null || Math.abs(measured - offset) > roundTripMs / 2 + 1) offset = measured;
     const wasSkewed = isSkewed;
     isSkewed = Math.abs(skewMs()) > maxSkewMs;
     if (isSkewed && !wasSkewed) log.warn({ skewMs: skewMs() }, 'clock skew detected');
-    if (!isSkewed && wasSkewed) log.info({ skewMs: skewMs() }, 'clock skew gone');
+    if (!isSkewed && wasSkewed) log.info({ skewMs: skewMs() }, 'clock skew resolved');
   };
 
   return {

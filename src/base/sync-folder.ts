@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Waits until a folder's entries are on the disk: a file that was created or renamed in it is there after a power cut. */
+/** Flushes a folder's entries to disk, so that files created or renamed in it survive a power failure. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {

@@ -3,7 +3,7 @@ import { isWithin, parseWorkingHours } from './working-hours.ts';
 
 const at = (text: string) => Date.parse(text);
 
-test('the window of the interface opens at 08:00 and closes at 18:00 in GMT+8', () => {
+test('the default window opens at 08:00 and closes at 18:00 in GMT+8', () => {
   const hours = parseWorkingHours('08:00-18:00+08:00');
   expect(isWithin(hours, at('2026-03-01T23:59:59Z'))).toBe(false);
   expect(isWithin(hours, at('2026-03-02T00:00:00Z'))).toBe(true);
@@ -11,7 +11,7 @@ test('the window of the interface opens at 08:00 and closes at 18:00 in GMT+8', 
   expect(isWithin(hours, at('2026-03-02T10:00:00Z'))).toBe(false);
 });
 
-test('a window may cross midnight and lie west of Greenwich', () => {
+test('supports windows that cross midnight or lie west of Greenwich', () => {
   const hours = parseWorkingHours('22:00-06:00-03:00');
   expect(isWithin(hours, at('2026-03-02T01:00:00Z'))).toBe(true);
   expect(isWithin(hours, at('2026-03-02T08:59:00Z'))).toBe(true);
@@ -19,7 +19,7 @@ test('a window may cross midnight and lie west of Greenwich', () => {
 });
 
 test.each(['8-18', '08:00-08:00+08:00', '08:61-18:00+08:00', '08:00-25:00+08:00', '08:00-18:00', ''])(
-  'refuses %j as a window',
+  'parseWorkingHours() rejects %j',
   (text) => {
     expect(() => parseWorkingHours(text)).toThrow(/expected a window/);
   },

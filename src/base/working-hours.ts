@@ -1,13 +1,13 @@
-/** A daily window in one time zone: work of kinds marked W is dispatched inside it only. */
+/** A daily window in one time zone, in which work of kinds with working hours starts. */
 export interface WorkingHours {
-  /** Minutes after midnight, in the zone; the end is exclusive. */
+  /** Minutes after midnight in the zone; the end is exclusive. */
   startMinute: number;
   endMinute: number;
   /** Minutes east of UTC. */
   offsetMinutes: number;
 }
 
-/** Reads `08:00-18:00+08:00`. Throws an Error that says what was expected. */
+/** Parses `08:00-18:00+08:00`. Throws an Error that states the expected format. */
 export function parseWorkingHours(text: string): WorkingHours {
   const match = /^(\d\d):(\d\d)-(\d\d):(\d\d)([+-])(\d\d):(\d\d)$/.exec(text);
   const [startHour, start, endHour, end, zoneHour, zone] = [1, 2, 3, 4, 6, 7].map((group) =>
@@ -30,7 +30,7 @@ export function parseWorkingHours(text: string): WorkingHours {
   return window;
 }
 
-/** Whether `now` (milliseconds since the epoch) is inside. A window may cross midnight. */
+/** Returns whether `now` (milliseconds since the epoch) is within the window, which may cross midnight. */
 export function isWithin(hours: WorkingHours, now: number): boolean {
   const minute = (((Math.floor(now / 60_000) + hours.offsetMinutes) % 1440) + 1440) % 1440;
   return hours.startMinute < hours.endMinute

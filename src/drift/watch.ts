@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { type Field, fieldsOf, lackOf } from '../base/record-shape.ts';
+import { type Field, fieldsOf, missingShare } from '../base/record-shape.ts';
 import type { DriftStore } from '../store/store.ts';
 import { createAllowance } from './allowance.ts';
 import { type Example, learn, noHistory, sharesOf } from './rule.ts';
@@ -119,7 +119,7 @@ function lackOfAll(records: readonly unknown[], field: Field): number | null {
   let total = 0;
   let places = 0;
   for (let at = 0; at < records.length && at < recordsSeen; at++) {
-    const lack = lackOf(records[at], field);
+    const lack = missingShare(records[at], field);
     if (lack === null) continue;
     total += lack;
     places += 1;

@@ -1,5 +1,5 @@
 import { onAbort } from '../base/abort.ts';
-import { createFairLine, type FairLine, type Owner } from '../base/fair-line.ts';
+import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
 
 /** Who wants to be let in. */
 export interface PermitRequest {
@@ -36,8 +36,8 @@ interface Visitor {
 /** Makes a gate with this much room. */
 export function createConcurrencyLimit(room: number): ConcurrencyLimit {
   let inside = 0;
-  const waiting = createFairLine<Visitor>();
-  const urgently = createFairLine<Visitor>();
+  const waiting = createFairQueue<Visitor>();
+  const urgently = createFairQueue<Visitor>();
 
   const letIn = () => {
     while (inside < room) {
@@ -83,7 +83,7 @@ export function createConcurrencyLimit(room: number): ConcurrencyLimit {
             reject(reason);
           },
         };
-        const line: FairLine<Visitor> = urgent ? urgently : waiting;
+        const line: FairQueue<Visitor> = urgent ? urgently : waiting;
         line.add(visitor, owner);
         const stopListening = signal && onAbort(signal, () => visitor.goAway(signal.reason));
       }),

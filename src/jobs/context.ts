@@ -4,7 +4,7 @@ import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
 import type { Origins } from '../base/origins.ts';
-import type { SettingInForce } from '../base/settings.ts';
+import type { EffectiveSetting } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Fault } from '../contract/fault.ts';
@@ -50,7 +50,7 @@ export interface JobSettings {
   /** URLs and rate limits of the marketplaces. */
   origins: Origins;
   /** Every setting with its value and source, shown to operators. */
-  inForce: readonly SettingInForce[];
+  effectiveSettings: readonly EffectiveSetting[];
   /** Settings of notifications about jobs. */
   notices: NoticeSettings;
 }

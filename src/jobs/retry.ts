@@ -1,4 +1,4 @@
-import { nameId } from '../base/id.ts';
+import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { inOrder } from '../kinds/items.ts';
@@ -17,9 +17,9 @@ import { placeJob } from './submit.ts';
  */
 export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
-  let next = nameId(`retry of ${id} after ${last?.id ?? 'none'}`);
+  let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded job cannot be used again.
-  while (await isChargeVoid(store, next)) next = nameId(`retry of ${id} after ${next}`);
+  while (await isChargeVoid(store, next)) next = idFromName(`retry of ${id} after ${next}`);
   return next;
 }
 

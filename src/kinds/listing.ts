@@ -5,7 +5,7 @@ import {
   rest_name as restNameOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
-import { below } from '../base/record-shape.ts';
+import { prefixFields } from '../base/record-shape.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
 import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
@@ -45,7 +45,7 @@ export function listingFields(page: string, { result }: ResultContract): string 
   return result!.message.fields
     .map((field) => {
       const name = nameOf(field);
-      if (hasOption(field, entriesOption)) return `${name}: array; ${below(`${name}[]`, page)}`;
+      if (hasOption(field, entriesOption)) return `${name}: array; ${prefixFields(`${name}[]`, page)}`;
       return `${name}: ${typeOf(field)}${getOption(field, nullableOption) ? '?' : ''}`;
     })
     .join('; ');

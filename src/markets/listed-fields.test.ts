@@ -4,7 +4,7 @@ import { direct } from '../../sandbox/direct.ts';
 import { origins } from '../../sandbox/list.ts';
 import { demoJobs } from '../app/demo/jobs.ts';
 import type { JsonObject } from '../base/json.ts';
-import { missesOf } from '../base/record-shape.ts';
+import { findMismatches } from '../base/record-shape.ts';
 import { Fault } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { startReading } from '../contract/json/reading.ts';
@@ -67,7 +67,7 @@ async function recordsOf(
 }
 
 const missing = (records: readonly JsonObject[], fields: string) =>
-  new Set(records.flatMap((record) => missesOf(record, fields)));
+  new Set(records.flatMap((record) => findMismatches(record, fields)));
 
 const cases = Object.entries(pages).flatMap(([name, byPage]) => {
   const market = markets.find((each) => each.name === name)!;

@@ -1,7 +1,7 @@
 import { type DescMethod, type DescService, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
-import { createAuthenticator, demandRole, demandStillValid, type Principal } from '../access/principal.ts';
+import { createAuthenticator, type Principal, requireRole, requireStillValid } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
@@ -144,7 +144,7 @@ export function createCore(
     authorize(principal, service) {
       const access = accesses.get(service);
       if (access === Access.PUBLIC) return;
-      demandRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
+      requireRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     async unary(method, request, call) {
       Object.assign(call.responseHeaders, call.principal.headers);
@@ -154,7 +154,7 @@ export function createCore(
       let user: User | null = null;
       try {
         const answer = await handlers.unary.get(fullName(method))!(request, call);
-        if (waits) user = await demandStillValid(store, clock, call.principal);
+        if (waits) user = await requireStillValid(store, clock, call.principal);
         return answer;
       } catch (error) {
         throw placeProblems(method, error);
@@ -174,7 +174,7 @@ export function createCore(
       try {
         for await (const message of handlers.stream.get(fullName(method))!(request, call)) {
           if (clock.now() - asked >= stillValidMs) {
-            await demandStillValid(store, clock, call.principal);
+            await requireStillValid(store, clock, call.principal);
             asked = clock.now();
           }
           yield message;

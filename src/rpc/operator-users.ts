@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
-import { demandOtherOperatorKey, newOperator } from '../access/operator.ts';
+import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { handle, pageSize } from './account.ts';
@@ -85,7 +85,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       });
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
-      await demandOtherOperatorKey(store, keyId, clock.now());
+      await requireOtherOperatorKey(store, keyId, clock.now());
       const key = await store.revokeApiKey(keyId, clock.now());
       if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
       return { key: keyShape(key) };

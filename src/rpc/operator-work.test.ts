@@ -22,8 +22,11 @@ const origins = parseOrigins(
 let fixture: JobFixture;
 let operator: CoreCaller;
 beforeEach(async () => {
-  const { inForce } = loadConfig({ GLEANER_JOB_WINDOW: '2', GLEANER_OPERATOR_KEY: 'choose-a-long-one' });
-  fixture = await openJobFixture({ origins, inForce, jobWindow: 2 });
+  const { effectiveSettings } = loadConfig({
+    GLEANER_JOB_WINDOW: '2',
+    GLEANER_OPERATOR_KEY: 'choose-a-long-one',
+  });
+  fixture = await openJobFixture({ origins, effectiveSettings, jobWindow: 2 });
   operator = (await openCore(fixture.context)).operator;
   return () => fixture.close();
 });

@@ -27,7 +27,7 @@ export function operatorWorkHandlers({ store, clock, settings }: JobContext): [s
       return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
     }),
     handle(method.listSettings, async () => ({
-      settings: settings.inForce.map((setting) => ({ ...setting })),
+      settings: settings.effectiveSettings.map((setting) => ({ ...setting })),
     })),
   ];
 }

@@ -1,4 +1,4 @@
-import { createFairLine, type FairLine, type Owner } from '../base/fair-line.ts';
+import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
 
 /** A batch that wants to be worked on. */
 export interface Applicant extends Owner {
@@ -38,7 +38,7 @@ interface Load {
 interface Region {
   total: Load;
   users: Map<string, Load>;
-  line: FairLine<() => void>;
+  line: FairQueue<() => void>;
 }
 
 /**
@@ -65,7 +65,7 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
   let waiting = 0;
 
   const regionOf = (name: string): Region => {
-    const region = regions.get(name) ?? { total: { ...nothing }, users: new Map(), line: createFairLine() };
+    const region = regions.get(name) ?? { total: { ...nothing }, users: new Map(), line: createFairQueue() };
     regions.set(name, region);
     return region;
   };

@@ -9,7 +9,7 @@ export interface WorkTally {
 }
 
 /** A store that counts the units which are ended through it: those of writes that were taken. */
-export function countingUnits<S extends BatchStore>(store: S, tally: WorkTally): S {
+export function withUnitCount<S extends BatchStore>(store: S, tally: WorkTally): S {
   const count = (taken: boolean, outcomes: object) => {
     if (taken) tally.unitsDone += Object.keys(outcomes).length;
     return taken;

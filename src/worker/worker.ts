@@ -8,8 +8,8 @@ import type { Queue } from '../queue/queue.ts';
 import type { BatchReference, Lane } from '../store/documents.ts';
 import { createAdmission } from './admission.ts';
 import { createMessageHold } from './hold.ts';
-import { createStorageGate } from './storage-gate.ts';
-import { countingUnits, type WorkTally } from './tally.ts';
+import { createStorageBreaker } from './storage-breaker.ts';
+import { type WorkTally, withUnitCount } from './tally.ts';
 
 type Handle = Parameters<Queue['consume']>[3];
 
@@ -22,7 +22,7 @@ export interface Worker {
 }
 
 /** Hears of every message that is handled. */
-export interface HandWatch {
+export interface MessageObserver {
   taken(message: BatchReference): void;
   left(message: BatchReference): void;
 }
@@ -31,7 +31,7 @@ export interface HandWatch {
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
 /** Messages of a market and lane in hand at once, over all workers: those that are worked on and those that wait here. */
-const messagesInHand = 20_000;
+const maxMessagesInFlight = 20_000;
 
 /** Batches of one user that wait in a worker, by market and lane. Further ones are deferred. */
 const maxWaitingPerUser = 2_000;
@@ -76,15 +76,15 @@ function admitting(context: JobContext, handle: Handle, signal: AbortSignal): (m
 export async function startWorker(
   given: JobContext,
   markets: readonly Market[],
-  watch?: HandWatch,
+  watch?: MessageObserver,
 ): Promise<Worker> {
   const stopping = new AbortController();
   const tally: WorkTally = { batches: 0, unitsDone: 0 };
-  const storage = createStorageGate(given.blobs, given.clock, given.log);
-  const context = { ...given, store: countingUnits(given.store, tally), blobs: storage.blobs };
+  const storage = createStorageBreaker(given.blobs, given.clock, given.log);
+  const context = { ...given, store: withUnitCount(given.store, tally), blobs: storage.blobs };
   const counted: Handle = async (message, extend) => {
     // A rejection puts the message back for a while, before its batch is claimed or a page is fetched.
-    await storage.enter();
+    await storage.ready();
     tally.batches += 1;
     watch?.taken(message);
     try {
@@ -97,7 +97,7 @@ export async function startWorker(
   const admitted = admitting(context, counted, stopping.signal);
   const consumers = await Promise.all(
     markets.flatMap(({ name }) =>
-      lanes.map((lane) => context.queue.consume(lane, name, messagesInHand, admitted(name))),
+      lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),
     ),
   );
   return {

@@ -91,7 +91,7 @@ export function createContext(shared: Shared, process: Process): JobContext {
       prices: new Map(),
       recentCrawlMs: 86_400_000,
       origins: new Map(),
-      inForce: [],
+      effectiveSettings: [],
       notices,
     },
     links: {

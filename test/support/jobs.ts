@@ -74,7 +74,7 @@ const settings: JobSettings = {
   prices: new Map(),
   recentCrawlMs: 86_400_000,
   origins: new Map(),
-  inForce: [],
+  effectiveSettings: [],
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
 };
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../base/json.ts';
-import { missesOf } from '../../base/record-shape.ts';
+import { findMismatches } from '../../base/record-shape.ts';
 import type { DemoJob } from './jobs.ts';
 
 /** Counts of a job's units. */
@@ -108,7 +108,7 @@ async function collect(
       bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     });
-    for (const record of records) misses.push(...missesOf(record, job.fields));
+    for (const record of records) misses.push(...findMismatches(record, job.fields));
   };
   if (job.files === 'none') {
     if (answer.result === undefined) return { files, misses: [`no result: ${String(answer.detail)}`] };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { fieldsOf, lackOf } from '../../base/record-shape.ts';
+import { fieldsOf, missingShare } from '../../base/record-shape.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
@@ -74,7 +74,7 @@ export function missingOf(
   const shape = market.listedFields[page];
   const fields = shape === undefined ? [] : fieldsOf(shape);
   const missing = fields.flatMap((field) => {
-    const lacks = records.map((record) => lackOf(record, field)).filter((lack) => lack !== null);
+    const lacks = records.map((record) => missingShare(record, field)).filter((lack) => lack !== null);
     const share = lacks.reduce((sum, lack) => sum + lack, 0) / lacks.length;
     return share > 0 ? [{ path: field.path, share }] : [];
   });

@@ -1,11 +1,11 @@
 import { csvField } from '../../base/csv.ts';
-import { below } from '../../base/record-shape.ts';
+import { prefixFields } from '../../base/record-shape.ts';
 import type { Job, Outcome, Unit } from '../../store/documents.ts';
 import type { FilePack, Row } from '../kind.ts';
 
 /** Fields of a successful row in JSON Lines. */
 export const rowFields = (page: string): string =>
-  `region: string; shop_id: string; item_id: string; status: string; ${below('response', page)}`;
+  `region: string; shop_id: string; item_id: string; status: string; ${prefixFields('response', page)}`;
 
 const asCsv = (job: Job) => job.params.resultFormat !== 'jsonl';
 

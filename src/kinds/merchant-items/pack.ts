@@ -1,4 +1,4 @@
-import { below } from '../../base/record-shape.ts';
+import { prefixFields } from '../../base/record-shape.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
 import type { UnitFilePack } from '../kind.ts';
 
@@ -6,9 +6,9 @@ import type { UnitFilePack } from '../kind.ts';
 export const shopFields = (page: string): string =>
   `collected_at: integer; success: boolean; shops: object; shops.*.page_url: string;
     shops.*.page_type: string; shops.*.page_params.shop_id: string; shops.*.items.items: array;
-    ${below('shops.*.items.items[]', page)}; shops.*.items.total_fetched: integer;
+    ${prefixFields('shops.*.items.items[]', page)}; shops.*.items.total_fetched: integer;
     shops.*.items.total_count: integer?; shops.*.items.pages_fetched: integer; shops.*.items.has_more: boolean;
-    shops.*.rcmd_items.items: array; ${below('shops.*.rcmd_items.items[]', page)}`;
+    shops.*.rcmd_items.items: array; ${prefixFields('shops.*.rcmd_items.items[]', page)}`;
 
 /** Lists of a shop in the order that readers yield them: sold out, then active. */
 const lists = ['items', 'rcmd_items'];

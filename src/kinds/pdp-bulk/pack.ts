@@ -1,4 +1,4 @@
-import { below } from '../../base/record-shape.ts';
+import { prefixFields } from '../../base/record-shape.ts';
 import { restName } from '../../contract/rest-form.ts';
 import { rulesOf } from '../../contract/rules.ts';
 import { type Identity, identify, identityOf, itemFields } from '../items.ts';
@@ -11,7 +11,7 @@ export function lineFields(page: string, { request }: ResultContract): string {
     const isRequired = fields.some((field) => restName(field) === from && rulesOf(field).required);
     return `${name}: string${isRequired ? '' : '?'}`;
   });
-  return [...identity, below('response', page)].join('; ');
+  return [...identity, prefixFields('response', page)].join('; ');
 }
 
 /**

@@ -3,14 +3,14 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { createPeer, type Peer, type Wire } from '../../base/peer.ts';
+import { type Channel, createPeer, type Peer } from '../../base/peer.ts';
 import { controlledHandler } from '../contract/controlled-handler.ts';
 import { queueContract, sampleMessage } from '../contract.ts';
 import type { Queue } from '../queue.ts';
 import { openLocalQueue } from './open.ts';
 import { type ConsumerCalls, openRemoteQueue, type QueueCalls, serveQueue } from './remote.ts';
 
-const wireOf = (port: MessagePort): Wire => ({
+const wireOf = (port: MessagePort): Channel => ({
   send: (message) => port.postMessage(message),
   receive: (listener) => port.on('message', listener),
 });

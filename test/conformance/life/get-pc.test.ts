@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { missesOf } from '../../../src/base/record-shape.ts';
+import { findMismatches } from '../../../src/base/record-shape.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -210,7 +210,8 @@ describe('product pages by CSV', () => {
     expect(lines.map(({ item_id }) => item_id)).toEqual(slow.map((row) => row.split(',')[2]));
     const done = lines.filter(({ status }) => status === 'SUCCESS');
     expect(done).toHaveLength(success);
-    for (const { response } of done) expect(missesOf(response, resultFields('mkta get_pc'))).toEqual([]);
+    for (const { response } of done)
+      expect(findMismatches(response, resultFields('mkta get_pc'))).toEqual([]);
     for (const { status, error } of lines.filter((line) => !done.includes(line)))
       expect([status, error]).toEqual(['FAILED', expect.stringMatching(/terminated/)]);
 

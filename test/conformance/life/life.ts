@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
-import { missesOf } from '../../../src/base/record-shape.ts';
+import { findMismatches } from '../../../src/base/record-shape.ts';
 import { createApi, type TestApi, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { resultFields } from '../../support/result-fields.ts';
@@ -195,7 +195,7 @@ export function linesOf({ text }: Downloaded): AnyJson[] {
 /** Expects records to have the fields of an offer's results, such as "mktb pdp_bulk". */
 export function expectFields(offer: string, records: readonly unknown[]): void {
   for (const record of records) {
-    const misses = missesOf(record, resultFields(offer));
+    const misses = findMismatches(record, resultFields(offer));
     expect(misses, `${misses.join('; ')} in ${JSON.stringify(record).slice(0, 300)}`).toEqual([]);
   }
 }

@@ -5,13 +5,13 @@ import { Fault } from '../contract/fault.ts';
 import { backOffMs, storageBackOff } from '../jobs/back-off.ts';
 
 /** Keeps a process from fetching pages whose results it cannot store. */
-export interface StorageGate {
+export interface StorageBreaker {
   /** The result storage; its writes tell the gate whether it works. */
   readonly blobs: Blobs;
   /**
    * Resolves when work may begin: the storage works. Rejects with `unavailable` while the storage is away, except for one trial after each back-off.
    */
-  enter(): Promise<void>;
+  ready(): Promise<void>;
 }
 
 /** How long a storage that answered is taken to be there. */
@@ -20,22 +20,22 @@ const freshMs = 2_000;
 const maxCheckMs = 30_000;
 
 /** Creates a gate that lets work through. */
-export function createStorageGate(storage: Blobs, clock: Clock, log: Log): StorageGate {
+export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): StorageBreaker {
   let failures = 0;
-  let closedUntil = 0;
+  let openUntil = 0;
   /** Writes failed although the storage may answer: only a write shows that it works again. */
   let hasRefused = false;
   let isTrial = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let checking: Promise<void> | null = null;
 
-  const close = (error: unknown, maxMs: number) => {
+  const trip = (error: unknown, maxMs: number) => {
     failures += 1;
     isTrial = false;
-    closedUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures), maxMs);
+    openUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures), maxMs);
     if (failures === 1) log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
   };
-  const open = () => {
+  const reset = () => {
     if (failures > 0) log.info('result storage available');
     failures = 0;
     hasRefused = false;
@@ -46,9 +46,9 @@ export function createStorageGate(storage: Blobs, clock: Clock, log: Log): Stora
     try {
       await storage.ping();
       if (hasRefused) answeredAt = clock.now();
-      else open();
+      else reset();
     } catch (error) {
-      close(error, maxCheckMs);
+      trip(error, maxCheckMs);
       throw error;
     } finally {
       checking = null;
@@ -61,7 +61,7 @@ export function createStorageGate(storage: Blobs, clock: Clock, log: Log): Stora
       async write(...parameters) {
         try {
           const file = await storage.write(...parameters);
-          open();
+          reset();
           return file;
         } catch (error) {
           // What a page's own failure looks like here is its reader's fault, not the storage's. Writes that
@@ -69,16 +69,16 @@ export function createStorageGate(storage: Blobs, clock: Clock, log: Log): Stora
           const isAway = Fault.from(error).code === 'unavailable';
           if (isAway && (failures === 0 || isTrial)) {
             hasRefused = true;
-            close(error, storageBackOff.maxMs);
+            trip(error, storageBackOff.maxMs);
           }
           throw error;
         }
       },
     },
 
-    async enter() {
+    async ready() {
       if (failures === 0 && clock.now() - answeredAt < freshMs) return;
-      if (failures > 0 && clock.now() < closedUntil) {
+      if (failures > 0 && clock.now() < openUntil) {
         throw new Fault('unavailable', 'The result storage does not answer.');
       }
       const isFirst = checking === null;
@@ -88,7 +88,7 @@ export function createStorageGate(storage: Blobs, clock: Clock, log: Log): Stora
       // The storage answers, but writes failed: one batch tries, and the others wait for its write.
       if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
       isTrial = true;
-      closedUntil = clock.now() + backOffMs(storageBackOff, failures);
+      openUntil = clock.now() + backOffMs(storageBackOff, failures);
     },
   };
 }

@@ -1,30 +1,30 @@
-/** Whose work an entry of a line is. */
+/** Job and user that an entry belongs to. */
 export interface Owner {
   userId: string;
   jobId: string;
 }
 
-/** Entries that wait, taken in turn: one of each user, of each user's jobs one after the other. */
-export interface FairLine<Entry> {
+/** Queue of waiting entries, taken round-robin by user, and by job within a user. */
+export interface FairQueue<Entry> {
   /** Number of entries. */
   readonly size: number;
   /** Number of entries of a user. */
   countOf(userId: string): number;
   add(entry: Entry, owner: Owner): void;
-  /** Removes an entry; nothing happens when it has been taken. */
+  /** Removes an entry. Does nothing if the entry was already taken. */
   remove(entry: Entry, owner: Owner): void;
-  /** Takes out the next entry of those users for whom `isAllowed` holds; undefined when there is none. */
+  /** Removes and returns the next entry of a user for whom `isAllowed` returns true, or undefined if there is none. */
   take(isAllowed?: (userId: string) => boolean): Entry | undefined;
-  /** Every entry, in no order. */
+  /** Returns every entry, in no particular order. */
   entries(): Entry[];
 }
 
-/** A user's entries by job. The job whose turn is next stands first. */
+/** A user's entries by job. The next job comes first. */
 type Jobs<Entry> = Map<string, Set<Entry>>;
 
-/** Creates an empty line. */
-export function createFairLine<Entry>(): FairLine<Entry> {
-  /** The user whose turn is next stands first. */
+/** Creates an empty queue. */
+export function createFairQueue<Entry>(): FairQueue<Entry> {
+  /** The next user comes first. */
   const users = new Map<string, Jobs<Entry>>();
   const counts = new Map<string, number>();
   let size = 0;
@@ -42,7 +42,7 @@ export function createFairLine<Entry>(): FairLine<Entry> {
     return true;
   };
 
-  /** Puts a key at the end of a map that still has it. */
+  /** Moves a key to the end of a map. */
   const rotate = <Value>(map: Map<string, Value>, key: string) => {
     const value = map.get(key);
     if (value === undefined) return;
