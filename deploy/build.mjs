@@ -1,5 +1,5 @@
-// Compiles the program for the package and the image to dist: the command line, its worker processes and the fake
-// marketplaces of the demo. Bundled, it needs a third less memory than module by module (docs/performance.md).
+// Bundles the program for the package and the image into dist: the command line, its worker processes, and the fake
+// marketplaces of the demo. Bundles need a third less memory than single modules (docs/performance.md).
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
@@ -17,17 +17,18 @@ await build({
     'page-worker': 'src/app/page-worker.ts',
     sandbox: 'sandbox/main.ts',
   },
-  // UMD modules, which `main` often names, require their parts in a way that no bundler sees.
+  // UMD modules, which `main` often names, require their parts in a way that bundlers cannot follow.
   resolve: { mainFields: ['module', 'main'] },
-  // Loaded only where they are configured, and from their own package.
+  // Loaded from their own packages, and only if configured.
   external: [/^@aws-sdk\//, 'mongodb', 'nats', 'nodemailer', 'puppeteer-core'],
   output: {
     dir: dist,
     format: 'esm',
-    // Modules find files by import.meta.url: all chunks are in one folder.
+    // Modules find files by import.meta.url, so all chunks are in one folder.
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
-    // Node keeps source texts in memory. Names and lines stay, so that stack traces are readable without the maps.
+    // Node keeps source texts in memory. Names and lines are preserved, so stack traces are readable without source
+    // maps.
     comments: { legal: true, annotation: false, jsdoc: false },
   },
   logLevel: 'warn',

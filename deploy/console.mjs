@@ -1,4 +1,4 @@
-// Builds the web console when its sources have changed since: a stamp beside the build holds their digest.
+// Builds the web console if its sources have changed. A stamp beside the build stores their digest.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
 const lock = join(root, 'package-lock.json');
 
-/** Digest of all that a build is made of: the console, the generated contract and the packages. */
+/** Returns the digest of all inputs of the build: the console, the generated contract, and the packages. */
 export function digestOfConsole() {
   const hash = createHash('sha256').update(readFileSync(lock));
   const files = [folder, join(root, 'gen')]
@@ -26,16 +26,16 @@ export function digestOfConsole() {
 }
 
 /**
- * Builds the console unless it is built. A build that fails is told and leaves what was there: the service does
- * without. Gives whether the console is built.
+ * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because the service works
+ * without a console. Returns whether a console exists.
  */
 export function buildConsole() {
-  // An installed package comes built, without what builds it.
+  // An installed package contains the build but not its sources.
   if (!existsSync(lock)) return existsSync(join(dist, 'index.html'));
   const digest = digestOfConsole();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return true;
   console.error('Setting up: building the console …');
-  // Beside the old one, then in its place: another process may serve it, or build it, too.
+  // Built in a separate folder and then renamed: another process may be serving or building the console.
   const fresh = `${dist}-${process.pid}`;
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   const options = ['build', folder, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn'];
@@ -43,7 +43,7 @@ export function buildConsole() {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
-    // Whoever asks for the build, a test too: it is the one that is served.
+    // Read by every test that runs the build: the served folder.
     env: { ...process.env, NODE_ENV: 'production' },
   });
   if (result.error || result.status !== 0) {
@@ -58,7 +58,7 @@ export function buildConsole() {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another process was quicker with the same build.
+    // Another process finished the same build first.
     rmSync(fresh, { recursive: true, force: true });
     if (!existsSync(stamp)) throw error;
   }

@@ -1,16 +1,16 @@
-// Where the project is, and the Node that runs it.
+// Location of the project, and the Node that runs it.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder. */
+/** Root folder of the project. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Whether we are a package that npm has installed, not a checkout: npm packs no lock file. */
+/** Whether this is an installed package and not a checkout: npm does not pack the lock file. */
 export const isInstalled = !existsSync(join(root, 'package-lock.json'));
 
-/** The Node that runs the service and its tools. */
+/** Path of the Node that runs the service and its tools. */
 export const node = isInstalled
   ? join(
       dirname(createRequire(join(root, 'package.json')).resolve('node/package.json')),

@@ -1,5 +1,5 @@
-// A protoc plugin: writes the doc comments of the contract to comments.ts, by full name. Descriptors
-// carry no comments at run time, and the OpenAPI document shows them.
+// A protoc plugin: writes the doc comments of the contract to comments.ts, by full name. Descriptors have no comments
+// at run time, but the OpenAPI document shows them.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   CodeGeneratorRequestSchema,
@@ -7,11 +7,11 @@ import {
   CodeGeneratorResponseSchema,
 } from '@bufbuild/protobuf/wkt';
 
-/** Numbers of the repeated fields that lead to each sort of element in descriptor.proto. */
+/** Field numbers in descriptor.proto of the repeated fields that lead to each kind of element. */
 const inFile = { messageType: 4, enumType: 5, service: 6 };
 const inMessage = { field: 2, nestedType: 3, enumType: 4 };
 
-/** Names of a file's elements by their path in the source information. */
+/** Returns the names of a file's elements by their path in the source information. */
 function* elementsOf(file) {
   for (const [index, service] of file.service.entries()) {
     const name = `${file.package}.${service.name}`;
@@ -70,7 +70,7 @@ export const comments: Readonly<Record<string, string>> = ${JSON.stringify(comme
 `;
 const response = create(CodeGeneratorResponseSchema, {
   supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
-  // Other inputs than our own contract are generated from, too, one after the other.
+  // buf calls the plugin once per input; the other inputs are not the contract.
   file: files.length === 0 ? [] : [{ name: 'comments.ts', content }],
 });
 process.stdout.write(toBinary(CodeGeneratorResponseSchema, response));

@@ -1,5 +1,5 @@
-// A protoc plugin: writes services.ts, which exports the service of every marketplace. A service belongs to
-// a marketplace if it has the option `gleaner.options.v1.market`.
+// A protoc plugin: writes services.ts, which exports the service of every marketplace. A service belongs to a
+// marketplace if it has the option `gleaner.options.v1.market`.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   CodeGeneratorRequestSchema,

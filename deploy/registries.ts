@@ -1,4 +1,4 @@
-// Writes the registries of the folders that hold one marketplace or kind each: one import per folder.
+// Writes the registries of marketplaces, kinds, and sandbox sites: one import per subfolder.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Sets up what is missing, then runs a tool of the project: `node deploy/run.mjs tsc --noEmit`.
+// Sets up the project if necessary, then runs one of its tools: `node deploy/run.mjs tsc --noEmit`.
 
 import { run } from './child.mjs';
 import { setUp } from './setup.mjs';

@@ -1,5 +1,5 @@
-// Installs what package-lock.json says, once: a stamp in node_modules tells that it is done. Runs on
-// any Node from 20 on; everything after it runs on the Node 24 that comes as an npm package.
+// Installs the packages of package-lock.json once; a stamp in node_modules records it. Runs on Node 20 or later.
+// Everything else runs on the Node 24 installed as an npm package.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,11 +18,11 @@ const digest = () =>
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
 
-/** Whether the npm packages are those that package-lock.json says. */
+/** Whether the installed npm packages match package-lock.json. */
 export const isSetUp = (wanted = digest()) =>
   existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(node);
 
-/** Installs the npm packages unless they are there already. Exits with npm's code when npm fails. */
+/** Installs the npm packages unless they are installed. Exits with npm's exit code if npm fails. */
 export function setUp() {
   const wanted = digest();
   if (isSetUp(wanted)) return;
@@ -32,7 +32,7 @@ export function setUp() {
     process.exit(1);
   }
   console.error('Setting up: installing npm packages …');
-  // Our own tools run on Node 24, whatever Node npm itself runs on.
+  // The project's tools run on Node 24, whatever Node npm runs on.
   const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],

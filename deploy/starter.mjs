@@ -1,13 +1,14 @@
-// Tells when npm, which started us, was killed: that ends neither its shell nor us, and gives no sign.
+// Detects that npm, which started this process, was killed. Killing npm ends neither its shell nor this process, and
+// sends no signal.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const everyMs = 250;
-// Looked up at once: setting up takes a while, in which npm can be killed, too.
+// Determined at import: npm can be killed while setup is running.
 const starter = process.env.npm_lifecycle_event === undefined ? null : findStarter();
 
-/** Calls `gone` once when the npm that runs us as a script is no more. Does not keep the process alive. */
-export function onStarterGone(gone) {
+/** Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the process alive. */
+export function onStarterExit(gone) {
   if (starter === null) return;
   const watch = setInterval(() => {
     if (isAlive(starter)) return;
@@ -17,7 +18,7 @@ export function onStarterGone(gone) {
   watch.unref();
 }
 
-/** Process id of npm: our parent, or the parent of the shell that npm runs scripts with. */
+/** Process id of npm: the parent, or the parent of the shell in which npm runs scripts. */
 function findStarter() {
   const parent = look(process.ppid);
   if (parent === null) return null;
@@ -30,11 +31,11 @@ function isAlive(pid) {
   } catch (error) {
     return error.code !== 'ESRCH';
   }
-  // One that was killed keeps its id until its own parent has looked.
+  // A killed process keeps its id until its parent has reaped it.
   return process.platform !== 'linux' || look(pid)?.state !== 'Z';
 }
 
-/** Name, state and parent of a process; null where they cannot be known. */
+/** Returns the name, state, and parent of a process, or null if they are unknown. */
 function look(pid) {
   if (process.platform === 'linux') {
     try {

@@ -1,4 +1,4 @@
-// Runs the whole suite and ends with one line: "N passed, N failed" (", N skipped").
+// Runs the whole test suite. The last line of output is "N passed, N failed" (", N skipped").
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ let failed = true;
 try {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numFailedTestSuites, testResults } =
     JSON.parse(readFileSync(report, 'utf8'));
-  // A file that could not be loaded has no tests to fail: it counts as one.
+  // A file that failed to load has no failed tests, so it counts as one.
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
   ).length;
@@ -34,7 +34,7 @@ try {
   failed = failures > 0 || numFailedTestSuites > 0;
   console.log(`${numPassedTests} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 } catch (error) {
-  console.log(`The test run left no report: ${error.message}`);
+  console.log(`The test run wrote no report: ${error.message}`);
   console.log('0 passed, 1 failed');
 } finally {
   rmSync(folder, { recursive: true, force: true });

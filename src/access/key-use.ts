@@ -5,33 +5,33 @@ import { Fault } from '../contract/fault.ts';
 import type { ApiKey } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 
-/** What key use is kept with. */
+/** Options for createKeyUsage(). */
 export interface KeyUsageOptions {
   store: Pick<AccountStore, 'touchApiKey'>;
   clock: Clock;
   log: Log;
 }
 
-/** How exactly it is known when a key was last used. */
-const keptEveryMs = 60_000;
+/** Minimum interval between two writes of a key's last use, in milliseconds. */
+const writeIntervalMs = 60_000;
 
-/** Memory for keys; evicting one only means that its use is written more often. */
+/** Memory for keys, in bytes. An evicted key only causes an additional write. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Makes what keeps when keys were last used: at most once a minute for each key, beside the call that used
- * it, which neither waits for it nor fails with it.
+ * Creates a function that records when a key was used: at most once a minute per key, in the background. It neither
+ * delays nor fails the call that used the key.
  */
 export function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) => void {
-  const kept = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
+  const written = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
   return ({ id, lastUsedAt }) => {
     const now = clock.now();
-    // What another process kept is as good as our own.
-    if (now - Math.max(kept.get(id) ?? 0, lastUsedAt ?? 0) < keptEveryMs) return;
-    kept.set(id, now);
+    // Another process may have written a later time.
+    if (now - Math.max(written.get(id) ?? 0, lastUsedAt ?? 0) < writeIntervalMs) return;
+    written.set(id, now);
     setImmediate(() => {
       store.touchApiKey(id, now).catch((error) => {
-        log.warn({ keyId: id, error: Fault.from(error).message }, 'use of a key not kept');
+        log.warn({ keyId: id, error: Fault.from(error).message }, 'use of a key not written');
       });
     });
   };

@@ -3,22 +3,24 @@ import { Fault } from '../contract/fault.ts';
 import type { Role } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 
-/** A key to make. */
+/** An API key to create. */
 export interface KeyRequest {
   userId: string;
   role: Role;
   name: string;
   createdAt: number;
   expiresAt: number | null;
-  /** The key itself, where it is not to be generated. */
+  /** The secret, if it must not be generated. */
   secret?: string;
 }
 
-/** The last moment that every client can write. */
+/** The last moment that every client can represent. */
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Makes an API key. The key itself is in this answer only; the store has its hash. A secret that is
- *  already a key changes nothing. Fault `invalid` for an end that is not to come. */
+/**
+ * Creates an API key. Only the return value contains the secret; the store keeps its hash. Does nothing for a secret
+ * that is already a key. Throws fault `invalid` for an expiry in the past.
+ */
 export async function createKey(
   store: AccountStore,
   request: KeyRequest,
@@ -26,7 +28,7 @@ export async function createKey(
   const { secret = newApiKey(), ...rest } = request;
   const { expiresAt, createdAt } = request;
   if (expiresAt !== null && !(expiresAt > createdAt && expiresAt <= latest)) {
-    const msg = 'Value must be a time to come, before the year 10000';
+    const msg = 'Value must be a time in the future, before the year 10000';
     throw Fault.invalid(['body', 'expires_at'], msg, 'value_error');
   }
   const key = {

@@ -26,7 +26,7 @@ const operators = async () => (await store.listUsers('operator', { limit: 10, af
 const keysOfFirst = async () => store.listApiKeys((await operators())[0]!.id);
 
 describe('ensureOperator()', () => {
-  test('generates one key at the first start and none later', async () => {
+  test('generates one key at the first start and none afterwards', async () => {
     const { generatedKey } = await ensureOperator(store, null, now);
     expect(await signIn(generatedKey!)).toMatchObject({ role: 'operator' });
     expect((await ensureOperator(store, null, now)).generatedKey).toBeNull();
@@ -63,7 +63,7 @@ describe('ensureOperator()', () => {
     await signIn('second-value');
   });
 
-  test('keeps keys that were created by other means', async () => {
+  test('keeps keys created by other means', async () => {
     const recovered = await createOperatorKey(store, 'laptop', now);
     await ensureOperator(store, 'first-value', now);
     await ensureOperator(store, 'second-value', now);
@@ -82,7 +82,7 @@ describe('ensureOperator()', () => {
   });
 });
 
-test('createOperatorKey() creates exactly one key, also before the first start', async () => {
+test('createOperatorKey() creates exactly one key, even before the first start', async () => {
   const key = await createOperatorKey(store, 'laptop', now);
   expect((await keysOfFirst()).map(({ name }) => name)).toEqual(['laptop']);
   await signIn(key);

@@ -34,12 +34,12 @@ const lastUsed = async () => {
   return (await store.listApiKeys(userId))[0]?.lastUsedAt;
 };
 
-test('a key tells whose it is, and what the account has', async () => {
+test('returns the user of a key and the credits of the account', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   expect(await authenticate(bearer)).toEqual({ userId, role: 'user', keyId, balance: 7 });
 });
 
-test('a key that is revoked, over or not known is refused, and so is everything else', async () => {
+test('rejects revoked, expired and unknown keys, and any other credentials', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   for (const header of [undefined, null, '', 'Basic YQ==', 'Bearer', 'Bearer gl_unknown', `${bearer} x`]) {
     await expect(authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -50,7 +50,7 @@ test('a key that is revoked, over or not known is refused, and so is everything 
   await expect(authenticate(bearer)).rejects.toThrow('The token has been revoked.');
 });
 
-test("a suspended user's keys are refused at once, and work again once the user is let in", async () => {
+test("rejects a suspended user's keys immediately, and accepts them after reactivation", async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   await authenticate(bearer);
   await store.suspendUser(userId, clock.now());
@@ -60,7 +60,7 @@ test("a suspended user's keys are refused at once, and work again once the user 
   expect(await authenticate(bearer)).toMatchObject({ userId });
 });
 
-test('the last use of a key is kept once a minute by each process', async () => {
+test('each process writes the last use of a key at most once a minute', async () => {
   const touched: number[] = [];
   const touchApiKey = (id: string, at: number) => {
     touched.push(at);
@@ -82,14 +82,14 @@ test('the last use of a key is kept once a minute by each process', async () => 
   expect(touched).toEqual([begin, begin + minute]);
 });
 
-test('a key that is refused was not used', async () => {
+test('does not record a use for a rejected key', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   await store.suspendUser(userId, clock.now());
   await expect(authenticate(bearer)).rejects.toThrow();
   expect(await lastUsed()).toBeNull();
 });
 
-test('a call neither waits for the store to keep the use of its key, nor fails where it cannot', async () => {
+test('a call neither waits for the last use to be written nor fails with it', async () => {
   const stuck = { ...store, touchApiKey: () => new Promise<void>(() => {}) };
   await createAuthenticator({ store: stuck, clock, log })(bearer);
   let tried = 0;

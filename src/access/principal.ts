@@ -5,28 +5,28 @@ import type { ApiKey, Role, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 
-/** Who is calling. */
+/** An authenticated caller. */
 export interface Principal {
   userId: string;
   role: Role;
   keyId: string;
-  /** Credits of the account, from the same read as the key. */
+  /** Credits of the account, from the same query as the key. */
   balance: number;
-  /** Headers of every response to this request. */
+  /** Headers added to every response to this request. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Finds out who calls from an `Authorization: Bearer <key>` header. Fault `unauthenticated`. */
+/** Returns the caller for an `Authorization: Bearer <key>` header. Throws fault `unauthenticated`. */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
-/** What callers are told apart with. */
+/** Options for createAuthenticator(). */
 export interface AuthenticatorOptions extends KeyUsageOptions {
   store: Pick<AccountStore, 'findApiKey' | 'touchApiKey'>;
 }
 
 /**
- * Makes what finds out who calls (interface, "Authentication"). The store is asked every time, so that a
- * revoked key and the keys of a suspended user stop at once.
+ * Creates the function that authenticates callers (docs/api.md, "Authentication"). It reads the store for every
+ * request, so that revoking a key or suspending a user takes effect immediately.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
@@ -49,8 +49,10 @@ function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, n
   if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
 }
 
-/** Asks again whether a principal may call, in the middle of a long answer; gives the user as it is then. Fault
- *  `unauthenticated`. */
+/**
+ * Checks again, during a long response, that a caller may still call. Returns the user in its current state. Throws
+ * fault `unauthenticated`.
+ */
 export async function requireStillValid(
   store: Pick<AccountStore, 'listApiKeys' | 'getUser'>,
   clock: Clock,
@@ -63,7 +65,7 @@ export async function requireStillValid(
   return user;
 }
 
-/** Refuses a principal of another role: a key of one role never works for the other's calls. */
+/** Throws a fault for a caller of another role: keys of one role never work for calls of the other. */
 export function requireRole(principal: Principal, role: Role): void {
   if (principal.role !== role) {
     throw new Fault('forbidden', `This call needs the key of ${role === 'user' ? 'a user' : 'an operator'}.`);

@@ -6,7 +6,7 @@ import { createRateLimit } from './rate-limit.ts';
 
 const ann: Principal = { userId: 'ann', role: 'user', keyId: 'key-1', balance: 7 };
 
-/** Takes until the limit refuses; returns the number of requests allowed. */
+/** Takes until the limit rejects; returns the number of requests allowed. */
 function takeAll(take: () => unknown): number {
   for (let taken = 0; ; taken += 1) {
     try {
@@ -19,7 +19,7 @@ function takeAll(take: () => unknown): number {
 }
 
 describe('createRateLimit()', () => {
-  test('counts each API key for itself, whatever its user is', () => {
+  test('counts each API key separately, even for the same user', () => {
     const { take } = createRateLimit({ requestsPerSecond: 3, clock: handClock() });
     expect(takeAll(() => take(ann))).toBe(3);
     expect(takeAll(() => take({ ...ann, keyId: 'key-2' }))).toBe(3);
@@ -30,7 +30,7 @@ describe('createRateLimit()', () => {
     for (let turn = 0; turn < 10; turn += 1) expect(take({ ...ann, role: 'operator' })).toEqual({});
   });
 
-  test('tells a refused caller when to come back, what is left and the credits', () => {
+  test('returns the retry delay, the remaining quota and the credits when it rejects', () => {
     const clock = handClock();
     const { take } = createRateLimit({ requestsPerSecond: 0.5, clock });
     take(ann);
@@ -45,7 +45,7 @@ describe('createRateLimit()', () => {
     expect(take(ann)).toMatchObject({ 'ratelimit-policy': '"key";q=1;w=2' });
   });
 
-  test('check() refuses like take(), but counts nothing', () => {
+  test('check() rejects like take() without counting', () => {
     const { take, check } = createRateLimit({ requestsPerSecond: 2, clock: handClock() });
     for (let turn = 0; turn < 10; turn += 1) expect(check(ann)).toMatchObject({ ratelimit: '"key";r=2;t=0' });
     takeAll(() => take(ann));
@@ -56,7 +56,7 @@ describe('createRateLimit()', () => {
     [20, 4, 5],
     [20, 3, 6],
     [2, 5, 1],
-  ])('allows of %i requests per second its part where %i processes serve', (rate, processes, burst) => {
+  ])('allows a share of %i requests per second with %i serving processes', (rate, processes, burst) => {
     const clock = handClock();
     const { take } = createRateLimit({ requestsPerSecond: rate, clock, processes: () => processes });
     expect(takeAll(() => take(ann))).toBe(burst);
@@ -69,7 +69,7 @@ describe('createRateLimit()', () => {
     expect(taken * processes).toBeLessThan(100 * rate + processes);
   });
 
-  test('adapts when a process comes or goes, and states the quota of all', () => {
+  test('adapts when a process starts or ends, and states the quota of all processes', () => {
     const clock = handClock();
     let processes = 1;
     const { take } = createRateLimit({ requestsPerSecond: 10, clock, processes: () => processes });

@@ -6,18 +6,18 @@ import type { Principal } from './principal.ts';
 
 /** Options for createRateLimit(). */
 export interface RateLimitOptions {
-  /** Requests per second of one API key, over all processes. */
+  /** Requests per second of one API key, across all processes. */
   requestsPerSecond: number;
   clock: Clock;
-  /** Number of processes that callers reach at the moment; each allows its part of the rate. Default: this one alone. */
+  /** Number of processes that serve callers; each allows its share of the rate. Default: 1. */
   processes?: () => number;
 }
 
-/** The limit on the requests of each user's API key. Operators are not limited. */
+/** Limits the requests of each user's API key. Operators are not limited. */
 export interface RateLimit {
-  /** Counts a request and returns the response headers that show what is left. Fault `rate_limited`. */
+  /** Counts a request and returns response headers with the remaining quota. Throws fault `rate_limited`. */
   take(principal: Principal): Readonly<Record<string, string>>;
-  /** As take(), without counting the request. */
+  /** Same as take(), without counting the request. */
   check(principal: Principal): Readonly<Record<string, string>>;
 }
 
@@ -31,11 +31,11 @@ const bucketBytes = 32;
 const noHeaders = {};
 
 /**
- * Creates a token bucket per API key that holds one second's worth of requests (at least one) and fills evenly
- * (decisions, "request rate"). Only keys that were authenticated have one. Headers: `RateLimit-Policy` and `RateLimit`
- * as structured fields (draft-ietf-httpapi-ratelimit-headers-11: quota and window, requests left and the seconds until
- * the quota is whole again), and `X-RateLimit-…` with the reset in seconds from now. They state the quota of all
- * processes; what is left is estimated from this process's part.
+ * Creates a token bucket per authenticated API key. A bucket holds the requests of one second (at least one) and
+ * refills continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
+ * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until the quota is
+ * full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all processes; the remaining requests
+ * are estimated from this process's share.
  */
 export function createRateLimit({
   requestsPerSecond,

@@ -36,7 +36,7 @@ const report = (id: string, role: string) => {
   return store.putProcess(about);
 };
 
-test('counts the live processes that serve the core, and keeps the number while the store is away', async () => {
+test('counts the live processes that serve the core, and keeps the count while the store is unavailable', async () => {
   let away = false;
   const listProcesses = (since: number) =>
     away ? Promise.reject(new Fault('unavailable', 'away')) : store.listProcesses(since);

@@ -10,21 +10,24 @@ export interface ServingCountOptions {
   log: Log;
 }
 
-/** Number of live processes that serve the core. */
+/** Counts the live processes that serve the core. */
 export interface ServingCount {
-  /** The number at the last look, this process included. */
+  /** The latest count, including this process. */
   current(): number;
-  /** Looks every 10 seconds until the signal is aborted. Never rejects: while the store is away the last number stands. */
+  /**
+   * Counts every 10 seconds until the signal aborts. Never rejects: if the store is unavailable, the count does not
+   * change.
+   */
   follow(signal: AbortSignal): Promise<void>;
 }
 
-/** Roles of processes that callers reach. */
+/** Roles of processes that serve callers. */
 const serving: ReadonlySet<string> = new Set(['serve', 'api', 'core']);
 const followMs = 10_000;
-/** A process reports itself every 10 seconds; one that missed three reports has ended. */
+/** Processes report every 10 seconds; one that missed three reports has ended. */
 const silentMs = 35_000;
 
-/** Creates the count from the reports that processes keep in the store; until the first look it is 1. */
+/** Creates a counter based on the reports that processes write to the store. The count is 1 until the first query. */
 export function createServingCount({ store, clock, log }: ServingCountOptions): ServingCount {
   let count = 1;
   const look = async () => {

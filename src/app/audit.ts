@@ -4,7 +4,7 @@ import { openExistingStore } from './data-folder.ts';
 
 export type { Audit };
 
-/** Audits the store, also beside a running service. Throws a ConfigError where there is no data. */
+/** Audits the store, also while a service uses it. Throws a ConfigError if there is no data. */
 export async function runAudit(config: Config): Promise<Audit> {
   const store = await openExistingStore(config);
   try {

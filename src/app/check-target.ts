@@ -6,13 +6,13 @@ import { markets } from '../markets/list.ts';
 import type { Market, PageName } from '../markets/market.ts';
 import { type Target, targetOf } from './page/target.ts';
 
-/** Keyword of the search that checks a market with searches. */
+/** Search keyword for checks of a market with searches. */
 const keyword = 'lamp';
 
 /**
- * Returns the page that checks a market's origin: the page of `id`, a search, or the market's first sample. Returns
- * null for a market that has none of them, because its sites are named by clients. Faults: `invalid` for a market that
- * does not exist, or an id that is none of its forms.
+ * Returns the page used to check a market's origin: the page of `id`, a search, or the market's first sample. Returns
+ * null for a market without these, because its clients name the sites. Throws fault `invalid` for an unknown market
+ * or an invalid id.
  */
 export function checkTarget(name: string, origins: MarketOrigins, id: string | undefined): Target | null {
   const market = markets.find((one) => one.name === name);
@@ -28,7 +28,7 @@ export function checkTarget(name: string, origins: MarketOrigins, id: string | u
   return parseTarget(market, 'search', keyword, region) ?? sampleTarget(market, origins, region);
 }
 
-/** Returns the target of an id. Null if it does not have the page's form. */
+/** Returns the target of an id, or null if the id does not match the page's form. */
 function parseTarget(market: Market, page: PageName, id: string, region: string): Target | null {
   try {
     const isUrl = /^https?:/.test(id);

@@ -22,12 +22,12 @@ import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 
-/** How often a process compares its clock with the store's. */
+/** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;
-/** Longest wait for the store's time before the process starts on its host's clock, in milliseconds. */
+/** Maximum wait for the store's time at startup, in milliseconds. After that the process starts with the host clock. */
 const maxFirstReadingMs = 3_000;
 
-/** What every role of the program is made of. */
+/** Components shared by every role. */
 export interface Program {
   config: Config;
   clock: Clock;
@@ -36,16 +36,16 @@ export interface Program {
   log: Log;
   stack: Stack;
   links: Links;
-  /** What this process asked of origins. */
+  /** Counts of this process's requests to origins. */
   tally: OriginTally;
   context: JobContext;
   /** Resolves when this process publishes its first batch. */
   published: Promise<void>;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
-/** The disk of the data folder, where the store or the result files are in it. */
+/** Returns the monitor of the data folder's disk, if the store or the result files are on it. */
 function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: Clock, log: Log): DiskSpace {
   if (mongoUri !== null && s3Url !== null) return unusedDisk;
   const readFree = () => readFreeBytes(dataDir);
@@ -53,9 +53,9 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
 }
 
 /**
- * Puts the program together from its configuration. `publicUrl`: what signed links start with; it is
- * asked late, because a port of 0 is known late.
- * `options`: what a worker process has of its parent; `readsPages`, whether units are read in this process.
+ * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is called late
+ * because a port of 0 is resolved late. `options`: components that a worker process gets from its parent.
+ * `readsPages`: whether units are processed in this process.
  */
 export async function compose(
   config: Config,
@@ -123,7 +123,7 @@ export async function compose(
     context,
     published,
     async close() {
-      closing.abort(new Error('the program ends'));
+      closing.abort(new Error('the program is ending'));
       await fetching.close();
       await stack.close();
       await following();
@@ -131,7 +131,7 @@ export async function compose(
   };
 }
 
-/** Opens the pages that units are read from; what fetches them is loaded only where it is used. */
+/** Opens page access for units. Loads the HTTP client only when it is needed. */
 async function openPages(readsPages: boolean, options: FetchingOptions): Promise<Fetching> {
   if (readsPages) return (await import('./fetching.ts')).openFetching(options);
   return {
@@ -141,8 +141,8 @@ async function openPages(readsPages: boolean, options: FetchingOptions): Promise
 }
 
 /**
- * Follows the store's clock where other hosts share the store. Resolves after the first reading, so that no
- * lease is taken before; a store that is away is waited for only briefly. Gives what waits for the end.
+ * Follows the store's clock if other hosts share the store. Resolves after the first reading, so that no lease is
+ * taken before it, or after a short timeout if the store is unavailable. Returns a function that waits for the end.
  */
 async function followStore(
   clock: SharedClock,
@@ -153,7 +153,7 @@ async function followStore(
   const first = new AbortController();
   const waited = clock.sleep(maxFirstReadingMs, first.signal).catch(() => {});
   await Promise.race([clock.synchronize().catch(() => {}), waited]);
-  first.abort(new Error('the time was read'));
+  first.abort(new Error('time read'));
   const following = clock.follow(followMs, signal);
   return () => following;
 }

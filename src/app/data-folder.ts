@@ -4,20 +4,20 @@ import { type Config, ConfigError } from '../base/config.ts';
 import type { Store } from '../store/store.ts';
 import { openStore, storeFile } from './stack.ts';
 
-/** Whether there is a store: on the embedded stack, a data file. */
+/** Returns whether a store exists: on the embedded stack, a data file. */
 export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
   mongoUri !== null || existsSync(join(dataDir, storeFile));
 
-/** Opens the store of an installation, and creates none. Throws a ConfigError where there is no data. */
+/** Opens the store of an existing installation. Throws a ConfigError if there is no data. */
 export async function openExistingStore(config: Config): Promise<Store> {
   requireData(config);
   return openStore(config);
 }
 
 /**
- * Locks the data folder of the embedded stack against a second service or a command that writes to it. Returns the
- * function that releases it. The distributed stack needs no lock. Throws a ConfigError that names the process which
- * holds the lock.
+ * Locks the data folder of the embedded stack against a second service or a command that writes to it. Returns a
+ * function that releases the lock. The distributed stack needs no lock. Throws a ConfigError that names the process
+ * holding the lock.
  */
 export async function lockData({ mongoUri, dataDir }: Config): Promise<() => void> {
   if (mongoUri !== null) return () => {};
@@ -30,7 +30,7 @@ export async function lockData({ mongoUri, dataDir }: Config): Promise<() => voi
   );
 }
 
-/** Throws a ConfigError where there is no store. */
+/** Throws a ConfigError if there is no store. */
 export function requireData(config: Config): void {
   if (!hasData(config))
     throw new ConfigError(

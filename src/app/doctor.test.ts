@@ -23,7 +23,7 @@ async function diagnoseAll(changes: Partial<Config> = {}): Promise<Map<string, D
 }
 
 describe('diagnose()', () => {
-  test('finds no error on a new installation, and creates no data', async () => {
+  test('finds no error in a new installation and creates no data', async () => {
     const found = await diagnoseAll();
     expect([...found.values()].filter(({ state }) => state === 'error')).toEqual([]);
     expect(found.get('origins')).toMatchObject({

@@ -14,18 +14,20 @@ import { openStack } from './stack.ts';
 export interface Diagnosis {
   /** Subject: "node", "browser", "HTTP port". */
   name: string;
-  /** `warning`: the service works, but not everything that is configured. `error`: it does not start or not work. */
+  /**
+   * `warning`: the service works, but not everything that is configured. `error`: it does not start or does not work.
+   */
   state: 'ok' | 'warning' | 'error';
   message: string;
-  /** What to do; '' for nothing. */
+  /** Remedy; '' for none. */
   remedy: string;
 }
 
 /** Minimum Node version: it runs TypeScript without a warning. */
 const minNode = [24, 12] as const;
-/** Longest wait for an engine, in milliseconds. */
+/** Timeout for an engine, in milliseconds. */
 const engineMs = 5_000;
-/** Differences between clocks that are reported: to the store, and to sites, whose caches may send old dates. */
+/** Reported differences from the store's clock, and from sites, whose caches may send old dates. */
 const maxSkewMs = { store: 1_000, site: 120_000 };
 
 const ok = (name: string, message: string): Diagnosis => ({ name, state: 'ok', message, remedy: '' });
@@ -44,7 +46,7 @@ const error = (name: string, message: string, remedy: string): Diagnosis => ({
 
 /**
  * Checks an installation: Node, browser, ports, disk, engines, clock, and, unless `offline`, one page of each
- * configured site. Creates no data. Never throws for what it checks.
+ * configured site. Creates no data. Returns failed checks instead of throwing.
  */
 export async function* diagnose(
   config: Config,
@@ -104,7 +106,7 @@ async function diagnosePort(name: string, host: string, port: number, setting: s
   return error(name, `${host}:${port} cannot be opened (${code})`, `Change ${setting} or GLEANER_HOST.`);
 }
 
-/** Checks that the data folder can be written and has room. */
+/** Checks that the data folder is writable and has enough space. */
 async function diagnoseDisk({ dataDir, minFreeDiskBytes }: Config): Promise<Diagnosis> {
   const remedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
   try {

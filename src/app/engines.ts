@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process';
 import { programs } from './programs.ts';
-import { untilStopped } from './stop.ts';
+import { waitForStop } from './stop.ts';
 
-/** Engines for trying the distributed stack. */
+/** MongoDB and NATS for trying the distributed stack. */
 export interface LocalEngines {
   mongoUri: string;
   natsUrl: string;
-  /** What they are, for people. */
+  /** Display name of the engines. */
   about: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a MongoDB and a NATS server for trying things out: the real ones on PATH, else the test
- * engines (test/engines/README.md). They end with this process. An Error says what is missing.
+ * Starts a MongoDB and a NATS server for trials: those on PATH, or else the test engines (test/engines/README.md).
+ * They end with this process. Throws an Error that names what is missing.
  */
 export async function startEngines(): Promise<LocalEngines> {
   if (programs.engines === null)
-    throw new Error('Local engines come with a checkout only: set MONGODB_URI and NATS_URL.');
+    throw new Error('Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.');
   const child = spawn(process.execPath, [programs.engines], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let text = '';
@@ -30,19 +30,19 @@ export async function startEngines(): Promise<LocalEngines> {
   return {
     ...(JSON.parse(text) as Omit<LocalEngines, 'stop'>),
     async stop() {
-      // The end of its input is its sign to stop: it comes when we are killed, too.
+      // Closing its input stops it, which also happens if this process is killed.
       child.stdin.end();
       await exited;
     },
   };
 }
 
-/** Runs the engines until stopped, after printing how to use them. */
+/** Prints how to use the engines, and runs them until stopped. */
 export async function runEngines(say: (line: string) => void): Promise<void> {
   const engines = await startEngines();
   say(`Engines: ${engines.about}`);
   say(`MONGODB_URI=${engines.mongoUri}`);
   say(`NATS_URL=${engines.natsUrl}`);
-  await untilStopped();
+  await waitForStop();
   await engines.stop();
 }

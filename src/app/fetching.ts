@@ -10,24 +10,24 @@ import type { RequestWatch } from '../fetch/request-watch.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
 
-/** What pages are asked for with. */
+/** Options for openFetching(). */
 export interface FetchingOptions {
   config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes'>;
-  /** Where all workers' turns at origins are kept. */
+  /** Store of the rate limits shared by all workers. */
   store: Store;
   clock: Clock;
   log: Log;
-  /** Is told of every request. */
+  /** Called for every request. */
   watch?: RequestWatch;
 }
 
-/** Pages, with the connections that they come over. */
+/** Page access and its connections. */
 export interface Fetching {
   pages: PolitePages;
   close(): Promise<void>;
 }
 
-/** How pages come, as the configuration says: which way, and how politely. */
+/** Opens page access with the configured proxies, browser, and origin policies. */
 export function openFetching({ config, store, clock, log, watch }: FetchingOptions): Fetching {
   const { origins, userAgent } = config;
   const { path, ...browserLimits } = config.browser;

@@ -3,12 +3,12 @@ import { createNotifier } from '../notify/notifier.ts';
 import { retrievePaths } from '../rpc/job-shape.ts';
 import type { Program } from './compose.ts';
 
-/** How long a receiver of webhooks has for its answer. */
+/** Timeout for the response of a webhook receiver, in milliseconds. */
 const answerMs = 10_000;
-/** How long a mail server has for each of its answers, and for a message. */
+/** Timeouts for each reply of a mail server and for a whole message, in milliseconds. */
 const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
 
-/** Tells people of their jobs until the signal is aborted; resolves when every connection has ended. */
+/** Delivers notifications of jobs until the signal aborts. Resolves when every connection has closed. */
 export async function notify(
   { context, config }: Program,
   publicUrl: () => string,

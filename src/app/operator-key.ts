@@ -5,8 +5,8 @@ import { lockData, requireData } from './data-folder.ts';
 import { openStore } from './stack.ts';
 
 /**
- * Creates another key of the first operator directly in the store, for when all keys are lost. Throws a ConfigError
- * where there is no data, or where a service uses the data folder.
+ * Creates another key of the first operator directly in the store, for use when all keys are lost. Throws a
+ * ConfigError if there is no data or a service is using the data folder.
  */
 export async function recoverOperatorKey(config: Config, name: string): Promise<string> {
   requireData(config);

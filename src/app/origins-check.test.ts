@@ -33,7 +33,7 @@ async function check(options: Partial<OriginCheckOptions> = {}, changes: Partial
 }
 
 describe('checkOrigins()', () => {
-  test('fetches one page of each configured market, and creates no data', async () => {
+  test('fetches one page of each configured market and creates no data', async () => {
     const found = await check();
     expect(found.map(({ market, status, result }) => [market, status, result])).toEqual(
       sites.map(({ market }) => [market, 200, 'ok']),
@@ -69,7 +69,7 @@ describe('checkOrigins()', () => {
     ]);
   });
 
-  test('refuses an unknown market, an unknown id, and a configuration without origins', async () => {
+  test('rejects an unknown market, an unknown id, and a configuration without origins', async () => {
     await expect(check({ markets: ['mktz'] })).rejects.toThrow(/'mktz' is not one of mkta, /);
     await expect(check({ markets: ['mktd'], ids: new Map([['mktd', 'x']]) })).rejects.toThrow(
       "'x' is not one of: <product id>",

@@ -6,7 +6,7 @@ import type { Fault } from '../contract/fault.ts';
 import { checkTarget } from './check-target.ts';
 import { type Fetching, openFetching } from './fetching.ts';
 import { missingOf, readPage } from './page/reading.ts';
-import { watchWire } from './page/wire.ts';
+import { recordRequests } from './page/request-recorder.ts';
 import { openPageStore } from './page-store.ts';
 
 /** Result of fetching one page of a market. */
@@ -27,7 +27,7 @@ export interface OriginCheck {
   fields: { read: number; listed: number };
   /** Date of the response minus the clock of this host, in milliseconds, to the second; null if unknown. */
   clockSkewMs: number | null;
-  /** What to do; '' for nothing. */
+  /** Remedy; '' for none. */
   remedy: string;
 }
 
@@ -44,7 +44,7 @@ export interface OriginCheckOptions {
 
 /**
  * Fetches one page of each configured market, one after the other and within the limits shared with workers. Throws a
- * ConfigError if no origins are configured. Faults: `invalid` for an unknown market or id.
+ * ConfigError if no origins are configured. Throws fault `invalid` for an unknown market or id.
  */
 export async function* checkOrigins(
   config: Config,
@@ -89,7 +89,7 @@ async function checkOrigin(
     remedy: `Pass a page of a site: --id ${market}=<URL>`,
   };
   if (target === null) return empty;
-  const wire = watchWire();
+  const wire = recordRequests();
   try {
     const visit = pages.visit(market, region);
     const { main, records, fault } = await readPage(target, visit.fetch);

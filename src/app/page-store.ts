@@ -5,8 +5,8 @@ import { hasData } from './data-folder.ts';
 import { openStore } from './stack.ts';
 
 /**
- * Opens the store whose request limits workers share, so that a single request stays within them. Returns a store in
- * memory if there is none, or if it does not respond; `note` receives a warning then.
+ * Opens the store in which workers share request limits, so that a single request stays within them. Returns a store
+ * in memory if there is none or it does not respond; `note` receives a warning in that case.
  */
 export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
   if (hasData(config)) {
@@ -16,7 +16,9 @@ export async function openPageStore(config: Config, note: (line: string) => void
       return store;
     } catch (error) {
       await store.close();
-      note(`The store does not respond, so this request is not counted: ${Fault.from(error).message}`);
+      note(
+        `The store does not respond, so this request does not count toward the limits: ${Fault.from(error).message}`,
+      );
     }
   }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');

@@ -10,14 +10,14 @@ import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
 
 /*
- * A worker process: reads pages for the process that started it (src/worker/pool.ts). It ends with its
- * parent: signals of a terminal reach both, and the parent decides.
+ * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its parent, because
+ * signals of a terminal reach both.
  */
 
-/** Memory for pages of the embedded store: a worker reads little that it has not just written. */
+/** Page cache of the embedded store: a worker reads little except what it has just written. */
 const storeCacheBytes = 4 * 1024 ** 2;
 
-/** The work of this process. */
+/** State of this process. */
 interface Running {
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ const parent: Peer<ParentCalls> = createPeer<ParentCalls, WorkerCalls>(
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
-/** Starts the work; gives what ends it. */
+/** Starts work and returns a function that stops it. */
 async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Running> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -63,8 +63,8 @@ async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Run
   });
   const { context, clock, tally } = program;
   const worker = await startWorker(context, markets, {
-    taken: (message) => parent.notify('taken', message),
-    left: (message) => parent.notify('left', message),
+    received: (message) => parent.notify('received', message),
+    settled: (message) => parent.notify('settled', message),
   });
 
   let reported = 0;

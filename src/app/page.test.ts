@@ -39,11 +39,11 @@ beforeEach(() => {
 });
 
 const said = () => lines.join('\n');
-/** The JSON that was printed. */
+/** Returns the printed JSON. */
 const printed = () => JSON.parse(/^\{\n[\s\S]*?^\}$/m.exec(said())![0]);
 
 describe('runFetch()', () => {
-  test('prints the request, its times, the record and the missing fields', async () => {
+  test('prints the request, its times, the record, and the missing fields', async () => {
     const target = targetOf('mkta', 'product', '7/20702', 'sg');
     expect(await runFetch(config, target, {}, say)).toBe(true);
     expect(lines[0]).toBe('mkta product sg {"shop_id":"7","item_id":"20702"}');
@@ -85,7 +85,7 @@ describe('runFetch()', () => {
     expect(printed().data.summary.name).toEqual(expect.any(String));
   });
 
-  test('prints the number of entries on the first page of a listing, and the first entry', async () => {
+  test('prints the number of entries on the first page of a listing and the first entry', async () => {
     const target = targetOf('mktb', 'search', 'rak 101');
     const save = join(folder, 'listing.json');
     expect(await runFetch(config, target, { save }, say)).toBe(true);
@@ -141,7 +141,7 @@ describe('runExtract()', () => {
     expect(origins.counters()).toEqual(before);
   });
 
-  test('reads any saved body, and prints its fault', async () => {
+  test('reads any saved body and prints its fault', async () => {
     const body = join(folder, 'page.html');
     await writeFile(body, '<title>Log in</title><p>Please');
     const target = targetOf('mkte', 'product', 'B000000001', 'us');
@@ -149,7 +149,7 @@ describe('runExtract()', () => {
     expect(said()).toContain('FAULT page_login (retried later): ');
   });
 
-  test('reports that no page was saved', async () => {
+  test('reports a missing saved page', async () => {
     const target = targetOf('mkte', 'product', 'B000000002', 'us');
     await expect(runExtract(config, target, undefined, say)).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -6,10 +6,10 @@ import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { openFetching } from './fetching.ts';
 import { extractPage, readPage } from './page/reading.ts';
+import { recordRequests } from './page/request-recorder.ts';
 import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
 import { answerLine, browserLines, exchangeLines, readingLines, targetLine } from './page/show.ts';
 import type { Target } from './page/target.ts';
-import { watchWire } from './page/wire.ts';
 import { openPageStore } from './page-store.ts';
 
 type Say = (line: string) => void;
@@ -18,7 +18,7 @@ type Say = (line: string) => void;
 interface FetchOptions {
   /** Path of the saved body. Default: in the data folder. */
   save?: string;
-  /** Whether the browser fetches the page, whatever the origins file says. */
+  /** Whether to use the browser, regardless of the origins file. */
   browser?: true;
 }
 
@@ -34,7 +34,7 @@ export async function runFetch(
   const log = createLog('silent', 'page');
   const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
   const { pages, close } = openFetching({ config: { ...config, origins }, store, clock, log });
-  const wire = watchWire();
+  const wire = recordRequests();
   try {
     say(targetLine(target));
     const started = clock.now();

@@ -7,14 +7,14 @@ const isCompiled = extname(import.meta.url) === '.js';
 const pathOf = (compiled: string, source: string) =>
   fileURLToPath(new URL(isCompiled ? compiled : source, import.meta.url));
 
-/** Modules that the program starts processes with. */
+/** Entry modules of the processes. */
 export const programs = {
-  /** The command line. */
+  /** Command line. */
   main: pathOf('./main.js', '../cli/main.ts'),
-  /** A worker process. */
+  /** Worker process. */
   pageWorker: pathOf('./page-worker.js', './page-worker.ts'),
-  /** The fake marketplaces. */
+  /** Fake marketplaces. */
   sandbox: pathOf('./sandbox.js', '../../sandbox/main.ts'),
-  /** The local engines, which only a checkout has. */
+  /** Local engines; only in a checkout. */
   engines: isCompiled ? null : pathOf('', '../../test/engines/main.ts'),
 };

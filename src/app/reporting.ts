@@ -4,15 +4,15 @@ import { reportForever } from '../sweep/report.ts';
 import type { PoolTally } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 
-/** How often a process says what it does. */
+/** Interval between reports of a process, in milliseconds. */
 const reportMs = 10_000;
 
-/** Work of a process without any. */
+/** Report of a process without workers. */
 const idle: PoolTally = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
 
 /**
- * Reports this process to the others from now on. `work` tells what its workers do. Gives what ends it: the
- * process is forgotten then, so it comes after the worker's own end.
+ * Starts heartbeats of this process. `work` returns its workers' counts. Returns a function that stops and removes
+ * the heartbeat; call it after the worker has stopped.
  */
 export function startReporting(
   { context, clock, skewMs, log, tally }: Program,
@@ -40,7 +40,7 @@ export function startReporting(
   };
   const reporting = reportForever({ store, clock, log, tally, about, state }, reportMs, stopping.signal);
   return () => {
-    stopping.abort(new Error('the process ends'));
+    stopping.abort(new Error('process ended'));
     return reporting;
   };
 }

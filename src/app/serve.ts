@@ -25,13 +25,13 @@ import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { notify } from './notifying.ts';
+import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
-import { startWorking, type Working } from './working.ts';
 
-/** What a process does. `serve` is all in one; any number of `api` and `worker` share the engines. */
+/** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
 
-/** Which parts each role runs. */
+/** Components of each role. */
 const parts: Record<Role, { gateway: boolean; core: boolean; worker: boolean }> = {
   serve: { gateway: true, core: true, worker: true },
   api: { gateway: true, core: true, worker: false },
@@ -48,13 +48,13 @@ const { version } = manifest;
 export interface Service {
   httpPort: number | null;
   grpcPort: number | null;
-  /** Resolves when everything under way has been handed back and every connection is closed. */
+  /** Resolves when all work in progress has been released and every connection is closed. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a role. Engines may be down: work begins once they respond. Faults: `unavailable` when a port is taken.
- * Throws a ConfigError when another service uses the data folder.
+ * Starts a role. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
+ * is in use, and a ConfigError if another service uses the data folder.
  */
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
@@ -94,12 +94,12 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       `Gleaner, ${role}: ${stack.name} stack (store: ${stack.store.engine}, queue: ${stack.queue.engine}, files: ${stack.blobs.engine})`,
     );
     if (embedded && run.worker) {
-      // Before anyone can submit or work: what it takes is nobody's then.
+      // Before anyone can submit or work, so that no request is lost if it fails.
       const batches = await refill(context);
-      if (batches > 0) log.info({ batches }, 'work under way goes on');
+      if (batches > 0) log.info({ batches }, 'interrupted work resumed');
     }
     if (run.core || run.worker) logMissingOrigins(context);
-    let working: Working | null = null;
+    let working: PageWork | null = null;
     if (run.core || run.worker) {
       closers.push(startReporting(program, role, () => working?.tally()));
     }
@@ -142,7 +142,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
-      const started = await startWorking(program, role, publicUrl);
+      const started = await startPageWork(program, role, publicUrl);
       working = started;
       closers.push(() => started.stop());
     } else if (run.core) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
@@ -154,7 +154,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   }
 }
 
-/** Creates the rate limit, shared with the other processes that serve the core; null where there is none. */
+/** Creates the rate limit, shared with the other serving processes, or returns null if there is none. */
 function openRateLimit(
   { config, context, clock, log }: Program,
   stopping: AbortSignal,
@@ -167,13 +167,13 @@ function openRateLimit(
   return createRateLimit({ requestsPerSecond, clock, processes: serving.current });
 }
 
-/** What a gateway hands its calls to where the core is elsewhere. */
+/** Creates the edge that forwards calls to a remote core. */
 function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
   const remote = openRemoteCore(coreUrl, stopping);
   return { caller: createRemoteCaller(remote), routes: routeForward(services, remote, log) };
 }
 
-/** What the gateway's port serves, and within which limits. */
+/** Options of the gateway's port. */
 interface Edge {
   caller: RestCaller;
   rpc: RpcListener;
@@ -205,10 +205,10 @@ async function openGateway(
   return server.port;
 }
 
-/** A loop that runs beside, as something to wait for at the end. */
+/** Runs a loop in the background and returns a function that waits for its end. */
 const inBackground = (loop: Promise<unknown>) => () => loop;
 
-/** Makes the first operator once the store answers, and shows its key once. */
+/** Creates the first operator once the store responds, and shows the key once. */
 async function announceOperator(
   { context, config, log, clock }: Program,
   signal: AbortSignal,
@@ -228,7 +228,7 @@ async function announceOperator(
     } catch (error) {
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
-      if (!told) log.warn({ error: fault.message }, 'the store does not answer yet');
+      if (!told) log.warn({ error: fault.message }, 'store not ready');
       told = true;
       await clock.sleep(operatorRetryMs, signal).catch(() => {});
     }

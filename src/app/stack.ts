@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 /** Name of the embedded store's file in the data folder. */
 export const storeFile = 'gleaner.db';
 
-/** The three engines behind their ports, as the configuration chose them. */
+/** The three engines that the configuration selects, behind their ports. */
 export interface Stack {
   name: 'embedded' | 'distributed';
   store: Store;
@@ -18,17 +18,17 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-/** Options for openStack(), as worker processes have them. */
+/** Options for openStack() in worker processes. */
 export interface StackOptions {
-  /** The queue of the embedded stack, where another process has it. */
+  /** Queue of the embedded stack in another process. */
   queue?: Queue;
-  /** Pages of the embedded store kept in memory. */
+  /** Page cache of the embedded store, in bytes. */
   storeCacheBytes?: number;
 }
 
 /**
- * Opens the engines. Those of the distributed stack may be down: they are used once they answer.
- * Only the drivers that were chosen are loaded.
+ * Opens the engines and loads only their drivers. Engines of the distributed stack may be unavailable: they are used
+ * once they respond.
  */
 export async function openStack(
   config: Config,
@@ -52,7 +52,7 @@ export async function openStack(
   };
 }
 
-/** Opens the store alone, for commands that look at it without working. */
+/** Opens only the store, for commands that inspect it. */
 export async function openStore(config: Config, cacheBytes?: number): Promise<Store> {
   if (config.mongoUri === null) {
     const { openSqliteStore } = await import('../store/sqlite/open.ts');

@@ -1,8 +1,8 @@
 /**
- * Resolves at the first SIGINT or SIGTERM, or when the launcher that started us is gone. A second
- * signal ends the process at once.
+ * Resolves at the first SIGINT or SIGTERM, or when the launcher that started the process has ended. A second signal
+ * ends the process immediately.
  */
-export function untilStopped(): Promise<void> {
+export function waitForStop(): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -11,7 +11,7 @@ export function untilStopped(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
     if (process.channel) {
       process.once('disconnect', stop);
-      // Listening for the launcher's end must not keep us alive.
+      // The channel to the launcher must not keep the process alive.
       process.channel.unref();
     }
   });

@@ -4,37 +4,37 @@ import { type Admission, createAdmission } from './admission.ts';
 
 const never = new AbortController().signal;
 
-/** Batches of one admission: those admitted by name, and the functions that end them. */
+/** Batches of one admission controller: the admitted ones by name, and the functions that release them. */
 function open(concurrency: number, maxWaitingPerUser = 1_000) {
   const admission: Admission = createAdmission({ concurrency, maxWaitingPerUser });
   const admitted: string[] = [];
-  const leaves = new Map<string, () => void>();
+  const releases = new Map<string, () => void>();
   /** Adds `count` batches of a job, named by user and number: "a1" is job 1 of user a. */
   const add = async (jobId: string, count: number, { region = 'sg', requests = 8 } = {}) => {
     const userId = jobId[0]!;
     for (let number = 0; number < count; number += 1) {
       const name = `${jobId}.${number}`;
-      void admission.wait({ userId, jobId, region, requests }, never).then((leave) => {
-        if (leave === null) return;
+      void admission.wait({ userId, jobId, region, requests }, never).then((release) => {
+        if (release === null) return;
         admitted.push(name);
-        leaves.set(name, leave);
+        releases.set(name, release);
       });
     }
     await flushTasks();
   };
-  const countOf = (prefix: string) => [...leaves.keys()].filter((name) => name.startsWith(prefix)).length;
-  /** Ends the oldest batch of these. */
+  const countOf = (prefix: string) => [...releases.keys()].filter((name) => name.startsWith(prefix)).length;
+  /** Releases the oldest of these batches. */
   const end = async (prefix: string) => {
-    const name = [...leaves.keys()].find((each) => each.startsWith(prefix))!;
-    leaves.get(name)!();
-    leaves.delete(name);
+    const name = [...releases.keys()].find((each) => each.startsWith(prefix))!;
+    releases.get(name)!();
+    releases.delete(name);
     await flushTasks();
   };
   return { admission, admitted, add, countOf, end };
 }
 
 describe('createAdmission()', () => {
-  test('gives one user half of the room and always leaves some for another', async () => {
+  test('gives one user half of the room and always leaves some for others', async () => {
     const { admission, add, countOf } = open(8);
     for (let job = 0; job < 100; job += 1) await add(`a${job}`, 1);
     expect(countOf('a')).toBe(8);
@@ -50,7 +50,7 @@ describe('createAdmission()', () => {
     await add('a1', 200);
     await add('b1', 200);
     const done = { a: 0, b: 0 };
-    // Batches take equally long: the user with more of them ends more.
+    // Batches take the same time: the user with more batches ends more.
     for (let turn = 0; turn < 100; turn += 1) {
       const user = turn % 12 < (12 * countOf('a')) / (countOf('a') + countOf('b')) ? 'a' : 'b';
       await end(user);
@@ -60,7 +60,7 @@ describe('createAdmission()', () => {
     expect(done.b).toBeGreaterThan(40);
   });
 
-  test('admits the jobs of a user in turn', async () => {
+  test('admits the jobs of a user round-robin', async () => {
     const { admitted, add, end } = open(8);
     await add('a1', 20);
     await add('a2', 20);
@@ -69,7 +69,7 @@ describe('createAdmission()', () => {
     expect(admitted.slice(8)).toEqual(['a1.8', 'a2.0', 'a1.9', 'a2.1']);
   });
 
-  test('keeps a region that is full apart from the others', async () => {
+  test('isolates a full region from the others', async () => {
     const { add, countOf } = open(8);
     await add('a1', 50, { region: 'sg' });
     await add('a2', 3, { region: 'id' });
@@ -82,13 +82,13 @@ describe('createAdmission()', () => {
     ['batches of one unit', 2_000, 1, 3_000],
     ['batches of one unit at a small origin', 2, 1, 8],
     ['no more batches than keep the origin busy', 32, 32, 3],
-  ])('admits %s as the origin has permits', async (_name, concurrency, requests, expected) => {
+  ])('admits %s up to the permits of the origin', async (_name, concurrency, requests, expected) => {
     const { add, countOf } = open(concurrency, 10_000);
     await add('a1', 3_200, { requests });
     expect(countOf('a')).toBe(expected);
   });
 
-  test('turns away what a user has beyond the limit of those that wait, and nobody else', async () => {
+  test('rejects waiting batches of a user above the limit, and of nobody else', async () => {
     const { admission, add, countOf } = open(8, 5);
     await add('a1', 8);
     await add('a2', 9);
@@ -98,7 +98,7 @@ describe('createAdmission()', () => {
     expect(admission.waiting).toBe(6);
   });
 
-  test('forgets those that gave up', async () => {
+  test('forgets batches whose signal aborted', async () => {
     const { admission, add, countOf, end } = open(8);
     await add('a1', 8);
     const stop = new AbortController();

@@ -1,71 +1,76 @@
 import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
 
-/** A batch that wants to be worked on. */
+/** A batch that waits for admission. */
 export interface Applicant extends Owner {
   region: string;
-  /** Requests that the batch has under way at once. */
+  /** Maximum concurrent requests of the batch. */
   requests: number;
 }
 
 /** Decides which batches of a market and lane this process works on. */
 export interface Admission {
-  /** Admits a batch if there is room and no other of its user waits: returns the function that ends its stay, or null. */
-  tryEnter(applicant: Applicant): (() => void) | null;
   /**
-   * Resolves with that function once the batch is admitted; with null at once when its user has too many batches
-   * waiting already. Rejects with the signal's reason when aborted before.
+   * Admits a batch if there is room and no other batch of its user waits. Returns a function that releases the room,
+   * or null.
+   */
+  tryAcquire(applicant: Applicant): (() => void) | null;
+  /**
+   * Resolves with that function once the batch is admitted, or immediately with null if too many batches of its user
+   * wait. Rejects with the signal's reason if the signal aborts first.
    */
   wait(applicant: Applicant, signal: AbortSignal): Promise<(() => void) | null>;
-  /** Batches that wait. */
+  /** Number of waiting batches. */
   readonly waiting: number;
 }
 
 /** Options for createAdmission(). */
 export interface AdmissionOptions {
-  /** Requests that a region's origin can have under way at once. */
+  /** Maximum concurrent requests to a region's origin. */
   concurrency: number;
-  /** Batches of one user that wait at most. */
+  /** Maximum waiting batches of one user. */
   maxWaitingPerUser: number;
 }
 
-/** Batches and their requests. */
+/** A number of batches and their requests. */
 interface Load {
   batches: number;
   requests: number;
 }
 
-/** A region: what is under way, by user, and what waits. */
+/** Admitted load by user, and waiting batches, of a region. */
 interface Region {
   total: Load;
   users: Map<string, Load>;
-  line: FairQueue<() => void>;
+  queue: FairQueue<() => void>;
 }
 
 /**
- * Batches of a region that are worked on at once however few requests its origin bears: while one ends, the others
- * keep the origin busy. They have no more than these requests: every one that waits for a permit takes memory that the
- * garbage collector visits again and again.
+ * Batches of a region that are admitted regardless of the origin's concurrency limit: while one ends, the others keep
+ * the origin busy. Their requests are limited, because each one that waits for a permit takes memory that the garbage
+ * collector visits repeatedly.
  */
 const minBatches = 16;
 const minRequests = 192;
 
-/** Requests of admitted batches for each that the origin bears: one user gets half, and half as much again keeps the
- *  origin busy while batches end. */
+/**
+ * Requests of admitted batches per permit of the origin. One user gets half of them; the surplus keeps the origin
+ * busy while batches end.
+ */
 const requestsPerPermit = 3;
 
 const nothing: Load = { batches: 0, requests: 0 };
 
 /**
- * Creates an admission without batches. Regions do not affect each other. In a region a user may have as much under
- * way as is free: one user alone gets half, two a third each, so that there is always room for another. Batches that
- * wait are admitted by users in turn, and by the jobs of a user in turn.
+ * Creates an admission controller. Regions are independent. A user may use as much of a region as is still free: one
+ * user alone gets half, two users a third each, so that there is always room for another. Waiting batches are
+ * admitted round-robin by user, and by job within a user.
  */
 export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOptions): Admission {
   const regions = new Map<string, Region>();
   let waiting = 0;
 
   const regionOf = (name: string): Region => {
-    const region = regions.get(name) ?? { total: { ...nothing }, users: new Map(), line: createFairQueue() };
+    const region = regions.get(name) ?? { total: { ...nothing }, users: new Map(), queue: createFairQueue() };
     regions.set(name, region);
     return region;
   };
@@ -93,22 +98,22 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
       }
       if (own.batches === 0) region.users.delete(userId);
       admitWaiting(region);
-      if (region.total.batches === 0 && region.line.size === 0) regions.delete(name);
+      if (region.total.batches === 0 && region.queue.size === 0) regions.delete(name);
     };
   };
 
   const admitWaiting = (region: Region) => {
     for (;;) {
-      const next = region.line.take((userId) => hasRoom(region, userId));
+      const next = region.queue.take((userId) => hasRoom(region, userId));
       if (next === undefined) return;
       next();
     }
   };
 
-  const tryEnter: Admission['tryEnter'] = (applicant) => {
+  const tryAcquire: Admission['tryAcquire'] = (applicant) => {
     const { region: name, userId } = applicant;
     const region = regionOf(name);
-    if (region.line.countOf(userId) > 0 || !hasRoom(region, userId)) return null;
+    if (region.queue.countOf(userId) > 0 || !hasRoom(region, userId)) return null;
     return admit(name, applicant);
   };
 
@@ -116,30 +121,30 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
     get waiting() {
       return waiting;
     },
-    tryEnter,
+    tryAcquire,
     wait: (applicant, signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
-        const leave = tryEnter(applicant);
-        if (leave !== null) return resolve(leave);
+        const release = tryAcquire(applicant);
+        if (release !== null) return resolve(release);
         const region = regionOf(applicant.region);
-        if (region.line.countOf(applicant.userId) >= maxWaitingPerUser) return resolve(null);
-        const leaveLine = () => {
+        if (region.queue.countOf(applicant.userId) >= maxWaitingPerUser) return resolve(null);
+        const stopWaiting = () => {
           waiting -= 1;
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', abandon);
         };
-        const comeIn = () => {
-          leaveLine();
+        const admitNow = () => {
+          stopWaiting();
           resolve(admit(applicant.region, applicant));
         };
-        const giveUp = () => {
-          region.line.remove(comeIn, applicant);
-          leaveLine();
+        const abandon = () => {
+          region.queue.remove(admitNow, applicant);
+          stopWaiting();
           reject(signal.reason);
         };
         waiting += 1;
-        region.line.add(comeIn, applicant);
-        signal.addEventListener('abort', giveUp, { once: true });
+        region.queue.add(admitNow, applicant);
+        signal.addEventListener('abort', abandon, { once: true });
       }),
   };
 }

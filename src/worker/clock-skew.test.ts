@@ -12,13 +12,13 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** The clock of a host that is ahead of the store's. */
+/** The clock of a host that is ahead of the store. */
 const hostClock = (aheadMs: number): Clock => ({
   now: () => fixture.clock.now() + aheadMs,
   sleep: fixture.clock.sleep,
 });
 
-/** A clock on that host that follows the store's. */
+/** A clock on that host that follows the store. */
 async function sharedClock(aheadMs: number): Promise<Clock> {
   const clock = createSharedClock({
     host: hostClock(aheadMs),
@@ -30,7 +30,10 @@ async function sharedClock(aheadMs: number): Promise<Clock> {
   return clock;
 }
 
-/** Attempts of a listing that takes two minutes and ends in `state`, worked on by one host and swept by another 20 s ahead. */
+/**
+ * Returns the attempts of a listing that takes two minutes and ends in `state`, with one host as worker and another,
+ * 20 s ahead, as sweeper.
+ */
 async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'failed'): Promise<number> {
   const { context, clock } = fixture;
   const held = Promise.withResolvers<void>();
@@ -53,10 +56,10 @@ async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'f
   return (await context.store.listBatches(jobId))[0]!.attempt;
 }
 
-test('by the clocks of hosts that are 20 s apart a long listing loses its claim until it is abandoned', async () => {
+test('with host clocks 20 s apart, a long listing loses its claim until it is abandoned', async () => {
   expect(await attemptsOf(hostClock(0), hostClock(20_000), 'failed')).toBeGreaterThan(1);
 });
 
-test('by the clock of the store it finishes with one attempt', async () => {
+test('with the clock of the store, the listing completes with one attempt', async () => {
   expect(await attemptsOf(await sharedClock(0), await sharedClock(20_000), 'completed')).toBe(1);
 });

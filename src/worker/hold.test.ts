@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { createMessageHold } from './hold.ts';
 
-test('createMessageHold() extends messages while they wait, and no longer', async () => {
+test('createMessageHold() extends messages only while they wait', async () => {
   const clock = createManualClock(0);
   const hold = createMessageHold(clock, new AbortController().signal);
   const counts = [0, 0];

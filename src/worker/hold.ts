@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Keeps messages in hand that are not worked on yet. */
+/** Keeps waiting messages from being redelivered. */
 export interface MessageHold {
-  /** Runs something that waits, and calls `extend` every few seconds until it has ended. */
+  /** Runs `run` and calls `extend` every few seconds until it settles. */
   during<T>(extend: () => void, run: () => Promise<T>): Promise<T>;
 }
 
-/** Time between two extensions: the queue redelivers messages that are not extended for 18 s. */
+/** Interval between extensions: the queue redelivers messages that are not extended for 18 s. */
 const extendMs = 5_000;
 
-/** Creates a hold. One timer serves all messages, and none runs while nothing waits. */
+/** Creates a hold. One timer serves all messages; it stops when none waits. */
 export function createMessageHold(clock: Clock, signal: AbortSignal): MessageHold {
   const held = new Set<() => void>();
   let isRunning = false;
@@ -25,7 +25,7 @@ export function createMessageHold(clock: Clock, signal: AbortSignal): MessageHol
 
   return {
     async during(extend, run) {
-      // Two messages may bring the same function.
+      // Two messages may share a function.
       const own = () => extend();
       held.add(own);
       if (!isRunning) void keepExtending();

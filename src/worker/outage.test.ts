@@ -14,13 +14,13 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Puts a result storage in place that can be away, or answer and refuse what is written to it. */
+/** Installs a result storage that can be unavailable, or respond and reject writes. */
 function storage(): { state: 'there' | 'refusing' | 'away' } {
   const { blobs } = fixture.context;
   const control: { state: 'there' | 'refusing' | 'away' } = { state: 'there' };
   const write: Blobs['write'] = async (path, contentType, chunks, items) => {
     if (control.state === 'there') return blobs.write(path, contentType, chunks, items);
-    // Everything is read, and its pages are fetched, before the storage says no.
+    // Reads the whole input, as the real storage does, before the write fails.
     for await (const chunk of chunks) expect(chunk).toBeDefined();
     throw away();
   };
@@ -32,7 +32,7 @@ function storage(): { state: 'there' | 'refusing' | 'away' } {
   return control;
 }
 
-/** Lets time pass as in a running service. */
+/** Advances the clock as in a running service. */
 async function passMinutes(minutes: number): Promise<void> {
   for (let step = 0; step < minutes * 12; step += 1) {
     await fixture.clock.advance(5_000);
@@ -40,7 +40,7 @@ async function passMinutes(minutes: number): Promise<void> {
   }
 }
 
-/** Lets time pass until the job is completed, however long its files take to be written. */
+/** Advances the clock until the job is completed, however long writing its files takes. */
 async function completes(jobId: string): Promise<Job> {
   await fixture.eventually('the job is completed', async () => {
     await passMinutes(1 / 12);
@@ -55,7 +55,7 @@ async function submit(method: string, request: object): Promise<string> {
 }
 
 describe('an outage of the result storage', () => {
-  test('that is known costs no page, and work goes on soon after it', async () => {
+  test('costs no page once it is known, and work resumes soon after it', async () => {
     const control = storage();
     control.state = 'away';
     await fixture.startWorker();
@@ -68,7 +68,7 @@ describe('an outage of the result storage', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('that shows in writes alone has a listing fetched ever more rarely', async () => {
+  test('detected only by writes makes a listing fetched less and less often', async () => {
     const control = storage();
     const healthy = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
     await fixture.startWorker();
@@ -78,7 +78,7 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
     await passMinutes(10);
     const reads = (fixture.requestedItems().length - pages) / pages;
-    // 2, 4, 8 … 256, 300 seconds, each up to half shorter: every 2 seconds it would be 300.
+    // Delays of 2, 4, 8 … 256, 300 seconds, each up to half shorter; without back-off it would be 300 pages.
     expect(reads).toBeGreaterThan(4);
     expect(reads).toBeLessThan(14);
     const wait = (await fixture.context.store.listWaits(jobId, fixture.clock.now()))[0];
@@ -99,11 +99,11 @@ describe('an outage of the result storage', () => {
     const { batches } = await fixture.context.store.countInFlight(jobId, fixture.clock.now());
     expect(batches).toBeGreaterThan(0);
     const attempts = (await fixture.context.store.listBatches(jobId)).map(({ attempt }) => attempt);
-    // Those that had begun when it showed, and one for each trial.
+    // The requests in progress when the outage began, and one per trial.
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
 
-  test('costs no page again whose record was read: only the write is repeated', async () => {
+  test('does not refetch a page whose record was read, but repeats the write', async () => {
     const control = storage();
     control.state = 'refusing';
     await fixture.startWorker();
@@ -120,7 +120,7 @@ describe('an outage of the result storage', () => {
     expect(await fixture.context.store.listWaits(jobId, fixture.clock.now())).toEqual([]);
   });
 
-  test('holds up single tasks too: their records are kept in it', async () => {
+  test('also delays single tasks, whose records are stored there', async () => {
     const control = storage();
     control.state = 'away';
     await fixture.startWorker();
@@ -134,7 +134,7 @@ describe('an outage of the result storage', () => {
   });
 });
 
-test('units that were read before an engine failed are not read again', async () => {
+test('units read before an engine failed are not read again', async () => {
   const broken = '30000000000';
   let isAway = true;
   fixture.wrapFetch((fetch, itemId) => async (request) => {
@@ -155,7 +155,7 @@ test('units that were read before an engine failed are not read again', async ()
   expect(others).toHaveLength(19);
 });
 
-test('while the store is away no page is fetched again and again', async () => {
+test('pages are not refetched repeatedly while the store is unavailable', async () => {
   const { store } = fixture.context;
   let isAway = false;
   const failing = <T extends object>(whole: T): T =>

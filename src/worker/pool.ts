@@ -7,53 +7,53 @@ import type { WorkerSetup } from './protocol.ts';
 
 /** Options for startWorkerPool(). */
 export interface WorkerPoolOptions {
-  /** Module that worker processes run. */
+  /** Module run by worker processes. */
   entry: string;
   /** Number of worker processes, at least 1. */
   count: number;
-  /** Heap limit of each in bytes. */
+  /** Heap limit of each process, in bytes. */
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index'>;
   context: Pick<JobContext, 'store' | 'queue' | 'clock' | 'log' | 'changes'>;
-  /** Receives what the workers asked of origins. */
+  /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }
 
-/** What the workers of a pool do. */
+/** State of a pool's workers. */
 export interface PoolTally {
-  /** Worker processes that run. */
+  /** Running worker processes. */
   workers: number;
-  /** Batches in hand. */
+  /** Batches in progress. */
   batches: number;
-  /** Units ended since the start of the pool. */
+  /** Units completed since the start of the pool. */
   unitsDone: number;
-  /** Resident memory of all worker processes. */
+  /** Resident memory of all worker processes, in bytes. */
   memoryBytes: number;
 }
 
-/** Worker processes that are kept running. */
+/** A pool of worker processes that restarts those that die. */
 export interface WorkerPool {
   tally(): PoolTally;
-  /** Stops every worker: batches are handed back. */
+  /** Stops every worker and releases its batches. */
   stop(): Promise<void>;
 }
 
-/** Pause before a worker that died is started again: doubled by each death, up to the maximum. */
+/** Delay before a dead worker is restarted. Doubles with each death up to the maximum. */
 const firstPauseMs = 500;
 const maxPauseMs = 10_000;
-/** A worker that ran for this long starts over with the first pause. */
+/** A worker that ran this long resets the delay. */
 const steadyMs = 60_000;
 
-/** A place in the pool: a worker process, or the pause before the next one. */
+/** A slot of the pool: a worker process, or the delay before the next one. */
 interface Slot {
   process: WorkerProcess | null;
   memoryBytes: number;
 }
 
 /**
- * Starts worker processes and keeps their number. One that dies is started again after a pause, and the
- * batches that it had in hand are released and published at once (docs/decisions/0001). Those claims count as
- * claims without progress, so that a page that ends its workers is abandoned (src/jobs/suspect.ts).
+ * Starts worker processes and restarts those that die after a delay. The batches of a dead worker are released and
+ * republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as claims without progress,
+ * so that a page that kills its workers is abandoned (src/jobs/suspect.ts).
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
@@ -120,8 +120,8 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
 }
 
 /**
- * Releases a batch that a dead worker had claimed, and publishes it. One that was not claimed, or had ended, is left
- * to the queue. If this fails, the sweep republishes the batch once the claim has expired.
+ * Releases and republishes a batch claimed by a dead worker. Leaves a batch that was not claimed or has ended to the
+ * queue. If this fails, the sweep republishes the batch once its claim has expired.
  */
 async function requeue(
   { store, queue, clock, log }: WorkerPoolOptions['context'],

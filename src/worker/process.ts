@@ -10,12 +10,12 @@ import type { ParentCalls, WorkerCalls, WorkerReport, WorkerSetup } from './prot
 
 /** Options for startWorkerProcess(). */
 export interface WorkerProcessOptions {
-  /** Module that the process runs. */
+  /** Module run by the process. */
   entry: string;
-  /** Heap limit in bytes. */
+  /** Heap limit, in bytes. */
   memoryBytes: number;
   setup: WorkerSetup;
-  /** Served to the process. */
+  /** Functions that the process may call. */
   queue: Queue;
   clock: Clock;
   changed(jobId: string): void;
@@ -31,28 +31,28 @@ export interface WorkerEnd {
 /** A running worker process. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Messages in hand; once the process has ended, those that it had in hand then. */
+  /** Messages in progress; after the process has ended, those that were in progress at that time. */
   readonly hands: ReadonlyMap<string, BatchReference>;
-  /** Resolves when the work has begun; rejects when the process ends before. */
+  /** Resolves when the process has started work. Rejects if it ends first. */
   readonly started: Promise<void>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
-  /** Lets it hand its batches back and end; kills it when that takes too long. */
+  /** Asks the process to release its batches and exit, and kills it after a timeout. */
   stop(): Promise<void>;
 }
 
 /**
- * Young generation of a worker's heap in MiB: half of Node's default, which with one malloc arena saves 50 MB of
- * resident memory under load for about 5 % of processor time (docs/performance.md).
+ * Young generation of a worker's heap in MiB: half of Node's default. With one malloc arena this saves 50 MB of
+ * resident memory under load for about 5 % of CPU time (docs/performance.md).
  */
 const semiSpaceMb = 8;
 
-/** Time that a worker process has to hand its batches back. */
+/** Time for a worker process to release its batches. */
 const stopMs = 5_000;
-/** Time that it has to end after that. */
+/** Additional time for it to exit. */
 const exitMs = 1_000;
 
-/** Time between two checks that a worker process still reports; one that misses three is killed. */
+/** Interval at which reports are checked. A process that misses three is killed. */
 const checkMs = 20_000;
 const maxMissed = 3;
 
@@ -60,13 +60,13 @@ const maxMissed = 3;
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
   const { entry, memoryBytes, setup, clock } = options;
   const child = fork(entry, {
-    // Structured clone: the configuration has maps.
+    // Structured clone, because the configuration contains maps.
     serialization: 'advanced',
     execArgv: [
       ...process.execArgv,
       `--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`,
       `--max-semi-space-size=${semiSpaceMb}`,
-      // As holdYoungGeneration(); the process releases it when it has started.
+      // Same as holdYoungGeneration(); the process releases it after startup.
       '--semi-space-growth-factor=1',
     ],
     env: childEnvironment({ MALLOC_ARENA_MAX: '1' }),
@@ -79,10 +79,10 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   const served = serveQueue(options.queue, () => peer);
   const ours: ParentCalls = {
     ...served.calls,
-    taken: (message) => {
+    received: (message) => {
       hands.set(keyOf(message), message);
     },
-    left: (message) => {
+    settled: (message) => {
       hands.delete(keyOf(message));
     },
     changed: options.changed,
@@ -93,7 +93,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   };
   const peer: Peer<WorkerCalls> = createPeer<WorkerCalls, ParentCalls>(
     {
-      // A message to a process that has just ended is lost, and `exit` follows.
+      // A message to a process that just ended is lost; `exit` follows.
       send: (message) => child.connected && child.send(message as object, () => {}),
       receive: (listener) => child.on('message', listener),
     },
@@ -128,7 +128,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     started,
     ended,
     async stop() {
-      // One that is still loading has nothing to hand back.
+      // A process that is still loading has nothing to release.
       if (isStarted || hands.size > 0) {
         const stopped = peer.call('stop', null).catch(() => {});
         await Promise.race([stopped, clock.sleep(stopMs, gone.signal).catch(() => {})]);
@@ -141,10 +141,10 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   };
 }
 
-/** A message that comes again late is not the one that is worked on. */
+/** A late redelivery must not be confused with the attempt in progress. */
 const keyOf = ({ batchId, attempt }: BatchReference) => `${batchId}/${attempt}`;
 
-/** Resolves with the end of a process, also of one that could not be started. */
+/** Resolves with the end of a process, including one that failed to start. */
 async function endOf(child: ChildProcess): Promise<WorkerEnd> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];

@@ -3,44 +3,44 @@ import type { QueueCalls } from '../queue/local/remote.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
 
-/** What a worker process is started with. */
+/** Configuration of a worker process. */
 export interface WorkerSetup {
   config: Config;
   role: string;
-  /** Number of the worker in its parent, from 0; worker 0 runs the sweep. */
+  /** Index of the worker in its parent, from 0. Worker 0 runs the sweep. */
   index: number;
   /** Base of signed links. */
   publicUrl: string;
 }
 
-/** What a worker process reports every second and at its end. */
+/** Report that a worker process sends every second and before it exits. */
 export interface WorkerReport {
-  /** Units ended since the last report. */
+  /** Units completed since the last report. */
   unitsDone: number;
-  /** Resident memory. */
+  /** Resident memory, in bytes. */
   memoryBytes: number;
   /** Requests to origins since the last report. */
   requests: OriginMinute[];
 }
 
-/** Functions that the parent offers to a worker process. */
+/** Functions that the parent exposes to a worker process. */
 export interface ParentCalls extends QueueCalls {
-  /** A message is in hand until `left`: the parent requeues its batch if the worker dies. */
-  taken(message: BatchReference): void;
-  left(message: BatchReference): void;
-  /** A job has moved: waits in the parent wake up. */
+  /** A message is in progress until `settled`: the parent requeues its batch if the worker dies. */
+  received(message: BatchReference): void;
+  settled(message: BatchReference): void;
+  /** Wakes the waits on a job in the parent. */
   changed(jobId: string): void;
   report(report: WorkerReport): void;
 }
 
-/** Functions that a worker process offers to its parent. */
+/** Functions that a worker process exposes to its parent. */
 export interface WorkerCalls {
-  /** Starts the work; resolves when the queues are consumed. */
+  /** Starts work. Resolves when the queues are consumed. */
   start(setup: WorkerSetup): Promise<void>;
-  /** Hands batches back and closes connections; resolves when the process may end. */
+  /** Releases batches and closes connections. Resolves when the process may exit. */
   stop(value: null): Promise<void>;
   deliver(delivery: { consumer: number; message: BatchReference }): Promise<void>;
 }
 
-/** How often a worker process reports. */
+/** Interval between reports of a worker process. */
 export const reportMs = 1_000;

@@ -4,26 +4,30 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import { backOffMs, storageBackOff } from '../jobs/back-off.ts';
 
-/** Keeps a process from fetching pages whose results it cannot store. */
+/** Circuit breaker that keeps a process from fetching pages whose results it cannot store. */
 export interface StorageBreaker {
-  /** The result storage; its writes tell the gate whether it works. */
+  /** The result storage; its writes update the breaker. */
   readonly blobs: Blobs;
   /**
-   * Resolves when work may begin: the storage works. Rejects with `unavailable` while the storage is away, except for one trial after each back-off.
+   * Resolves when work may start. Rejects with `unavailable` while the storage is unavailable, except for one trial
+   * after each back-off.
    */
   ready(): Promise<void>;
 }
 
-/** How long a storage that answered is taken to be there. */
+/** Time during which a storage that responded counts as available. */
 const freshMs = 2_000;
-/** Longest pause between two checks of a storage that does not answer: they cost no page. */
+/** Maximum delay between two pings of a storage that does not respond: pings cost no page. */
 const maxCheckMs = 30_000;
 
-/** Creates a gate that lets work through. */
+/** Creates a closed breaker. */
 export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): StorageBreaker {
   let failures = 0;
   let openUntil = 0;
-  /** Writes failed although the storage may answer: only a write shows that it works again. */
+  /**
+   * Whether a write failed although the storage may respond to pings. Only a successful write closes the breaker
+   * then.
+   */
   let hasRefused = false;
   let isTrial = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -64,8 +68,8 @@ export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): St
           reset();
           return file;
         } catch (error) {
-          // What a page's own failure looks like here is its reader's fault, not the storage's. Writes that
-          // were under way when the gate closed say nothing new.
+          // A fault of the page's own data is an error of its reader, not of the storage. Writes that were in
+          // progress when the breaker opened add no information.
           const isAway = Fault.from(error).code === 'unavailable';
           if (isAway && (failures === 0 || isTrial)) {
             hasRefused = true;
@@ -85,7 +89,7 @@ export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): St
       checking ??= check();
       await checking;
       if (failures === 0) return;
-      // The storage answers, but writes failed: one batch tries, and the others wait for its write.
+      // The storage responds to pings but writes failed: one batch tries, and the others wait for its write.
       if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
       isTrial = true;
       openUntil = clock.now() + backOffMs(storageBackOff, failures);

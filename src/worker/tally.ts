@@ -1,14 +1,14 @@
 import type { BatchStore } from '../store/store.ts';
 
-/** What a worker has done and does. */
+/** Counts of a worker's work. */
 export interface WorkTally {
-  /** Batches that it works on now. */
+  /** Batches in progress. */
   batches: number;
-  /** Units that it has ended since its start. */
+  /** Units completed since the start. */
   unitsDone: number;
 }
 
-/** A store that counts the units which are ended through it: those of writes that were taken. */
+/** Wraps a store to count the units that it completes. Rejected writes do not count. */
 export function withUnitCount<S extends BatchStore>(store: S, tally: WorkTally): S {
   const count = (taken: boolean, outcomes: object) => {
     if (taken) tally.unitsDone += Object.keys(outcomes).length;

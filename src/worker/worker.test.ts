@@ -17,7 +17,7 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-test('a worker tells what it has in hand, and counts units that it has ended', async () => {
+test('reports the batches in progress and counts completed units', async () => {
   const held = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
@@ -37,7 +37,7 @@ test('a worker tells what it has in hand, and counts units that it has ended', a
   await worker.stop();
 });
 
-test('a worker claims nothing while the disk is almost full, and works on once there is room', async () => {
+test('claims nothing while the disk is almost full, and resumes once there is space', async () => {
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
   await fixture.clock.advance(5_000);
@@ -54,7 +54,7 @@ test('a worker claims nothing while the disk is almost full, and works on once t
   await worker.stop();
 });
 
-test('a batch in hand ends after the disk is almost full', async () => {
+test('completes a batch in progress after the disk is almost full', async () => {
   const held = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
@@ -72,7 +72,7 @@ test('a batch in hand ends after the disk is almost full', async () => {
   await worker.stop();
 });
 
-test('units whose write came too late are not counted', async () => {
+test('does not count units whose write was superseded', async () => {
   const held = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
@@ -94,7 +94,7 @@ test('units whose write came too late are not counted', async () => {
   await worker.stop();
 });
 
-test('a region that does not answer holds up neither the other regions of its job nor other jobs', async () => {
+test('a region that does not respond delays neither other regions of its job nor other jobs', async () => {
   const isSlow = (item: string) => slow.has(item);
   const ids = plainIds(1_260).map(String);
   const slow = new Set(ids.slice(0, 1_200));
@@ -120,7 +120,7 @@ test('a region that does not answer holds up neither the other regions of its jo
   await fixture.waitForState(mixed, 'completed');
 });
 
-test("a user's many jobs do not keep another user's job from being read", async () => {
+test("a user's many jobs do not delay another user's job", async () => {
   const answer = Promise.withResolvers<void>();
   const isNoisy = new Set(plainIds(50).map(String));
   fixture.wrapFetch((fetch, item) => async (request) => {
@@ -143,7 +143,7 @@ test("a user's many jobs do not keep another user's job from being read", async 
   for (const each of jobs) await fixture.waitForState(each, 'completed');
 });
 
-test('batches that wait in a worker that stops are worked on by another', async () => {
+test('batches that wait in a stopping worker are processed by another worker', async () => {
   const answer = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
     await answer.promise;

@@ -15,33 +15,33 @@ type Handle = Parameters<Queue['consume']>[3];
 
 /** A running worker. */
 export interface Worker {
-  /** What it does, kept up to date. */
+  /** Current counts. */
   readonly tally: Readonly<WorkTally>;
-  /** Takes no further batches, gives those under way back, and resolves when all have ended. */
+  /** Stops consuming, releases the batches in progress, and resolves when all handlers have ended. */
   stop(): Promise<void>;
 }
 
-/** Hears of every message that is handled. */
+/** Observer of every message that is handled. */
 export interface MessageObserver {
-  taken(message: BatchReference): void;
-  left(message: BatchReference): void;
+  received(message: BatchReference): void;
+  settled(message: BatchReference): void;
 }
 
-/** Single tasks have a lane of their own, so that bulk work never stands in front of them. */
+/** Single tasks have their own lane, so that they never wait behind bulk work. */
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
-/** Messages of a market and lane in hand at once, over all workers: those that are worked on and those that wait here. */
+/** Maximum messages of a market and lane in flight across all workers: in progress or waiting for admission. */
 const maxMessagesInFlight = 20_000;
 
-/** Batches of one user that wait in a worker, by market and lane. Further ones are deferred. */
+/** Maximum batches of one user that wait in a worker, by market and lane. Further batches are deferred. */
 const maxWaitingPerUser = 2_000;
 
-/** How long such a batch is deferred. */
+/** Delay of a deferred batch. */
 const deferMs = 10_000;
 
 /**
- * Wraps a handler so that batches of a market and lane begin as its regions and users have room (admission.ts). Those
- * that wait are not claimed: whatever happens to this process, another gets their messages.
+ * Wraps a handler so that batches of a market and lane start when their regions and users have room (admission.ts).
+ * Waiting batches are not claimed: if this process ends, another one receives their messages.
  */
 function admitting(context: JobContext, handle: Handle, signal: AbortSignal): (market: string) => Handle {
   const { store, clock, pages } = context;
@@ -60,19 +60,20 @@ function admitting(context: JobContext, handle: Handle, signal: AbortSignal): (m
       const userId = await userOf(jobId);
       if (userId === undefined) return;
       const applicant = { userId, jobId, region, requests: Math.min(units, concurrency) };
-      const leave =
-        admission.tryEnter(applicant) ?? (await hold.during(extend, () => admission.wait(applicant, signal)));
-      if (leave === null) return deferBatch(context, message, deferMs, signal);
+      const release =
+        admission.tryAcquire(applicant) ??
+        (await hold.during(extend, () => admission.wait(applicant, signal)));
+      if (release === null) return deferBatch(context, message, deferMs, signal);
       try {
         await handle(message, extend);
       } finally {
-        leave();
+        release();
       }
     };
   };
 }
 
-/** Consumes every market's lanes until stopped. */
+/** Consumes the lanes of every market until stopped. */
 export async function startWorker(
   given: JobContext,
   markets: readonly Market[],
@@ -83,15 +84,15 @@ export async function startWorker(
   const storage = createStorageBreaker(given.blobs, given.clock, given.log);
   const context = { ...given, store: withUnitCount(given.store, tally), blobs: storage.blobs };
   const counted: Handle = async (message, extend) => {
-    // A rejection puts the message back for a while, before its batch is claimed or a page is fetched.
+    // A rejection delays the message before its batch is claimed or a page is fetched.
     await storage.ready();
     tally.batches += 1;
-    watch?.taken(message);
+    watch?.received(message);
     try {
       await work(context, message, extend, stopping.signal);
     } finally {
       tally.batches -= 1;
-      watch?.left(message);
+      watch?.settled(message);
     }
   };
   const admitted = admitting(context, counted, stopping.signal);
@@ -103,7 +104,7 @@ export async function startWorker(
   return {
     tally,
     async stop() {
-      // The queue delivers the messages that wait to others.
+      // The queue redelivers waiting messages to other workers.
       stopping.abort(new Fault('unavailable', 'the worker is stopping'));
       await Promise.all(consumers.map((consumer) => consumer.stop()));
     },

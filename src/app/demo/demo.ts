@@ -6,7 +6,7 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createGleanerClient } from '../../client/index.ts';
 import { startEngines } from '../engines.ts';
-import { untilStopped } from '../stop.ts';
+import { waitForStop } from '../stop.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
@@ -28,7 +28,7 @@ const plainEveryMs = 2_000;
 /**
  * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST API: submits,
  * approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if every job ended and
- * every file has the shape of the interface.
+ * every file has the documented shape.
  */
 export async function demo({ distributed, keep, market, say }: DemoOptions): Promise<number> {
   const folder = resolve('.gleaner', `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
@@ -96,7 +96,7 @@ async function startService(
 
 /** Prints how to sign in, and resolves when the process is stopped. */
 async function keepRunning(say: (line: string) => void, api: DemoApi, operatorKey: string): Promise<void> {
-  const stopped = untilStopped();
+  const stopped = waitForStop();
   say('');
   say('The service and the fake marketplaces keep running. Press Ctrl-C to stop them.');
   say(`  Console       ${api.url}/console`);

@@ -12,12 +12,12 @@ import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { MarketSample } from '../../markets/sample.ts';
 
-/** Files of a kind's results: one per job, one per unit, or none. */
+/** Result files of a kind: one per job, one per unit, or none. */
 export type ResultFiles = 'job' | 'units' | 'none';
 
 /** One job of the demo. */
 export interface DemoJob extends MarketSample {
-  /** Path of the submit: "/v1/mktb/pdp/bulk/submit". */
+  /** Path of the submit endpoint, for example "/v1/mktb/pdp/bulk/submit". */
   submitPath: string;
   market: string;
   offer: Offer;
@@ -25,7 +25,7 @@ export interface DemoJob extends MarketSample {
   files: ResultFiles;
   /** Fields of one record of the result, in the notation of fieldsOf(). */
   fields: string;
-  /** Returns the path that shows the job with an id. */
+  /** Returns the path of the job with an id. */
   progressPath(id: string): string;
 }
 

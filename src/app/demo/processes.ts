@@ -9,7 +9,7 @@ export interface DemoProcess {
   stop(): Promise<void>;
 }
 
-/** Returns a port that is free at the moment. */
+/** Returns a port that is currently free. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

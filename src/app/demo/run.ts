@@ -19,16 +19,16 @@ export interface Result extends Progress {
   id: string;
   cost: number;
   files: { path: string; records: number; bytes: number; sha256: string }[];
-  /** Fields that its records lack, one sentence each. */
+  /** Fields missing from its records, one sentence each. */
   misses: string[];
 }
 
-/** Access of the demo to the service. */
+/** Connection of the demo to the service. */
 export interface DemoApi {
   url: string;
   key: string;
   approve(jobId: string): Promise<void>;
-  /** Folder of the saved results. */
+  /** Folder for downloaded results. */
   folder: string;
 }
 
@@ -65,7 +65,7 @@ function isCompiling(job: DemoJob, answer: JsonObject, { total, failed }: Progre
   return job.files === 'job' && answer.download_url === null && failed < total;
 }
 
-/** Reads the counts of a response of any kind. */
+/** Reads the counts from a response of any kind. */
 function progressOf(answer: JsonObject): Progress {
   const count = (name: string) => Number(answer[name] ?? 0);
   const items = Array.isArray(answer.items) ? (answer.items as JsonObject[]) : undefined;
@@ -133,7 +133,7 @@ async function collect(
   return { files, misses };
 }
 
-/** Returns the records of a file of JSON or, with `lines`, JSON Lines, without those of failed units. */
+/** Returns the records of a JSON file or, with `lines`, a JSON Lines file, without those of failed units. */
 function recordsOf(bytes: Buffer, lines: boolean): unknown[] {
   const text = bytes.toString('utf8');
   const parsed: unknown = lines

@@ -25,7 +25,7 @@ export interface FetchedReading extends PageReading {
   main: FetchedPage | null;
 }
 
-/** Reads a page as a worker does, and only the first page of a listing. Errors are in the fault of the result. */
+/** Reads a page as a worker does, but only the first page of a listing. The result's fault describes errors. */
 export async function readPage({ reader, input, region }: Target, fetch: FetchPage): Promise<FetchedReading> {
   const fetched: FetchedPage[] = [];
   const recording: FetchPage = async (request) => {
@@ -49,7 +49,7 @@ export async function readPage({ reader, input, region }: Target, fetch: FetchPa
   }
 }
 
-/** Reads a saved page. Errors are in the fault of the result. */
+/** Reads a saved page. The result's fault describes errors. */
 export function extractPage({ reader, input, region }: Target, answer: PageAnswer): PageReading {
   try {
     if (reader.sort === 'list') return { records: reader.extract(answer, input, region), fault: null };
@@ -62,11 +62,11 @@ export function extractPage({ reader, input, region }: Target, answer: PageAnswe
 /** A listed field that is missing from some or all of the records. */
 export interface Missing {
   path: string;
-  /** Share of the places without the field, above 0 and at most 1. */
+  /** Share of places without the field, above 0 and at most 1. */
   share: number;
 }
 
-/** Returns the number of listed fields of a page, and those that are missing from the records. */
+/** Returns the number of listed fields of a page, and the fields that are missing from the records. */
 export function missingOf(
   { market, page }: Target,
   records: readonly JsonObject[],

@@ -30,7 +30,7 @@ export async function saveAnswer(file: string, answer: PageAnswer): Promise<void
   await writeFile(envelopeOf(file), `${JSON.stringify({ ...envelope, headers }, null, 2)}\n`);
 }
 
-/** Loads a saved response. A body from another source gets status 200 and the time `now`. Faults: `not_found`. */
+/** Loads a saved response. A body from another source gets status 200 and the time `now`. Throws fault `not_found`. */
 export async function loadAnswer(file: string, now: number): Promise<PageAnswer> {
   const body = await readFile(file).catch((error: Error) => {
     throw new Fault('not_found', `no saved page: ${error.message}`);

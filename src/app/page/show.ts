@@ -2,8 +2,8 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { PageAnswer } from '../../fetch/page.ts';
 import { type FetchedPage, missingOf, type PageReading } from './reading.ts';
+import type { Exchange } from './request-recorder.ts';
 import type { Target } from './target.ts';
-import type { Exchange } from './wire.ts';
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 
@@ -33,7 +33,7 @@ export function exchangeLines({ method, url, head, ...rest }: Exchange): string[
   ];
 }
 
-/** Formats a page that the browser fetched: its own requests are not visible here. */
+/** Formats a page fetched by the browser, whose requests are not visible here. */
 export function browserLines({ request, answer }: FetchedPage, totalMs: number): string[] {
   return [
     `${request.method ?? 'GET'} ${answer.url}`,

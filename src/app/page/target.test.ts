@@ -59,7 +59,7 @@ describe('targetOf()', () => {
     expect(target.market.regions.length === 0 ? [''] : target.market.regions).toContain(target.region);
   });
 
-  test('takes the region from a URL', () => {
+  test('reads the region from a URL', () => {
     expect(targetOf('mkta', 'product', 'https://shop.co.th/product/7/4').region).toBe('th');
   });
 

@@ -16,7 +16,7 @@ export interface Target {
 
 /**
  * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a URL, or the
- * reader's input as a JSON object, as drift alarms show it. Faults: `invalid`, which lists the valid values.
+ * reader's input as a JSON object, as in drift alarms. Throws fault `invalid`, which lists the valid values.
  */
 export function targetOf(marketName: string, kind: string, text: string, region?: string): Target {
   const market = markets.find(({ name }) => name === marketName);
@@ -54,13 +54,13 @@ function jsonOf(text: string): JsonObject {
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    // Refused below, with the text in the message.
+    // Rejected below, with the text in the message.
   }
   if (!isObject(value)) throw refused('id', text, 'a JSON object');
   return value;
 }
 
-/** Returns the requested region, the region in the URL, or the only one. */
+/** Returns the requested region, the region of the URL, or the only one. */
 function regionOf(market: Market, own: string | undefined, requested: string | undefined): string {
   const { name, regions } = market;
   if (regions.length === 0) {

@@ -25,11 +25,11 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       .action(async () => {
         holdYoungGeneration();
         const { serve } = await import('../../app/serve.ts');
-        const { untilStopped } = await import('../../app/stop.ts');
+        const { waitForStop } = await import('../../app/stop.ts');
         const service = await serve(loadConfig(), role as Role, say);
         collectGarbageOfStart();
         limitHeapGrowth();
-        await untilStopped();
+        await waitForStop();
         await service.stop();
       });
   }

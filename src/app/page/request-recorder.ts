@@ -19,7 +19,7 @@ export interface Exchange {
 }
 
 /** A recording of HTTP requests. */
-export interface WireWatch {
+export interface RequestRecorder {
   /** Returns the requests so far, in order. */
   exchanges(): Exchange[];
   stop(): void;
@@ -46,7 +46,7 @@ interface HttpRequest {
 }
 
 /** Records this process's HTTP requests, as undici and Node publish them (node:diagnostics_channel). */
-export function watchWire(): WireWatch {
+export function recordRequests(): RequestRecorder {
   const seen = new Map<object, Seen>();
   const spans: { type: string; start: number; ms: number }[] = [];
   let connected: number | null = null;

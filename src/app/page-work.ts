@@ -6,17 +6,17 @@ import type { Program } from './compose.ts';
 import { programs } from './programs.ts';
 
 /** Page work of this process, in worker processes or in its own thread. */
-export interface Working {
+export interface PageWork {
   tally(): PoolTally;
   stop(): Promise<void>;
 }
 
-/** Starts page work and the sweep, where `GLEANER_WORKERS` says. */
-export async function startWorking(
+/** Starts page work and the sweep as `GLEANER_WORKERS` says. */
+export async function startPageWork(
   program: Program,
   role: string,
   publicUrl: () => string,
-): Promise<Working> {
+): Promise<PageWork> {
   const { config, context, tally } = program;
   if (config.workers === 0) return workInThread(context);
   const start = () =>
@@ -28,13 +28,13 @@ export async function startWorking(
       context,
       countRequests: tally.putBack,
     });
-  // The embedded queue is this process's own, so that nobody else publishes the first batch.
+  // Only this process uses the embedded queue, so no other can publish the first batch.
   if (config.natsUrl !== null || (await hasUnfinished(context))) return start();
   return startWithFirstBatch(program, start);
 }
 
-/** Reads pages and sweeps in this process's own thread. */
-async function workInThread(context: Program['context']): Promise<Working> {
+/** Processes batches and sweeps in this process's own thread. */
+async function workInThread(context: Program['context']): Promise<PageWork> {
   const stopping = new AbortController();
   const { startWorker } = await import('../worker/worker.ts');
   const worker = await startWorker(context, markets);
@@ -49,8 +49,8 @@ async function workInThread(context: Program['context']): Promise<Working> {
   };
 }
 
-/** Starts worker processes when the first batch is published. Until then the sweep, which has little to do, runs here. */
-function startWithFirstBatch({ context, published }: Program, start: () => WorkerPool): Working {
+/** Starts worker processes when the first batch is published. Until then this process runs the sweep, which is idle. */
+function startWithFirstBatch({ context, published }: Program, start: () => WorkerPool): PageWork {
   const sweepingHere = new AbortController();
   const sweeping = sweepForever(context, sweepMs, sweepingHere.signal);
   let pool: WorkerPool | null = null;
@@ -58,7 +58,7 @@ function startWithFirstBatch({ context, published }: Program, start: () => Worke
   void published.then(() => {
     if (isStopped) return;
     pool = start();
-    sweepingHere.abort(new Error('a worker sweeps'));
+    sweepingHere.abort(new Error('sweep moved to a worker'));
   });
   return {
     tally: () => pool?.tally() ?? { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 },
