@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the distributed suites need on a Debian machine: nats-server, a JDK and Maven (the
-# MongoDB test engine), Chromium, and versitygw (the S3 test engine). Run it as often as you like: what
-# is there is left alone. A step that fails says so and the next one is tried; the exit code is 0 only
-# when everything is there. Go programs land in .cache/engines, where the tests look too.
+# Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test
+# engine), Chromium, and versitygw (the S3 test engine). Safe to repeat: installed programs are skipped. If a
+# step fails, the script reports it and continues; the exit code is 0 only if everything is installed. Go
+# programs are installed in .cache/engines, where the tests find them.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,12 +14,12 @@ apt_updated=
 
 say() { printf 'engines: %s\n' "$*"; }
 
-# Whether a program is on PATH, in the system's folders or among the cached engines; prints where.
+# Prints the path of a program on PATH, in the system folders, or in .cache/engines.
 find_program() {
   PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:$engines command -v "$1"
 }
 
-# Runs a command as root: directly, or by sudo where that asks for no password.
+# Runs a command as root: directly, or with sudo if it asks for no password.
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
   elif sudo -n true 2>/dev/null; then sudo -n "$@"
@@ -28,10 +28,10 @@ as_root() {
 }
 
 apt_install() {
-  if ! command -v apt-get >/dev/null; then say "  no apt-get here"; return 1; fi
-  if ! as_root true; then say "  apt-get needs root, and sudo is not there without a password"; return 1; fi
+  if ! command -v apt-get >/dev/null; then say "  apt-get is not available"; return 1; fi
+  if ! as_root true; then say "  apt-get needs root or sudo without a password"; return 1; fi
   if [ -z "$apt_updated" ]; then
-    as_root apt-get -qq update || say "  apt-get update failed; trying with the lists there are"
+    as_root apt-get -qq update || say "  apt-get update failed; using the existing package lists"
     apt_updated=yes
   fi
   say "  apt-get install $*"
@@ -42,12 +42,12 @@ go_install() {
   local go
   if ! go=$(PATH=$PATH:/usr/local/go/bin command -v go); then say "  Go is not installed"; return 1; fi
   mkdir -p "$engines"
-  say "  go install $1 into .cache/engines (a minute or two)"
-  # Outside the project: its folder is no Go module.
+  say "  go install $1 to .cache/engines (takes a minute or two)"
+  # Run outside the project, which is not a Go module.
   (cd / && GOBIN=$engines "$go" install "$1")
 }
 
-# step <program> <what for> <how to get it>...: tries each way until the program is there.
+# step <program> <purpose> <installer>...: runs the installers in turn until the program is found.
 step() {
   local program=$1 purpose=$2 way place
   shift 2
@@ -68,14 +68,14 @@ maven_by_apt() { apt_install maven; }
 chromium_by_apt() { apt_install chromium; }
 
 step nats-server 'the queue' nats_by_apt nats_by_go
-# The compiler, as the MongoDB test engine is started from its source file.
+# The JDK, because the MongoDB test engine is started from its source file.
 step javac 'the MongoDB test engine' jdk_by_apt
-step mvn 'gets the MongoDB test engine' maven_by_apt
+step mvn 'downloads the MongoDB test engine' maven_by_apt
 step chromium 'marketplaces that need a browser' chromium_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
 
 if [ ${#missing[@]} -gt 0 ]; then
-  say "not everything is there; missing: ${missing[*]}"
+  say "not installed: ${missing[*]}"
   exit 1
 fi
 say 'everything is there'

@@ -2,8 +2,8 @@
 // @generated from file buf/validate/validate.proto (package buf.validate, syntax proto2)
 /* eslint-disable */
 
-// The part of protovalidate's published options that our messages use, under its names and field
-// numbers: validators read the options by number.
+// Subset of protovalidate's options that the contract uses, with the published names and field numbers:
+// validators read options by number.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";

@@ -2,8 +2,7 @@
 // @generated from file gleaner/fault/v1/fault.proto (package gleaner.fault.v1, syntax proto3)
 /* eslint-disable */
 
-// Details of errors: attached to every RPC error, and the source of
-// the REST error bodies (interface, "Errors").
+// Error details, attached to every RPC error and the source of the REST error bodies (docs/errors.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";

@@ -2,8 +2,7 @@
 // @generated from file gleaner/job/v1/bulk.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Responses shared by the bulk kinds of all marketplaces (interface, "Bulk jobs of marketplaces B, C, D, E,
-// F"; decisions, "bulk submit response").
+// Responses shared by the bulk kinds of all marketplaces (docs/jobs.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";

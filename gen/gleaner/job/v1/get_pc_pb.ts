@@ -2,8 +2,8 @@
 // @generated from file gleaner/job/v1/get_pc.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Product pages of marketplace A, one at a time and by CSV (interface, "Product page task", "Product
-// page bulk by CSV"; decisions, "get_pc…").
+// Product pages of marketplace A, one at a time and by CSV (docs/kinds/product-page.md,
+// docs/kinds/product-page-csv.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,7 +17,7 @@ export const file_gleaner_job_v1_get_pc: GenFile = /*@__PURE__*/
   fileDesc("ChtnbGVhbmVyL2pvYi92MS9nZXRfcGMucHJvdG8SDmdsZWFuZXIuam9iLnYxInEKDkdldFBjU3VibWl0dGVkEg8KB3Rhc2tfaWQYASABKAUSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSDgoGcmVnaW9uGAQgASgJEg8KB2l0ZW1faWQYBSABKAkSDwoHc2hvcF9pZBgGIAEoCSK5AQoOR2V0UGNSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSGQoGcmVzdWx0GAMgASgJQgTgvBgBSACIAQESEAoIcmVmdW5kZWQYBCABKAUSGQoGZGV0YWlsGAUgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYBiABKAlIAogBAUIJCgdfcmVzdWx0QgkKB19kZXRhaWxCDgoMX3dhaXRpbmdfZm9yIp8BChJHZXRQY0J1bGtTdWJtaXR0ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDAoEY29zdBgEIAEoBRIVCg1yZXN1bHRfZm9ybWF0GAUgASgJEhAKCHJlc2NyYXBlGAYgASgIEhUKCHJlZnVuZGVkGAcgASgFSACIAQFCCwoJX3JlZnVuZGVkIh8KDkdldFBjQnVsa1Rhc2tzEg0KBXRhc2tzGAEgAygFIp4CChJHZXRQY0J1bGtSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIQCghyZWZ1bmRlZBgIIAEoBRIfCgxkb3dubG9hZF91cmwYCSABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAogASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCyABKAlIAogBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvcmIGcHJvdG8z", [file_gleaner_options_v1_options]);
 
 /**
- * ShopeeGetPcSubmitResponse of the interface.
+ * An accepted product page task.
  *
  * @generated from message gleaner.job.v1.GetPcSubmitted
  */
@@ -73,7 +73,7 @@ export const GetPcSubmittedSchema: GenMessage<GetPcSubmitted> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_get_pc, 0);
 
 /**
- * ShopeeGetPcRetrieveResponse of the interface.
+ * A product page task and its page.
  *
  * @generated from message gleaner.job.v1.GetPcRetrieved
  */
@@ -150,7 +150,7 @@ export type GetPcBulkSubmitted = Message<"gleaner.job.v1.GetPcBulkSubmitted"> & 
   status: string;
 
   /**
-   * Rows.
+   * Number of rows.
    *
    * @generated from field: int32 total = 3;
    */

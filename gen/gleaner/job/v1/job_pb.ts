@@ -2,8 +2,8 @@
 // @generated from file gleaner/job/v1/job.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// The caller's jobs of every kind: lists, progress, units, failures, and files. An addition to the
-// interface: each kind keeps its own endpoints.
+// The caller's jobs of every kind: lists, progress, units, failures, and files. In addition, each kind has
+// its own endpoints.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";

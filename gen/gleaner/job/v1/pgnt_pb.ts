@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/pgnt.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Listings of marketplace A by URL (interface, "Search and merchant jobs").
+// Listings of marketplace A by URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,7 +15,7 @@ export const file_gleaner_job_v1_pgnt: GenFile = /*@__PURE__*/
   fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSKIAQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSEQoJdGFza190eXBlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBAUILCglfcmVmdW5kZWQipwEKDVBnbnRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEhEKCXRhc2tfdHlwZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSEAoIcHJvZ3Jlc3MYBCABKAkSJwoFaXRlbXMYBSADKAsyGC5nbGVhbmVyLmpvYi52MS5QZ250SXRlbRIYCgt3YWl0aW5nX2ZvchgGIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciJxCghQZ250SXRlbRILCgN1cmwYASABKAkSDgoGc3RhdHVzGAIgASgJEhkKDGRvd25sb2FkX3VybBgDIAEoCUgAiAEBEhIKBWVycm9yGAQgASgJSAGIAQFCDwoNX2Rvd25sb2FkX3VybEIICgZfZXJyb3JiBnByb3RvMw");
 
 /**
- * PgntSubmitResponse of the interface.
+ * An accepted listing job.
  *
  * @generated from message gleaner.job.v1.PgntSubmitted
  */
@@ -71,7 +71,7 @@ export const PgntSubmittedSchema: GenMessage<PgntSubmitted> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_pgnt, 0);
 
 /**
- * PgntRetrieveResponse of the interface.
+ * A listing job and its URLs.
  *
  * @generated from message gleaner.job.v1.PgntRetrieved
  */
@@ -128,7 +128,7 @@ export const PgntRetrievedSchema: GenMessage<PgntRetrieved> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_pgnt, 1);
 
 /**
- * PgntItemDetail of the interface.
+ * One URL of a listing job.
  *
  * @generated from message gleaner.job.v1.PgntItem
  */

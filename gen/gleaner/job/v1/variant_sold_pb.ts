@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/variant_sold.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Responses of the variant-sold kind (interface, "Variant-sold submission").
+// Responses of the variant-sold kind (docs/kinds/variant-sold.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -16,7 +16,7 @@ export const file_gleaner_job_v1_variant_sold: GenFile = /*@__PURE__*/
   fileDesc("CiFnbGVhbmVyL2pvYi92MS92YXJpYW50X3NvbGQucHJvdG8SDmdsZWFuZXIuam9iLnYxIoIBChRWYXJpYW50U29sZFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSEAoIcmVmdW5kZWQYBCABKAUSEwoLdG90YWxfaXRlbXMYBSABKAUSFQoNdG90YWxfYmF0Y2hlcxgGIAEoBSK5AQoUVmFyaWFudFNvbGRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRISCgpqb2Jfc3RhdHVzGAMgASgJEhAKCHByb2dyZXNzGAQgASgJEjEKB2JhdGNoZXMYBSADKAsyIC5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZEJhdGNoEhgKC3dhaXRpbmdfZm9yGAYgASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yInEKEFZhcmlhbnRTb2xkQmF0Y2gSEAoIYmF0Y2hfaWQYASABKAkSDwoHY291bnRyeRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSGQoMZG93bmxvYWRfdXJsGAQgASgJSACIAQFCDwoNX2Rvd25sb2FkX3VybCKpAQoTVmFyaWFudFNvbGREb3dubG9hZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEhMKC3RvdGFsX2l0ZW1zGAMgASgFEhUKDXN1Y2Nlc3NfY291bnQYBCABKAUSFAoMZmFpbGVkX2NvdW50GAUgASgFEh8KDGRvd25sb2FkX3VybBgGIAEoCUIE2LwYAUgAiAEBQg8KDV9kb3dubG9hZF91cmwitgEKD1ZhcmlhbnRTb2xkSXRlbRIOCgZqb2JfaWQYASABKAkSDwoHaXRlbV9pZBgCIAEoCRIPCgdzaG9wX2lkGAMgASgJEg8KB2NvdW50cnkYBCABKAkSDgoGc3RhdHVzGAUgASgJEhsKBGRhdGEYBiABKAlCCNi8GAHgvBgBSACIAQESHAoJZXJyb3JfbG9nGAcgASgJQgTYvBgBSAGIAQFCBwoFX2RhdGFCDAoKX2Vycm9yX2xvZ2IGcHJvdG8z", [file_gleaner_options_v1_options]);
 
 /**
- * SubmitResponse of the interface.
+ * An accepted variant-sold job.
  *
  * @generated from message gleaner.job.v1.VariantSoldSubmitted
  */
@@ -72,7 +72,7 @@ export const VariantSoldSubmittedSchema: GenMessage<VariantSoldSubmitted> = /*@_
   messageDesc(file_gleaner_job_v1_variant_sold, 0);
 
 /**
- * JobRetrieveResponse of the interface.
+ * A variant-sold job and its batches.
  *
  * @generated from message gleaner.job.v1.VariantSoldRetrieved
  */
@@ -130,7 +130,7 @@ export const VariantSoldRetrievedSchema: GenMessage<VariantSoldRetrieved> = /*@_
   messageDesc(file_gleaner_job_v1_variant_sold, 1);
 
 /**
- * BatchDetail of the interface.
+ * One batch of a variant-sold job.
  *
  * @generated from message gleaner.job.v1.VariantSoldBatch
  */
@@ -173,7 +173,7 @@ export const VariantSoldBatchSchema: GenMessage<VariantSoldBatch> = /*@__PURE__*
   messageDesc(file_gleaner_job_v1_variant_sold, 2);
 
 /**
- * JobDownloadResponse of the interface.
+ * A variant-sold job and its merged result file.
  *
  * @generated from message gleaner.job.v1.VariantSoldDownload
  */
@@ -229,7 +229,7 @@ export const VariantSoldDownloadSchema: GenMessage<VariantSoldDownload> = /*@__P
   messageDesc(file_gleaner_job_v1_variant_sold, 3);
 
 /**
- * ItemDownloadResponse of the interface.
+ * One item of a variant-sold job with its record.
  *
  * @generated from message gleaner.job.v1.VariantSoldItem
  */

@@ -2,7 +2,7 @@
 // @generated from file gleaner/mkta/v1/mkta.proto (package gleaner.mkta.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace A: its kinds of work and their REST paths (interface, "Marketplace A").
+// Marketplace A: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -26,7 +26,7 @@ export const file_gleaner_mkta_v1_mkta: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGEvdjEvbWt0YS5wcm90bxIPZ2xlYW5lci5ta3RhLnYxIrYBCg9WYXJpYW50U29sZEl0ZW0SLAoHaXRlbV9pZBgBIAEoCUIbukgUyAEBcg8yDV5bMC05XXsxLDIwfSTQvBgBEiwKB3Nob3BfaWQYAiABKAlCG7pIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYARI7Cgdjb3VudHJ5GAMgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQFCCgoIX2NvdW50cnkipQEKGFN1Ym1pdFZhcmlhbnRTb2xkUmVxdWVzdBI7Cgdjb3VudHJ5GAEgASgJQiW6SCJyIFICaWRSAnNnUgJ0aFICcGhSAm15UgJ2blICdHdSAmJySACIAQESQAoFaXRlbXMYAiADKAsyIC5nbGVhbmVyLm1rdGEudjEuVmFyaWFudFNvbGRJdGVtQg+6SAzIAQGSAQYIARDQhgNCCgoIX2NvdW50cnkiNgoaUmV0cmlldmVWYXJpYW50U29sZFJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABASI2ChpEb3dubG9hZFZhcmlhbnRTb2xkUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIlYKHkRvd25sb2FkVmFyaWFudFNvbGRJdGVtUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhoKB2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYZCKqAQoSU3VibWl0R2V0UGNSZXF1ZXN0EjgKBnJlZ2lvbhgBIAEoCUIoukglyAEBciBSAmlkUgJzZ1ICdGhSAnBoUgJteVICdm5SAnR3UgJichIsCgdpdGVtX2lkGAIgASgJQhu6SBTIAQFyDzINXlswLTldezEsMjB9JNC8GAESLAoHc2hvcF9pZBgDIAEoCUIbukgUyAEBcg8yDV5bMC05XXsxLDIwfSTQvBgBIicKFFJldHJpZXZlR2V0UGNSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAMirQEKFlN1Ym1pdEdldFBjQnVsa1JlcXVlc3QSGgoEZmlsZRgBIAEoDEIMukgJegcQARiAgIAEEiAKCHJlc2NyYXBlGAIgASgIQgnqvBgFZmFsc2VIAIgBARI2Cg1yZXN1bHRfZm9ybWF0GAMgASgJQhq6SA5yDFIDY3N2UgVqc29ubOq8GAUiY3N2IkgBiAEBQgsKCV9yZXNjcmFwZUIQCg5fcmVzdWx0X2Zvcm1hdCIWChRMaXN0R2V0UGNCdWxrUmVxdWVzdCIsChlUZXJtaW5hdGVHZXRQY0J1bGtSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAMiKwoYUmV0cmlldmVHZXRQY0J1bGtSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAMiPgoYU3VibWl0U2VhcmNoSXRlbXNSZXF1ZXN0EiIKBHVybHMYASADKAlCFLpIEcgBAZIBCwgBEDIiBXIDGIAgIjYKGlJldHJpZXZlU2VhcmNoSXRlbXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiQAoaU3VibWl0TWVyY2hhbnRJdGVtc1JlcXVlc3QSIgoEdXJscxgBIAMoCUIUukgRyAEBkgELCAEQMiIFcgMYgCAiOAocUmV0cmlldmVNZXJjaGFudEl0ZW1zUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIk4KEkdldFBnbnREYXRhUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEh4KCml0ZW1fdG9rZW4YAiABKAlCCrpIB3IFEAEYgAgikwEKEVNlYXJjaEl0ZW1zUmVzdWx0EhQKDGNvbGxlY3RlZF9hdBgBIAEoAxIPCgdzdWNjZXNzGAIgASgIEgsKA3VybBgDIAEoCRITCgt0b3RhbF9pdGVtcxgEIAEoBRI1CgVpdGVtcxgFIAMoCzIbLmdsZWFuZXIubWt0YS52MS5TZWFyY2hJdGVtQgmCvRgFaXRlbXMixAUKClNlYXJjaEl0ZW0SDgoGaXRlbWlkGAEgASgDEg4KBnNob3BpZBgCIAEoAxIXCgRuYW1lGAMgASgJQgTYvBgBSACIAQESGAoFcHJpY2UYBCABKANCBNi8GAFIAYgBARIcCglwcmljZV9taW4YBSABKANCBNi8GAFIAogBARIcCglwcmljZV9tYXgYBiABKANCBNi8GAFIA4gBARIYCgVzdG9jaxgHIAEoA0IE2LwYAUgEiAEBEhcKBHNvbGQYCCABKANCBNi8GAFIBYgBARIiCg9oaXN0b3JpY2FsX3NvbGQYCSABKANCBNi8GAFIBogBARIeCgtsaWtlZF9jb3VudBgKIAEoA0IE2LwYAUgHiAEBEhwKCWNtdF9jb3VudBgLIAEoA0IE2LwYAUgIiAEBEjsKC2l0ZW1fcmF0aW5nGAwgASgLMhsuZ2xlYW5lci5ta3RhLnYxLkl0ZW1SYXRpbmdCBNi8GAFICYgBARIgCg1zaG9wX2xvY2F0aW9uGA0gASgJQgTYvBgBSAqIAQESHAoJc2hvcF9uYW1lGA4gASgJQgTYvBgBSAuIAQESIwoQaXNfb2ZmaWNpYWxfc2hvcBgPIAEoCEIE2LwYAUgMiAEBEjcKD3RpZXJfdmFyaWF0aW9ucxgQIAMoCzIeLmdsZWFuZXIubWt0YS52MS5UaWVyVmFyaWF0aW9uQgcKBV9uYW1lQggKBl9wcmljZUIMCgpfcHJpY2VfbWluQgwKCl9wcmljZV9tYXhCCAoGX3N0b2NrQgcKBV9zb2xkQhIKEF9oaXN0b3JpY2FsX3NvbGRCDgoMX2xpa2VkX2NvdW50QgwKCl9jbXRfY291bnRCDgoMX2l0ZW1fcmF0aW5nQhAKDl9zaG9wX2xvY2F0aW9uQgwKCl9zaG9wX25hbWVCEwoRX2lzX29mZmljaWFsX3Nob3AiUgoKSXRlbVJhdGluZxIeCgtyYXRpbmdfc3RhchgBIAEoAUIE2LwYAUgAiAEBEhQKDHJhdGluZ19jb3VudBgCIAMoA0IOCgxfcmF0aW5nX3N0YXIiLgoNVGllclZhcmlhdGlvbhIMCgRuYW1lGAEgASgJEg8KB29wdGlvbnMYAiADKAkyhxYKC01rdGFTZXJ2aWNlErUBChFTdWJtaXRWYXJpYW50U29sZBIpLmdsZWFuZXIubWt0YS52MS5TdWJtaXRWYXJpYW50U29sZFJlcXVlc3QaJC5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZFN1Ym1pdHRlZCJP+rsYEAoMdmFyaWFudF9zb2xkEAGCvBgNCMoBKgaRA5IDpgMwAYLT5JMCJDoBKiIfL3YxL21rdGEvdmFyaWFudF9zb2xkX3YxL3N1Ym1pdBLIAQoTUmV0cmlldmVWYXJpYW50U29sZBIrLmdsZWFuZXIubWt0YS52MS5SZXRyaWV2ZVZhcmlhbnRTb2xkUmVxdWVzdBokLmdsZWFuZXIuam9iLnYxLlZhcmlhbnRTb2xkUmV0cmlldmVkIl76uxgaCgx2YXJpYW50X3NvbGQQAhoIcmV0cmlldmWCvBgKKgaRA5QDpgMwAYLT5JMCLBIqL3YxL21rdGEvdmFyaWFudF9zb2xkX3YxL3JldHJpZXZlL3tqb2JfaWR9EscBChNEb3dubG9hZFZhcmlhbnRTb2xkEisuZ2xlYW5lci5ta3RhLnYxLkRvd25sb2FkVmFyaWFudFNvbGRSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGREb3dubG9hZCJe+rsYGgoMdmFyaWFudF9zb2xkEAIaCGRvd25sb2FkgrwYCioGkQOUA6YDMAGC0+STAiwSKi92MS9ta3RhL3ZhcmlhbnRfc29sZF92MS9kb3dubG9hZC97am9iX2lkfRLWAQoXRG93bmxvYWRWYXJpYW50U29sZEl0ZW0SLy5nbGVhbmVyLm1rdGEudjEuRG93bmxvYWRWYXJpYW50U29sZEl0ZW1SZXF1ZXN0Gh8uZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGRJdGVtImn6uxgWCgx2YXJpYW50X3NvbGQQAhoEaXRlbYK8GAoqBpEDlAOmAzABgtPkkwI7EjkvdjEvbWt0YS92YXJpYW50X3NvbGRfdjEvZG93bmxvYWQve2pvYl9pZH0vaXRlbS97aXRlbV9pZH0SlAEKC1N1Ym1pdEdldFBjEiMuZ2xlYW5lci5ta3RhLnYxLlN1Ym1pdEdldFBjUmVxdWVzdBoeLmdsZWFuZXIuam9iLnYxLkdldFBjU3VibWl0dGVkIkD6uxgKCgZnZXRfcGMQAYK8GA0IygEqCJEDkgOmA/YDgtPkkwIbOgEqIhYvdjEvbWt0YS9nZXRfcGMvc3VibWl0EqgBCg1SZXRyaWV2ZUdldFBjEiUuZ2xlYW5lci5ta3RhLnYxLlJldHJpZXZlR2V0UGNSZXF1ZXN0Gh4uZ2xlYW5lci5qb2IudjEuR2V0UGNSZXRyaWV2ZWQiUPq7GBQKBmdldF9wYxACGghyZXRyaWV2ZYK8GAoqCJEDlAOmA/YDgtPkkwIkEiIvdjEvbWt0YS9nZXRfcGMvcmV0cmlldmUve3Rhc2tfaWR9ErMBCg9TdWJtaXRHZXRQY0J1bGsSJy5nbGVhbmVyLm1rdGEudjEuU3VibWl0R2V0UGNCdWxrUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkdldFBjQnVsa1N1Ym1pdHRlZCJT+rsYDwoLZ2V0X3BjX2J1bGsQAYK8GBYIygEQARiAgIAEKgqRA5IDnQOmA/YDgtPkkwIgOgEqIhsvdjEvbWt0YS9nZXRfcGNfYnVsay9zdWJtaXQSlQEKDUxpc3RHZXRQY0J1bGsSJS5nbGVhbmVyLm1rdGEudjEuTGlzdEdldFBjQnVsa1JlcXVlc3QaHi5nbGVhbmVyLmpvYi52MS5HZXRQY0J1bGtUYXNrcyI9+rsYDwoLZ2V0X3BjX2J1bGsQA4K8GAQqApEDgtPkkwIcEhovdjEvbWt0YS9nZXRfcGNfYnVsay90YXNrcxLBAQoSVGVybWluYXRlR2V0UGNCdWxrEiouZ2xlYW5lci5ta3RhLnYxLlRlcm1pbmF0ZUdldFBjQnVsa1JlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5HZXRQY0J1bGtSZXRyaWV2ZWQiW/q7GBkKC2dldF9wY19idWxrEAQaCHJldHJpZXZlgrwYCioIkQOUA5kDpgOC0+STAioiKC92MS9ta3RhL2dldF9wY19idWxrL3Rlcm1pbmF0ZS97dGFza19pZH0SvAEKEVJldHJpZXZlR2V0UGNCdWxrEikuZ2xlYW5lci5ta3RhLnYxLlJldHJpZXZlR2V0UGNCdWxrUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkdldFBjQnVsa1JldHJpZXZlZCJY+rsYGQoLZ2V0X3BjX2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAikSJy92MS9ta3RhL2dldF9wY19idWxrL3JldHJpZXZlL3t0YXNrX2lkfRLOAQoRU3VibWl0U2VhcmNoSXRlbXMSKS5nbGVhbmVyLm1rdGEudjEuU3VibWl0U2VhcmNoSXRlbXNSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuUGdudFN1Ym1pdHRlZCJv+rsYMwoMc2VhcmNoX2l0ZW1zEAEiIWdsZWFuZXIubWt0YS52MS5TZWFyY2hJdGVtc1Jlc3VsdIK8GA0IygEqBpEDkgOmAzABgtPkkwIhOgEqIhwvdjEvbWt0YS9zZWFyY2gtaXRlbXMvc3VibWl0Er4BChNSZXRyaWV2ZVNlYXJjaEl0ZW1zEisuZ2xlYW5lci5ta3RhLnYxLlJldHJpZXZlU2VhcmNoSXRlbXNSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuUGdudFJldHJpZXZlZCJb+rsYGgoMc2VhcmNoX2l0ZW1zEAIaCHJldHJpZXZlgrwYCioGkQOUA6YDMAGC0+STAikSJy92MS9ta3RhL3NlYXJjaC1pdGVtcy9yZXRyaWV2ZS97am9iX2lkfRKzAQoTU3VibWl0TWVyY2hhbnRJdGVtcxIrLmdsZWFuZXIubWt0YS52MS5TdWJtaXRNZXJjaGFudEl0ZW1zUmVxdWVzdBodLmdsZWFuZXIuam9iLnYxLlBnbnRTdWJtaXR0ZWQiUPq7GBIKDm1lcmNoYW50X2l0ZW1zEAGCvBgNCMoBKgaRA5IDpgMwAYLT5JMCIzoBKiIeL3YxL21rdGEvbWVyY2hhbnQtaXRlbXMvc3VibWl0EsYBChVSZXRyaWV2ZU1lcmNoYW50SXRlbXMSLS5nbGVhbmVyLm1rdGEudjEuUmV0cmlldmVNZXJjaGFudEl0ZW1zUmVxdWVzdBodLmdsZWFuZXIuam9iLnYxLlBnbnRSZXRyaWV2ZWQiX/q7GBwKDm1lcmNoYW50X2l0ZW1zEAIaCHJldHJpZXZlgrwYCioGkQOUA6YDMAGC0+STAisSKS92MS9ta3RhL21lcmNoYW50LWl0ZW1zL3JldHJpZXZlL3tqb2JfaWR9Ep8BCgtHZXRQZ250RGF0YRIjLmdsZWFuZXIubWt0YS52MS5HZXRQZ250RGF0YVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IlP6uxgCEAWCvBgOKgqQA5EDlAOmA/YDMAGC0+STAjUSMy92MS9ta3RhL3BnbnQvam9icy97am9iX2lkfS9pdGVtcy97aXRlbV90b2tlbn0vZGF0YTABGgyouxgCsrsYBG1rdGFiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_job_v1_get_pc, file_gleaner_job_v1_pgnt, file_gleaner_job_v1_variant_sold, file_gleaner_options_v1_options, file_google_api_annotations, file_google_api_httpbody]);
 
 /**
- * One item whose variants' sold counts are wanted.
+ * An item whose variants' sold counts are read.
  *
  * @generated from message gleaner.mkta.v1.VariantSoldItem
  */
@@ -46,7 +46,7 @@ export type VariantSoldItem = Message<"gleaner.mkta.v1.VariantSoldItem"> & {
   shopId: string;
 
   /**
-   * Region, in the reference form of the body; the guide form names it once for all.
+   * Region of the item. Alternatively set `country` once for all items.
    *
    * @generated from field: optional string country = 3;
    */
@@ -61,13 +61,13 @@ export const VariantSoldItemSchema: GenMessage<VariantSoldItem> = /*@__PURE__*/
   messageDesc(file_gleaner_mkta_v1_mkta, 0);
 
 /**
- * Items of one country. The country stands on every item or once beside them.
+ * Items to read. Set the country on every item, or once for all items.
  *
  * @generated from message gleaner.mkta.v1.SubmitVariantSoldRequest
  */
 export type SubmitVariantSoldRequest = Message<"gleaner.mkta.v1.SubmitVariantSoldRequest"> & {
   /**
-   * Country for all items that have none of their own.
+   * Country for all items without their own.
    *
    * @generated from field: optional string country = 1;
    */
@@ -159,7 +159,7 @@ export const DownloadVariantSoldItemRequestSchema: GenMessage<DownloadVariantSol
   messageDesc(file_gleaner_mkta_v1_mkta, 4);
 
 /**
- * One product whose page is wanted.
+ * A product whose page is fetched.
  *
  * @generated from message gleaner.mkta.v1.SubmitGetPcRequest
  */
@@ -221,21 +221,21 @@ export const RetrieveGetPcRequestSchema: GenMessage<RetrieveGetPcRequest> = /*@_
  */
 export type SubmitGetPcBulkRequest = Message<"gleaner.mkta.v1.SubmitGetPcBulkRequest"> & {
   /**
-   * CSV in UTF-8 with a header row and the columns `region`, `shop_id` and `item_id`; one product a row.
+   * CSV in UTF-8 with a header row and the columns `region`, `shop_id`, and `item_id`; one product per row.
    *
    * @generated from field: bytes file = 1;
    */
   file: Uint8Array;
 
   /**
-   * True fetches every page again; false may serve pages crawled within the last day.
+   * True fetches every page again; false may reuse pages crawled within the last day.
    *
    * @generated from field: optional bool rescrape = 2;
    */
   rescrape?: boolean | undefined;
 
   /**
-   * Form of the result file: `csv` or `jsonl`.
+   * Format of the result file: `csv` or `jsonl`.
    *
    * @generated from field: optional string result_format = 3;
    */
@@ -419,7 +419,7 @@ export const GetPgntDataRequestSchema: GenMessage<GetPgntDataRequest> = /*@__PUR
   messageDesc(file_gleaner_mkta_v1_mkta, 15);
 
 /**
- * Result file of a search or category URL (interface, "Search result file").
+ * Result file of a search or category URL.
  *
  * @generated from message gleaner.mkta.v1.SearchItemsResult
  */
@@ -432,7 +432,7 @@ export type SearchItemsResult = Message<"gleaner.mkta.v1.SearchItemsResult"> & {
   collectedAt: bigint;
 
   /**
-   * True: what failed has no file.
+   * True: failed items have no file.
    *
    * @generated from field: bool success = 2;
    */
@@ -446,14 +446,14 @@ export type SearchItemsResult = Message<"gleaner.mkta.v1.SearchItemsResult"> & {
   url: string;
 
   /**
-   * Items in `items`.
+   * Number of items in `items`.
    *
    * @generated from field: int32 total_items = 4;
    */
   totalItems: number;
 
   /**
-   * Items of every page, in page order, without repetitions.
+   * Items of every page, in page order, without duplicates.
    *
    * @generated from field: repeated gleaner.mkta.v1.SearchItem items = 5;
    */
@@ -468,8 +468,8 @@ export const SearchItemsResultSchema: GenMessage<SearchItemsResult> = /*@__PURE_
   messageDesc(file_gleaner_mkta_v1_mkta, 16);
 
 /**
- * One item of a listing, as the site gives it: scaled integers stay as they come. What else the site
- * says of the product stands beside these fields.
+ * An item of a listing as the site returns it, with unchanged scaled integers. May contain further fields of
+ * the site.
  *
  * @generated from message gleaner.mkta.v1.SearchItem
  */
@@ -489,7 +489,7 @@ export type SearchItem = Message<"gleaner.mkta.v1.SearchItem"> & {
   shopid: bigint;
 
   /**
-   * Title.
+   * Title of the product.
    *
    * @generated from field: optional string name = 3;
    */
@@ -503,49 +503,49 @@ export type SearchItem = Message<"gleaner.mkta.v1.SearchItem"> & {
   price?: bigint | undefined;
 
   /**
-   * Lowest price over variants, scaled.
+   * Lowest price of all variants, scaled.
    *
    * @generated from field: optional int64 price_min = 5;
    */
   priceMin?: bigint | undefined;
 
   /**
-   * Highest price over variants, scaled.
+   * Highest price of all variants, scaled.
    *
    * @generated from field: optional int64 price_max = 6;
    */
   priceMax?: bigint | undefined;
 
   /**
-   * Pieces in stock.
+   * Units in stock.
    *
    * @generated from field: optional int64 stock = 7;
    */
   stock?: bigint | undefined;
 
   /**
-   * Pieces sold in about the last 30 days.
+   * Units sold in about the last 30 days.
    *
    * @generated from field: optional int64 sold = 8;
    */
   sold?: bigint | undefined;
 
   /**
-   * Pieces sold ever.
+   * Total units sold.
    *
    * @generated from field: optional int64 historical_sold = 9;
    */
   historicalSold?: bigint | undefined;
 
   /**
-   * Likes.
+   * Number of likes.
    *
    * @generated from field: optional int64 liked_count = 10;
    */
   likedCount?: bigint | undefined;
 
   /**
-   * Comments.
+   * Number of comments.
    *
    * @generated from field: optional int64 cmt_count = 11;
    */
@@ -559,7 +559,7 @@ export type SearchItem = Message<"gleaner.mkta.v1.SearchItem"> & {
   itemRating?: ItemRating | undefined;
 
   /**
-   * Where the shop is.
+   * Location of the shop.
    *
    * @generated from field: optional string shop_location = 13;
    */
@@ -573,7 +573,7 @@ export type SearchItem = Message<"gleaner.mkta.v1.SearchItem"> & {
   shopName?: string | undefined;
 
   /**
-   * Whether the shop is an official one.
+   * Whether the shop is an official shop.
    *
    * @generated from field: optional bool is_official_shop = 15;
    */
@@ -601,7 +601,7 @@ export const SearchItemSchema: GenMessage<SearchItem> = /*@__PURE__*/
  */
 export type ItemRating = Message<"gleaner.mkta.v1.ItemRating"> & {
   /**
-   * Mean number of stars.
+   * Average number of stars.
    *
    * @generated from field: optional double rating_star = 1;
    */
@@ -623,7 +623,7 @@ export const ItemRatingSchema: GenMessage<ItemRating> = /*@__PURE__*/
   messageDesc(file_gleaner_mkta_v1_mkta, 18);
 
 /**
- * One way in which an item varies.
+ * A dimension in which variants of an item differ.
  *
  * @generated from message gleaner.mkta.v1.TierVariation
  */
@@ -636,7 +636,7 @@ export type TierVariation = Message<"gleaner.mkta.v1.TierVariation"> & {
   name: string;
 
   /**
-   * The choices.
+   * Values of the variation.
    *
    * @generated from field: repeated string options = 2;
    */
@@ -657,8 +657,8 @@ export const TierVariationSchema: GenMessage<TierVariation> = /*@__PURE__*/
  */
 export const MktaService: GenService<{
   /**
-   * Submits up to 50,000 items for their variants' sold counts. Waits for an operator's approval
-   * unless approval is switched off (endpoint 1).
+   * Submits up to 50,000 items to read their variants' sold counts. The job waits for an operator's approval
+   * unless approval is turned off (endpoint 1).
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.SubmitVariantSold
    */
@@ -698,7 +698,7 @@ export const MktaService: GenService<{
     output: typeof VariantSoldItemSchema$1;
   },
   /**
-   * Fetches one product page (endpoint 5). With the broker away: 502, and nothing is charged.
+   * Fetches one product page (endpoint 5). Returns 502 and charges nothing if the queue is unavailable.
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.SubmitGetPc
    */
@@ -718,8 +718,8 @@ export const MktaService: GenService<{
     output: typeof GetPcRetrievedSchema;
   },
   /**
-   * Fetches the product pages of a CSV's rows, up to 2,000 (endpoint 7). A file that is not valid is
-   * refused whole, with every row at fault, and nothing is charged.
+   * Fetches the product pages of up to 2,000 CSV rows (endpoint 7). An invalid file is rejected as a whole
+   * with every invalid row, and nothing is charged.
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.SubmitGetPcBulk
    */
@@ -739,8 +739,8 @@ export const MktaService: GenService<{
     output: typeof GetPcBulkTasksSchema;
   },
   /**
-   * Stops the rows of a CSV task that have not started, gives their credits back and compiles what is
-   * done (endpoint 9). A task that has ended: 409.
+   * Cancels the rows of a CSV task that have not started, refunds their credits, and compiles the finished
+   * rows (endpoint 9). Returns 409 if the task has ended.
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.TerminateGetPcBulk
    */
@@ -800,8 +800,8 @@ export const MktaService: GenService<{
     output: typeof PgntRetrievedSchema;
   },
   /**
-   * Streams the result JSON of one URL of a search or merchant job (endpoint 15). A token that is not
-   * one of the job's: 400; a result that is not there: 404.
+   * Streams the result JSON of one URL of a search or merchant job (endpoint 15). Returns 400 for a token
+   * that is not of the job, and 404 if there is no result.
    *
    * @generated from rpc gleaner.mkta.v1.MktaService.GetPgntData
    */

@@ -2,7 +2,7 @@
 // @generated from file gleaner/mktb/v1/mktb.proto (package gleaner.mktb.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace B: its kinds of work and their REST paths (interface, "Marketplace B").
+// Marketplace B: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,20 +20,20 @@ export const file_gleaner_mktb_v1_mktb: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGIvdjEvbWt0Yi5wcm90bxIPZ2xlYW5lci5ta3RiLnYxImsKB1BkcEl0ZW0SLwoLcHJvZHVjdF9rZXkYASABKAlCGrpICMgBAXIDGOgH8rwYC3Byb2R1Y3Rfa2V5Ei8KC3Nob3BfZG9tYWluGAIgASgJQhq6SAjIAQFyAxjoB/K8GAtzaG9wX2RvbWFpbiJPChRTdWJtaXRQZHBCdWxrUmVxdWVzdBI3CgVpdGVtcxgBIAMoCzIYLmdsZWFuZXIubWt0Yi52MS5QZHBJdGVtQg66SAvIAQGSAQUIARDQDyKnAgoKU2VhcmNoVGFzaxJICglsaXN0X3R5cGUYASABKAlCMLpIFHISUgZzZWFyY2hSCGNhdGVnb3J56rwYCCJzZWFyY2gi8rwYCWxpc3RfdHlwZUgAiAEBEisKB2tleXdvcmQYAiABKAlCGrpICMgBAXIDGOgH0LwYAfK8GAdrZXl3b3JkEh8KCGNhdGVnb3J5GAMgASgJQgi6SAVyAxjoB0gBiAEBEhoKBHBtaW4YBCABKAVCB7pIBBoCKABIAogBARIvCg1wcm9kdWN0X2xpbWl0GAUgASgFQhO6SAgaBhigjQYoAeq8GAQ1MDAwSAOIAQFCDAoKX2xpc3RfdHlwZUILCglfY2F0ZWdvcnlCBwoFX3BtaW5CEAoOX3Byb2R1Y3RfbGltaXQiVAoXU3VibWl0U2VhcmNoQnVsa1JlcXVlc3QSOQoFaXRlbXMYASADKAsyGy5nbGVhbmVyLm1rdGIudjEuU2VhcmNoVGFza0INukgKyAEBkgEECAEQMiLJAQoMTWVyY2hhbnRUYXNrEigKBnNob3BpZBgBIAEoCUIYukgHyAEBcgIYZNC8GAHyvBgGc2hvcGlkEiUKCmV0YWxhc2VfaWQYAiABKAlCDLpIBXIDGOgH0LwYAUgAiAEBEh4KB2tleXdvcmQYAyABKAlCCLpIBXIDGOgHSAGIAQESHwoJbWF4X3BhZ2VzGAQgASgFQge6SAQaAigBSAKIAQFCDQoLX2V0YWxhc2VfaWRCCgoIX2tleXdvcmRCDAoKX21heF9wYWdlcyJYChlTdWJtaXRNZXJjaGFudEJ1bGtSZXF1ZXN0EjsKBWl0ZW1zGAEgAygLMh0uZ2xlYW5lci5ta3RiLnYxLk1lcmNoYW50VGFza0INukgKyAEBkgEECAEQMiKEAQoMU2VhcmNoUmVzdWx0EhAKCGJhdGNoX2lkGAEgASgJEg8KB2tleXdvcmQYAiABKAkSEQoJbGlzdF90eXBlGAMgASgJEj4KCHByb2R1Y3RzGAQgAygLMh4uZ2xlYW5lci5ta3RiLnYxLlNlYXJjaFByb2R1Y3RCDIK9GAhwcm9kdWN0cyLJBQoNU2VhcmNoUHJvZHVjdBIVCgJpZBgBIAEoCUIE2LwYAUgAiAEBEhcKBG5hbWUYAiABKAlCBNi8GAFIAYgBARIYCgVwcmljZRgDIAEoAUIE2LwYAUgCiAEBEiEKDm9yaWdpbmFsX3ByaWNlGAQgASgBQgTYvBgBSAOIAQESJgoTZGlzY291bnRfcGVyY2VudGFnZRgFIAEoAUIE2LwYAUgEiAEBEhkKBnJhdGluZxgGIAEoAUIE2LwYAUgFiAEBEh8KDHJldmlld19jb3VudBgHIAEoA0IE2LwYAUgGiAEBEh0KCnNvbGRfY291bnQYCCABKANCBNi8GAFIB4gBARIaCgdzaG9wX2lkGAkgASgJQgTYvBgBSAiIAQESHAoJc2hvcF9uYW1lGAogASgJQgTYvBgBSAmIAQESHgoLc2hvcF9kb21haW4YCyABKAlCBNi8GAFICogBARIWCgN1cmwYDCABKAlCBNi8GAFIC4gBARIcCglpbWFnZV91cmwYDSABKAlCBNi8GAFIDIgBARIbCghsb2NhdGlvbhgOIAEoCUIE2LwYAUgNiAEBEhwKCWNvbmRpdGlvbhgPIAEoCUIE2LwYAUgOiAEBEiAKDWZyZWVfc2hpcHBpbmcYECABKAhCBNi8GAFID4gBAUIFCgNfaWRCBwoFX25hbWVCCAoGX3ByaWNlQhEKD19vcmlnaW5hbF9wcmljZUIWChRfZGlzY291bnRfcGVyY2VudGFnZUIJCgdfcmF0aW5nQg8KDV9yZXZpZXdfY291bnRCDQoLX3NvbGRfY291bnRCCgoIX3Nob3BfaWRCDAoKX3Nob3BfbmFtZUIOCgxfc2hvcF9kb21haW5CBgoEX3VybEIMCgpfaW1hZ2VfdXJsQgsKCV9sb2NhdGlvbkIMCgpfY29uZGl0aW9uQhAKDl9mcmVlX3NoaXBwaW5nIroBCg5NZXJjaGFudFJlc3VsdBIOCgZzaG9waWQYASABKAkSHQoKc3RvcmVfbmFtZRgCIAEoCUIE2LwYAUgAiAEBEhAKCGJhdGNoX2lkGAMgASgJEkAKCHByb2R1Y3RzGAQgAygLMiAuZ2xlYW5lci5ta3RiLnYxLk1lcmNoYW50UHJvZHVjdEIMgr0YCHByb2R1Y3RzEhYKDnRvdGFsX3Byb2R1Y3RzGAUgASgFQg0KC19zdG9yZV9uYW1lIrUECg9NZXJjaGFudFByb2R1Y3QSFQoCaWQYASABKAlCBNi8GAFIAIgBARIXCgRuYW1lGAIgASgJQgTYvBgBSAGIAQESGAoFcHJpY2UYAyABKAFCBNi8GAFIAogBARIhCg5vcmlnaW5hbF9wcmljZRgEIAEoAUIE2LwYAUgDiAEBEiYKE2Rpc2NvdW50X3BlcmNlbnRhZ2UYBSABKAFCBNi8GAFIBIgBARIZCgZyYXRpbmcYBiABKAFCBNi8GAFIBYgBARIfCgxyZXZpZXdfY291bnQYByABKANCBNi8GAFIBogBARIdCgpzb2xkX2NvdW50GAggASgDQgTYvBgBSAeIAQESGgoHZXRhbGFzZRgJIAEoCUIE2LwYAUgIiAEBEhYKA3VybBgKIAEoCUIE2LwYAUgJiAEBEhwKCWltYWdlX3VybBgLIAEoCUIE2LwYAUgKiAEBEhwKCWNvbmRpdGlvbhgMIAEoCUIE2LwYAUgLiAEBEhgKBXN0b2NrGA0gASgDQgTYvBgBSAyIAQFCBQoDX2lkQgcKBV9uYW1lQggKBl9wcmljZUIRCg9fb3JpZ2luYWxfcHJpY2VCFgoUX2Rpc2NvdW50X3BlcmNlbnRhZ2VCCQoHX3JhdGluZ0IPCg1fcmV2aWV3X2NvdW50Qg0KC19zb2xkX2NvdW50QgoKCF9ldGFsYXNlQgYKBF91cmxCDAoKX2ltYWdlX3VybEIMCgpfY29uZGl0aW9uQggKBl9zdG9jazLuCAoLTWt0YlNlcnZpY2USmQEKDVN1Ym1pdFBkcEJ1bGsSJS5nbGVhbmVyLm1rdGIudjEuU3VibWl0UGRwQnVsa1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5CdWxrU3VibWl0dGVkIkL6uxgMCghwZHBfYnVsaxABgrwYCwjKASoGkQOSA6YDgtPkkwIdOgEqIhgvdjEvbWt0Yi9wZHAvYnVsay9zdWJtaXQSqgEKD1JldHJpZXZlUGRwQnVsaxIjLmdsZWFuZXIuam9iLnYxLlJldHJpZXZlQnVsa1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5CdWxrUmV0cmlldmVkIlP6uxgWCghwZHBfYnVsaxACGghyZXRyaWV2ZYK8GAogASoGkQOUA6YDgtPkkwIlEiMvdjEvbWt0Yi9wZHAvYnVsay9yZXRyaWV2ZS97am9iX2lkfRLFAQoQU3VibWl0U2VhcmNoQnVsaxIoLmdsZWFuZXIubWt0Yi52MS5TdWJtaXRTZWFyY2hCdWxrUmVxdWVzdBodLmdsZWFuZXIuam9iLnYxLkJ1bGtTdWJtaXR0ZWQiaPq7GC8KC3NlYXJjaF9idWxrEAEiHGdsZWFuZXIubWt0Yi52MS5TZWFyY2hSZXN1bHQoAYK8GAsIygEqBpEDkgOmA4LT5JMCIDoBKiIbL3YxL21rdGIvc2VhcmNoL2J1bGsvc3VibWl0ErIBChJSZXRyaWV2ZVNlYXJjaEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh4uZ2xlYW5lci5qb2IudjEuVGFza3NSZXRyaWV2ZWQiV/q7GBkKC3NlYXJjaF9idWxrEAIaCHJldHJpZXZlgrwYCCoGkQOUA6YDgtPkkwIoEiYvdjEvbWt0Yi9zZWFyY2gvYnVsay9yZXRyaWV2ZS97am9iX2lkfRLPAQoSU3VibWl0TWVyY2hhbnRCdWxrEiouZ2xlYW5lci5ta3RiLnYxLlN1Ym1pdE1lcmNoYW50QnVsa1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5CdWxrU3VibWl0dGVkIm76uxgzCg1tZXJjaGFudF9idWxrEAEiHmdsZWFuZXIubWt0Yi52MS5NZXJjaGFudFJlc3VsdCgBgrwYCwjKASoGkQOSA6YDgtPkkwIiOgEqIh0vdjEvbWt0Yi9tZXJjaGFudC9idWxrL3N1Ym1pdBK4AQoUUmV0cmlldmVNZXJjaGFudEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh4uZ2xlYW5lci5qb2IudjEuVGFza3NSZXRyaWV2ZWQiW/q7GBsKDW1lcmNoYW50X2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAioSKC92MS9ta3RiL21lcmNoYW50L2J1bGsvcmV0cmlldmUve2pvYl9pZH0aDKi7GAKyuxgEbWt0YmIGcHJvdG8z", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
 
 /**
- * One product page.
+ * A product page.
  *
  * @generated from message gleaner.mktb.v1.PdpItem
  */
 export type PdpItem = Message<"gleaner.mktb.v1.PdpItem"> & {
   /**
-   * Last part of the product page's path.
+   * Last segment of the product page's path.
    *
    * @generated from field: string product_key = 1;
    */
   productKey: string;
 
   /**
-   * First part of the product page's path.
+   * First segment of the product page's path.
    *
    * @generated from field: string shop_domain = 2;
    */
@@ -48,13 +48,13 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 0);
 
 /**
- * Product pages wanted.
+ * Product pages to fetch.
  *
  * @generated from message gleaner.mktb.v1.SubmitPdpBulkRequest
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktb.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; duplicates count twice.
+   * 1 to 2,000 items. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.PdpItem items = 1;
    */
@@ -69,7 +69,7 @@ export const SubmitPdpBulkRequestSchema: GenMessage<SubmitPdpBulkRequest> = /*@_
   messageDesc(file_gleaner_mktb_v1_mktb, 1);
 
 /**
- * One search or category.
+ * A search or category.
  *
  * @generated from message gleaner.mktb.v1.SearchTask
  */
@@ -89,7 +89,7 @@ export type SearchTask = Message<"gleaner.mktb.v1.SearchTask"> & {
   keyword: string;
 
   /**
-   * Category slug; required for a category.
+   * Slug of the category; required for categories.
    *
    * @generated from field: optional string category = 3;
    */
@@ -103,7 +103,7 @@ export type SearchTask = Message<"gleaner.mktb.v1.SearchTask"> & {
   pmin?: number | undefined;
 
   /**
-   * Most products wanted.
+   * Maximum number of products.
    *
    * @generated from field: optional int32 product_limit = 5;
    */
@@ -118,13 +118,13 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 2);
 
 /**
- * Searches wanted.
+ * Searches to run.
  *
  * @generated from message gleaner.mktb.v1.SubmitSearchBulkRequest
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mktb.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; duplicates count twice.
+   * 1 to 50 tasks. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.SearchTask items = 1;
    */
@@ -139,7 +139,7 @@ export const SubmitSearchBulkRequestSchema: GenMessage<SubmitSearchBulkRequest> 
   messageDesc(file_gleaner_mktb_v1_mktb, 3);
 
 /**
- * One shop.
+ * A shop.
  *
  * @generated from message gleaner.mktb.v1.MerchantTask
  */
@@ -152,21 +152,21 @@ export type MerchantTask = Message<"gleaner.mktb.v1.MerchantTask"> & {
   shopid: string;
 
   /**
-   * Shelf of the shop; without it, all products.
+   * Shelf of the shop; all products if absent.
    *
    * @generated from field: optional string etalase_id = 2;
    */
   etalaseId?: string | undefined;
 
   /**
-   * Only products that this finds.
+   * Search keyword within the merchant's products.
    *
    * @generated from field: optional string keyword = 3;
    */
   keyword?: string | undefined;
 
   /**
-   * Most pages to read; without it, all.
+   * Maximum number of pages to read; all if absent.
    *
    * @generated from field: optional int32 max_pages = 4;
    */
@@ -181,13 +181,13 @@ export const MerchantTaskSchema: GenMessage<MerchantTask> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 4);
 
 /**
- * Shops wanted.
+ * Shops to read.
  *
  * @generated from message gleaner.mktb.v1.SubmitMerchantBulkRequest
  */
 export type SubmitMerchantBulkRequest = Message<"gleaner.mktb.v1.SubmitMerchantBulkRequest"> & {
   /**
-   * 1 to 50 tasks; duplicates count twice.
+   * 1 to 50 tasks. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktb.v1.MerchantTask items = 1;
    */
@@ -208,7 +208,7 @@ export const SubmitMerchantBulkRequestSchema: GenMessage<SubmitMerchantBulkReque
  */
 export type SearchResult = Message<"gleaner.mktb.v1.SearchResult"> & {
   /**
-   * The task that made the file.
+   * The task that produced the file.
    *
    * @generated from field: string batch_id = 1;
    */
@@ -229,7 +229,7 @@ export type SearchResult = Message<"gleaner.mktb.v1.SearchResult"> & {
   listType: string;
 
   /**
-   * Products of every page, in page order, without repetitions.
+   * Products of every page, in page order, without duplicates.
    *
    * @generated from field: repeated gleaner.mktb.v1.SearchProduct products = 4;
    */
@@ -244,7 +244,7 @@ export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 6);
 
 /**
- * One product of a search. Null where the site says nothing.
+ * A product of a search. Values that the site does not show are null.
  *
  * @generated from message gleaner.mktb.v1.SearchProduct
  */
@@ -257,7 +257,7 @@ export type SearchProduct = Message<"gleaner.mktb.v1.SearchProduct"> & {
   id?: string | undefined;
 
   /**
-   * Title.
+   * Title of the product.
    *
    * @generated from field: optional string name = 2;
    */
@@ -285,21 +285,21 @@ export type SearchProduct = Message<"gleaner.mktb.v1.SearchProduct"> & {
   discountPercentage?: number | undefined;
 
   /**
-   * Mean rating.
+   * Average rating.
    *
    * @generated from field: optional double rating = 6;
    */
   rating?: number | undefined;
 
   /**
-   * Reviews.
+   * Number of reviews.
    *
    * @generated from field: optional int64 review_count = 7;
    */
   reviewCount?: bigint | undefined;
 
   /**
-   * Pieces sold, as the site's label says.
+   * Units sold, as the site's label states.
    *
    * @generated from field: optional int64 sold_count = 8;
    */
@@ -320,7 +320,7 @@ export type SearchProduct = Message<"gleaner.mktb.v1.SearchProduct"> & {
   shopName?: string | undefined;
 
   /**
-   * Path word of the shop.
+   * Path segment of the shop.
    *
    * @generated from field: optional string shop_domain = 11;
    */
@@ -334,14 +334,14 @@ export type SearchProduct = Message<"gleaner.mktb.v1.SearchProduct"> & {
   url?: string | undefined;
 
   /**
-   * Main image.
+   * URL of the main image.
    *
    * @generated from field: optional string image_url = 13;
    */
   imageUrl?: string | undefined;
 
   /**
-   * Where the shop is.
+   * Location of the shop.
    *
    * @generated from field: optional string location = 14;
    */
@@ -390,21 +390,21 @@ export type MerchantResult = Message<"gleaner.mktb.v1.MerchantResult"> & {
   storeName?: string | undefined;
 
   /**
-   * The task that made the file.
+   * The task that produced the file.
    *
    * @generated from field: string batch_id = 3;
    */
   batchId: string;
 
   /**
-   * Products of every page, in page order, without repetitions.
+   * Products of every page, in page order, without duplicates.
    *
    * @generated from field: repeated gleaner.mktb.v1.MerchantProduct products = 4;
    */
   products: MerchantProduct[];
 
   /**
-   * Products in `products`.
+   * Number of products in `products`.
    *
    * @generated from field: int32 total_products = 5;
    */
@@ -419,7 +419,7 @@ export const MerchantResultSchema: GenMessage<MerchantResult> = /*@__PURE__*/
   messageDesc(file_gleaner_mktb_v1_mktb, 8);
 
 /**
- * One product of a shop. Null where the site says nothing.
+ * A product of a shop. Values that the site does not show are null.
  *
  * @generated from message gleaner.mktb.v1.MerchantProduct
  */
@@ -432,7 +432,7 @@ export type MerchantProduct = Message<"gleaner.mktb.v1.MerchantProduct"> & {
   id?: string | undefined;
 
   /**
-   * Title.
+   * Title of the product.
    *
    * @generated from field: optional string name = 2;
    */
@@ -460,28 +460,28 @@ export type MerchantProduct = Message<"gleaner.mktb.v1.MerchantProduct"> & {
   discountPercentage?: number | undefined;
 
   /**
-   * Mean rating.
+   * Average rating.
    *
    * @generated from field: optional double rating = 6;
    */
   rating?: number | undefined;
 
   /**
-   * Reviews.
+   * Number of reviews.
    *
    * @generated from field: optional int64 review_count = 7;
    */
   reviewCount?: bigint | undefined;
 
   /**
-   * Pieces sold, as the site's label says.
+   * Units sold, as the site's label states.
    *
    * @generated from field: optional int64 sold_count = 8;
    */
   soldCount?: bigint | undefined;
 
   /**
-   * Shelf asked for.
+   * Requested shelf.
    *
    * @generated from field: optional string etalase = 9;
    */
@@ -495,7 +495,7 @@ export type MerchantProduct = Message<"gleaner.mktb.v1.MerchantProduct"> & {
   url?: string | undefined;
 
   /**
-   * Main image.
+   * URL of the main image.
    *
    * @generated from field: optional string image_url = 11;
    */
@@ -509,7 +509,7 @@ export type MerchantProduct = Message<"gleaner.mktb.v1.MerchantProduct"> & {
   condition?: string | undefined;
 
   /**
-   * Pieces in stock.
+   * Units in stock.
    *
    * @generated from field: optional int64 stock = 13;
    */

@@ -2,7 +2,7 @@
 // @generated from file gleaner/mktc/v1/mktc.proto (package gleaner.mktc.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace C: its kinds of work and their REST paths (interface, "Marketplace C").
+// Marketplace C: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,7 +20,7 @@ export const file_gleaner_mktc_v1_mktc: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGMvdjEvbWt0Yy5wcm90bxIPZ2xlYW5lci5ta3RjLnYxIoICCgdQZHBJdGVtEj8KDGZvcm1hdHRlZF9pZBgBIAEoCUIpukgIyAEBcgMY6AfKvBgLZm9ybWF0dGVkSWTyvBgLZm9ybWF0dGVkSWQSHwoDc2t1GAIgASgJQhK6SAjIAQFyAxjoB/K8GANza3USTgoRcGlja3VwX3BvaW50X2NvZGUYAyABKAlCLrpIBXIDGOgHyrwYD3BpY2t1cFBvaW50Q29kZfK8GA9waWNrdXBQb2ludENvZGVIAIgBARIoCgJpZBgEIAEoCUIXukgFcgMY6AfQvBgB8rwYB2l0ZW1faWRIAYgBAUIUChJfcGlja3VwX3BvaW50X2NvZGVCBQoDX2lkIk8KFFN1Ym1pdFBkcEJ1bGtSZXF1ZXN0EjcKBWl0ZW1zGAEgAygLMhguZ2xlYW5lci5ta3RjLnYxLlBkcEl0ZW1CDrpIC8gBAZIBBQgBENAPIvMBCgxNZXJjaGFudFRhc2sSKAoGc2hvcGlkGAEgASgJQhi6SAfIAQFyAhhk0LwYAfK8GAZzaG9waWQSIgoLY2F0ZWdvcnlpZHMYAiABKAlCCLpIBXIDGOgHSACIAQESHgoHa2V5d29yZBgDIAEoCUIIukgFcgMY6AdIAYgBARIcCgVicmFuZBgEIAEoCUIIukgFcgMY6AdIAogBARInCgVsaW1pdBgFIAEoBUITukgIGgYYoI0GKAHqvBgEMTUwMEgDiAEBQg4KDF9jYXRlZ29yeWlkc0IKCghfa2V5d29yZEIICgZfYnJhbmRCCAoGX2xpbWl0IlgKGVN1Ym1pdE1lcmNoYW50QnVsa1JlcXVlc3QSOwoFaXRlbXMYASADKAsyHS5nbGVhbmVyLm1rdGMudjEuTWVyY2hhbnRUYXNrQg26SArIAQGSAQQIARAyIqIBCg5NZXJjaGFudFJlc3VsdBIOCgZzaG9waWQYASABKAkSHQoKc3RvcmVfbmFtZRgCIAEoCUIE2LwYAUgAiAEBEhAKCGJhdGNoX2lkGAMgASgJEkAKCHByb2R1Y3RzGAQgAygLMiAuZ2xlYW5lci5ta3RjLnYxLk1lcmNoYW50UHJvZHVjdEIMgr0YCHByb2R1Y3RzQg0KC19zdG9yZV9uYW1lIqAFCg9NZXJjaGFudFByb2R1Y3QSFQoCaWQYASABKAlCBNi8GAFIAIgBARIXCgRuYW1lGAIgASgJQgTYvBgBSAGIAQESGAoFcHJpY2UYAyABKAFCBNi8GAFIAogBARIhCg5vcmlnaW5hbF9wcmljZRgEIAEoAUIE2LwYAUgDiAEBEiYKE2Rpc2NvdW50X3BlcmNlbnRhZ2UYBSABKAFCBNi8GAFIBIgBARIZCgZyYXRpbmcYBiABKAFCBNi8GAFIBYgBARIfCgxyZXZpZXdfY291bnQYByABKANCBNi8GAFIBogBARIdCgpzb2xkX2NvdW50GAggASgDQgTYvBgBSAeIAQESGAoFYnJhbmQYCSABKAlCBNi8GAFICIgBARIbCghjYXRlZ29yeRgKIAEoCUIE2LwYAUgJiAEBEhYKA3VybBgLIAEoCUIE2LwYAUgKiAEBEhwKCWltYWdlX3VybBgMIAEoCUIE2LwYAUgLiAEBEhwKCWNvbmRpdGlvbhgNIAEoCUIE2LwYAUgMiAEBEhgKBXN0b2NrGA4gASgDQgTYvBgBSA2IAQESNgoIbWVyY2hhbnQYDyABKAsyGS5nbGVhbmVyLm1rdGMudjEuTWVyY2hhbnRCBNi8GAFIDogBAUIFCgNfaWRCBwoFX25hbWVCCAoGX3ByaWNlQhEKD19vcmlnaW5hbF9wcmljZUIWChRfZGlzY291bnRfcGVyY2VudGFnZUIJCgdfcmF0aW5nQg8KDV9yZXZpZXdfY291bnRCDQoLX3NvbGRfY291bnRCCAoGX2JyYW5kQgsKCV9jYXRlZ29yeUIGCgRfdXJsQgwKCl9pbWFnZV91cmxCDAoKX2NvbmRpdGlvbkIICgZfc3RvY2tCCwoJX21lcmNoYW50ImwKCE1lcmNoYW50EhUKAmlkGAEgASgJQgTYvBgBSACIAQESFwoEbmFtZRgCIAEoCUIE2LwYAUgBiAEBEhcKBHR5cGUYAyABKAlCBNi8GAFIAogBAUIFCgNfaWRCBwoFX25hbWVCBwoFX3R5cGUy8QUKC01rdGNTZXJ2aWNlEpkBCg1TdWJtaXRQZHBCdWxrEiUuZ2xlYW5lci5ta3RjLnYxLlN1Ym1pdFBkcEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJC+rsYDAoIcGRwX2J1bGsQAYK8GAsIygEqBpEDkgOmA4LT5JMCHToBKiIYL3YxL21rdGMvcGRwL2J1bGsvc3VibWl0EqoBCg9SZXRyaWV2ZVBkcEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1JldHJpZXZlZCJT+rsYFgoIcGRwX2J1bGsQAhoIcmV0cmlldmWCvBgKIAEqBpEDlAOmA4LT5JMCJRIjL3YxL21rdGMvcGRwL2J1bGsvcmV0cmlldmUve2pvYl9pZH0SzwEKElN1Ym1pdE1lcmNoYW50QnVsaxIqLmdsZWFuZXIubWt0Yy52MS5TdWJtaXRNZXJjaGFudEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJu+rsYMwoNbWVyY2hhbnRfYnVsaxABIh5nbGVhbmVyLm1rdGMudjEuTWVyY2hhbnRSZXN1bHQoAYK8GAsIygEqBpEDkgOmA4LT5JMCIjoBKiIdL3YxL21rdGMvbWVyY2hhbnQvYnVsay9zdWJtaXQSuAEKFFJldHJpZXZlTWVyY2hhbnRCdWxrEiMuZ2xlYW5lci5qb2IudjEuUmV0cmlldmVCdWxrUmVxdWVzdBoeLmdsZWFuZXIuam9iLnYxLlRhc2tzUmV0cmlldmVkIlv6uxgbCg1tZXJjaGFudF9idWxrEAIaCHJldHJpZXZlgrwYCCoGkQOUA6YDgtPkkwIqEigvdjEvbWt0Yy9tZXJjaGFudC9idWxrL3JldHJpZXZlL3tqb2JfaWR9GgyouxgCsrsYBG1rdGNiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
 
 /**
- * One product page.
+ * A product page.
  *
  * @generated from message gleaner.mktc.v1.PdpItem
  */
@@ -40,14 +40,14 @@ export type PdpItem = Message<"gleaner.mktc.v1.PdpItem"> & {
   sku: string;
 
   /**
-   * Pickup point; without it the site chooses.
+   * Pickup point; chosen by the site if absent.
    *
    * @generated from field: optional string pickup_point_code = 3;
    */
   pickupPointCode?: string | undefined;
 
   /**
-   * Id of the caller's own, given back as `item_id`.
+   * Id assigned by the caller, returned as `item_id`.
    *
    * @generated from field: optional string id = 4;
    */
@@ -62,13 +62,13 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
   messageDesc(file_gleaner_mktc_v1_mktc, 0);
 
 /**
- * Product pages wanted.
+ * Product pages to fetch.
  *
  * @generated from message gleaner.mktc.v1.SubmitPdpBulkRequest
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktc.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; duplicates count twice.
+   * 1 to 2,000 items. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktc.v1.PdpItem items = 1;
    */
@@ -83,7 +83,7 @@ export const SubmitPdpBulkRequestSchema: GenMessage<SubmitPdpBulkRequest> = /*@_
   messageDesc(file_gleaner_mktc_v1_mktc, 1);
 
 /**
- * One merchant.
+ * A merchant.
  *
  * @generated from message gleaner.mktc.v1.MerchantTask
  */
@@ -103,7 +103,7 @@ export type MerchantTask = Message<"gleaner.mktc.v1.MerchantTask"> & {
   categoryids?: string | undefined;
 
   /**
-   * Only products that this finds.
+   * Search keyword within the merchant's products.
    *
    * @generated from field: optional string keyword = 3;
    */
@@ -117,7 +117,7 @@ export type MerchantTask = Message<"gleaner.mktc.v1.MerchantTask"> & {
   brand?: string | undefined;
 
   /**
-   * Most products wanted.
+   * Maximum number of products.
    *
    * @generated from field: optional int32 limit = 5;
    */
@@ -132,13 +132,13 @@ export const MerchantTaskSchema: GenMessage<MerchantTask> = /*@__PURE__*/
   messageDesc(file_gleaner_mktc_v1_mktc, 2);
 
 /**
- * Merchants wanted.
+ * Merchants to read.
  *
  * @generated from message gleaner.mktc.v1.SubmitMerchantBulkRequest
  */
 export type SubmitMerchantBulkRequest = Message<"gleaner.mktc.v1.SubmitMerchantBulkRequest"> & {
   /**
-   * 1 to 50 tasks; duplicates count twice.
+   * 1 to 50 tasks. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktc.v1.MerchantTask items = 1;
    */
@@ -173,14 +173,14 @@ export type MerchantResult = Message<"gleaner.mktc.v1.MerchantResult"> & {
   storeName?: string | undefined;
 
   /**
-   * The task that made the file.
+   * The task that produced the file.
    *
    * @generated from field: string batch_id = 3;
    */
   batchId: string;
 
   /**
-   * Products of every page, in page order, without repetitions.
+   * Products of every page, in page order, without duplicates.
    *
    * @generated from field: repeated gleaner.mktc.v1.MerchantProduct products = 4;
    */
@@ -195,7 +195,7 @@ export const MerchantResultSchema: GenMessage<MerchantResult> = /*@__PURE__*/
   messageDesc(file_gleaner_mktc_v1_mktc, 4);
 
 /**
- * One product of a merchant. Null where the site says nothing.
+ * A product of a merchant. Values that the site does not show are null.
  *
  * @generated from message gleaner.mktc.v1.MerchantProduct
  */
@@ -208,7 +208,7 @@ export type MerchantProduct = Message<"gleaner.mktc.v1.MerchantProduct"> & {
   id?: string | undefined;
 
   /**
-   * Title.
+   * Title of the product.
    *
    * @generated from field: optional string name = 2;
    */
@@ -236,21 +236,21 @@ export type MerchantProduct = Message<"gleaner.mktc.v1.MerchantProduct"> & {
   discountPercentage?: number | undefined;
 
   /**
-   * Mean rating.
+   * Average rating.
    *
    * @generated from field: optional double rating = 6;
    */
   rating?: number | undefined;
 
   /**
-   * Reviews.
+   * Number of reviews.
    *
    * @generated from field: optional int64 review_count = 7;
    */
   reviewCount?: bigint | undefined;
 
   /**
-   * Pieces sold, as the site's label says.
+   * Units sold, as the site's label states.
    *
    * @generated from field: optional int64 sold_count = 8;
    */
@@ -278,7 +278,7 @@ export type MerchantProduct = Message<"gleaner.mktc.v1.MerchantProduct"> & {
   url?: string | undefined;
 
   /**
-   * Main image.
+   * URL of the main image.
    *
    * @generated from field: optional string image_url = 12;
    */
@@ -292,7 +292,7 @@ export type MerchantProduct = Message<"gleaner.mktc.v1.MerchantProduct"> & {
   condition?: string | undefined;
 
   /**
-   * Pieces in stock.
+   * Units in stock.
    *
    * @generated from field: optional int64 stock = 14;
    */
@@ -334,7 +334,7 @@ export type Merchant = Message<"gleaner.mktc.v1.Merchant"> & {
   name?: string | undefined;
 
   /**
-   * Sort of merchant.
+   * Type of the merchant.
    *
    * @generated from field: optional string type = 3;
    */

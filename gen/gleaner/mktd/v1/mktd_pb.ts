@@ -2,7 +2,7 @@
 // @generated from file gleaner/mktd/v1/mktd.proto (package gleaner.mktd.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace D: its kinds of work and their REST paths (interface, "Marketplace D").
+// Marketplace D: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,13 +20,13 @@ export const file_gleaner_mktd_v1_mktd: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGQvdjEvbWt0ZC5wcm90bxIPZ2xlYW5lci5ta3RkLnYxIoMBCgdQZHBJdGVtEjoKCnByb2R1Y3RfaWQYASABKAlCJrpIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYAfK8GAdpdGVtX2lkEjwKB2NvdW50cnkYAiABKAlCK7pIHcgBAXIYUgJpZFICbXlSAnNnUgJ0aFICdm5SAnBo8rwYB2NvdW50cnkiTwoUU3VibWl0UGRwQnVsa1JlcXVlc3QSNwoFaXRlbXMYASADKAsyGC5nbGVhbmVyLm1rdGQudjEuUGRwSXRlbUIOukgLyAEBkgEFCAEQ0A8y4gIKC01rdGRTZXJ2aWNlEpkBCg1TdWJtaXRQZHBCdWxrEiUuZ2xlYW5lci5ta3RkLnYxLlN1Ym1pdFBkcEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJC+rsYDAoIcGRwX2J1bGsQAYK8GAsIygEqBpEDkgOmA4LT5JMCHToBKiIYL3YxL21rdGQvcGRwL2J1bGsvc3VibWl0EqgBCg9SZXRyaWV2ZVBkcEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1JldHJpZXZlZCJR+rsYFgoIcGRwX2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAiUSIy92MS9ta3RkL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9GgyouxgCsrsYBG1rdGRiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
 
 /**
- * One product page.
+ * A product page.
  *
  * @generated from message gleaner.mktd.v1.PdpItem
  */
 export type PdpItem = Message<"gleaner.mktd.v1.PdpItem"> & {
   /**
-   * Product id; 19 digits, so better sent as a string.
+   * Product id of 19 digits. Send it as a string.
    *
    * @generated from field: string product_id = 1;
    */
@@ -48,13 +48,13 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
   messageDesc(file_gleaner_mktd_v1_mktd, 0);
 
 /**
- * Product pages wanted.
+ * Product pages to fetch.
  *
  * @generated from message gleaner.mktd.v1.SubmitPdpBulkRequest
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mktd.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; duplicates count twice.
+   * 1 to 2,000 items. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktd.v1.PdpItem items = 1;
    */

@@ -2,7 +2,7 @@
 // @generated from file gleaner/mkte/v1/mkte.proto (package gleaner.mkte.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace E: its kinds of work and their REST paths (interface, "Marketplace E").
+// Marketplace E: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,7 +20,7 @@ export const file_gleaner_mkte_v1_mkte: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGUvdjEvbWt0ZS5wcm90bxIPZ2xlYW5lci5ta3RlLnYxIpEBCgdQZHBJdGVtEjgKBGFzaW4YASABKAlCKrpIGMgBAXITMhFeW0EtWmEtejAtOV17MTB9JNC8GAHyvBgHaXRlbV9pZBJMCgdjb3VudHJ5GAIgASgJQju6SC3IAQFyKFICc2dSAmpwUgJ1c1ICdWtSAmRlUgJmclICYXVSAml0UgJlc1ICY2HyvBgHY291bnRyeSJPChRTdWJtaXRQZHBCdWxrUmVxdWVzdBI3CgVpdGVtcxgBIAMoCzIYLmdsZWFuZXIubWt0ZS52MS5QZHBJdGVtQg66SAvIAQGSAQUIARDQDyKlAgoKU2VhcmNoVGFzaxI6CglsaXN0X3R5cGUYASABKAlCJ7pIF8gBAXISUgZzZWFyY2hSCGNhdGVnb3J58rwYCWxpc3RfdHlwZRIvCgdrZXl3b3JkGAIgASgJQh66SAjIAQFyAxjoB9C8GAHyvBgHa2V5d29yZPi8GAESIwoIY2F0ZWdvcnkYAyABKAlCDLpIBXIDGOgH0LwYAUgAiAEBEkwKB2NvdW50cnkYBCABKAlCO7pILcgBAXIoUgJzZ1ICanBSAnVzUgJ1a1ICZGVSAmZyUgJhdVICaXRSAmVzUgJjYfK8GAdjb3VudHJ5EiAKBXBhZ2VzGAUgASgFQgy6SAQaAigA6rwYATBIAYgBAUILCglfY2F0ZWdvcnlCCAoGX3BhZ2VzIlQKF1N1Ym1pdFNlYXJjaEJ1bGtSZXF1ZXN0EjkKBWl0ZW1zGAEgAygLMhsuZ2xlYW5lci5ta3RlLnYxLlNlYXJjaFRhc2tCDbpICsgBAZIBBAgBEDIizQEKE1NlYXJjaEJ1bGtTdWJtaXR0ZWQSDgoGam9iX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRINCgV0b3RhbBgDIAEoBRIMCgRjb3N0GAQgASgFEhoKB21lc3NhZ2UYBSABKAlCBNi8GAFIAIgBARIVCghyZWZ1bmRlZBgGIAEoBUgBiAEBEi0KBWl0ZW1zGAcgAygLMh4uZ2xlYW5lci5ta3RlLnYxLlN1Ym1pdHRlZFRhc2tCCgoIX21lc3NhZ2VCCwoJX3JlZnVuZGVkIlQKDVN1Ym1pdHRlZFRhc2sSDwoHdGFza19pZBgBIAEoCRIPCgdrZXl3b3JkGAIgASgJEhEKCWxpc3RfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAki7gEKDFNlYXJjaFJlc3VsdBIQCghiYXRjaF9pZBgBIAEoCRIRCglsaXN0X3R5cGUYAiABKAkSDwoHa2V5d29yZBgDIAEoCRIPCgdjb3VudHJ5GAQgASgJEhYKDnRvdGFsX3Byb2R1Y3RzGAUgASgFEj4KCHByb2R1Y3RzGAYgAygLMh4uZ2xlYW5lci5ta3RlLnYxLlNlYXJjaFByb2R1Y3RCDIK9GAhwcm9kdWN0cxIVCg1zY3JhcGVkX3BhZ2VzGAcgASgFEhMKC3N1Ym1pdF9kYXRlGAggASgJEhMKC3N1Ym1pdF9ob3VyGAkgASgJItkDCg1TZWFyY2hQcm9kdWN0EhcKBGFzaW4YASABKAlCBNi8GAFIAIgBARIYCgV0aXRsZRgCIAEoCUIE2LwYAUgBiAEBEhgKBXByaWNlGAMgASgJQgTYvBgBSAKIAQESIQoOb3JpZ2luYWxfcHJpY2UYBCABKAlCBNi8GAFIA4gBARIbCghjdXJyZW5jeRgFIAEoCUIE2LwYAUgEiAEBEhkKBnJhdGluZxgGIAEoCUIE2LwYAUgFiAEBEh8KDHJldmlld19jb3VudBgHIAEoCUIE2LwYAUgGiAEBEhwKCXRodW1ibmFpbBgIIAEoCUIE2LwYAUgHiAEBEhYKA3VybBgJIAEoCUIE2LwYAUgIiAEBEhsKCGlzX3ByaW1lGAogASgIQgTYvBgBSAmIAQESHwoMaXNfc3BvbnNvcmVkGAsgASgIQgTYvBgBSAqIAQFCBwoFX2FzaW5CCAoGX3RpdGxlQggKBl9wcmljZUIRCg9fb3JpZ2luYWxfcHJpY2VCCwoJX2N1cnJlbmN5QgkKB19yYXRpbmdCDwoNX3Jldmlld19jb3VudEIMCgpfdGh1bWJuYWlsQgYKBF91cmxCCwoJX2lzX3ByaW1lQg8KDV9pc19zcG9uc29yZWQy5AUKC01rdGVTZXJ2aWNlEpkBCg1TdWJtaXRQZHBCdWxrEiUuZ2xlYW5lci5ta3RlLnYxLlN1Ym1pdFBkcEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJC+rsYDAoIcGRwX2J1bGsQAYK8GAsIygEqBpEDkgOmA4LT5JMCHToBKiIYL3YxL21rdGUvcGRwL2J1bGsvc3VibWl0EqgBCg9SZXRyaWV2ZVBkcEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1JldHJpZXZlZCJR+rsYFgoIcGRwX2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAiUSIy92MS9ta3RlL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9EsoBChBTdWJtaXRTZWFyY2hCdWxrEiguZ2xlYW5lci5ta3RlLnYxLlN1Ym1pdFNlYXJjaEJ1bGtSZXF1ZXN0GiQuZ2xlYW5lci5ta3RlLnYxLlNlYXJjaEJ1bGtTdWJtaXR0ZWQiZvq7GC0KC3NlYXJjaF9idWxrEAEiHGdsZWFuZXIubWt0ZS52MS5TZWFyY2hSZXN1bHSCvBgLCMoBKgaRA5IDpgOC0+STAiA6ASoiGy92MS9ta3RlL3NlYXJjaC9idWxrL3N1Ym1pdBKyAQoSUmV0cmlldmVTZWFyY2hCdWxrEiMuZ2xlYW5lci5qb2IudjEuUmV0cmlldmVCdWxrUmVxdWVzdBoeLmdsZWFuZXIuam9iLnYxLlRhc2tzUmV0cmlldmVkIlf6uxgZCgtzZWFyY2hfYnVsaxACGghyZXRyaWV2ZYK8GAgqBpEDlAOmA4LT5JMCKBImL3YxL21rdGUvc2VhcmNoL2J1bGsvcmV0cmlldmUve2pvYl9pZH0aDKi7GAKyuxgEbWt0ZWIGcHJvdG8z", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
 
 /**
- * One product page.
+ * A product page.
  *
  * @generated from message gleaner.mkte.v1.PdpItem
  */
@@ -48,13 +48,13 @@ export const PdpItemSchema: GenMessage<PdpItem> = /*@__PURE__*/
   messageDesc(file_gleaner_mkte_v1_mkte, 0);
 
 /**
- * Product pages wanted.
+ * Product pages to fetch.
  *
  * @generated from message gleaner.mkte.v1.SubmitPdpBulkRequest
  */
 export type SubmitPdpBulkRequest = Message<"gleaner.mkte.v1.SubmitPdpBulkRequest"> & {
   /**
-   * 1 to 2,000 items; duplicates count twice.
+   * 1 to 2,000 items. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mkte.v1.PdpItem items = 1;
    */
@@ -69,7 +69,7 @@ export const SubmitPdpBulkRequestSchema: GenMessage<SubmitPdpBulkRequest> = /*@_
   messageDesc(file_gleaner_mkte_v1_mkte, 1);
 
 /**
- * One search or category.
+ * A search or category.
  *
  * @generated from message gleaner.mkte.v1.SearchTask
  */
@@ -89,7 +89,7 @@ export type SearchTask = Message<"gleaner.mkte.v1.SearchTask"> & {
   keyword: string;
 
   /**
-   * Category node id; required for a category.
+   * Id of the category node; required for categories.
    *
    * @generated from field: optional string category = 3;
    */
@@ -103,7 +103,7 @@ export type SearchTask = Message<"gleaner.mkte.v1.SearchTask"> & {
   country: string;
 
   /**
-   * Most pages to read; 0 reads all that are found.
+   * Maximum number of pages to read; 0 means all.
    *
    * @generated from field: optional int32 pages = 5;
    */
@@ -118,13 +118,13 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
   messageDesc(file_gleaner_mkte_v1_mkte, 2);
 
 /**
- * Searches wanted.
+ * Searches to run.
  *
  * @generated from message gleaner.mkte.v1.SubmitSearchBulkRequest
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mkte.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; duplicates count twice.
+   * 1 to 50 tasks. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mkte.v1.SearchTask items = 1;
    */
@@ -202,7 +202,7 @@ export const SearchBulkSubmittedSchema: GenMessage<SearchBulkSubmitted> = /*@__P
   messageDesc(file_gleaner_mkte_v1_mkte, 4);
 
 /**
- * One accepted task.
+ * An accepted task.
  *
  * @generated from message gleaner.mkte.v1.SubmittedTask
  */
@@ -250,7 +250,7 @@ export const SubmittedTaskSchema: GenMessage<SubmittedTask> = /*@__PURE__*/
  */
 export type SearchResult = Message<"gleaner.mkte.v1.SearchResult"> & {
   /**
-   * The task that made the file.
+   * The task that produced the file.
    *
    * @generated from field: string batch_id = 1;
    */
@@ -278,21 +278,21 @@ export type SearchResult = Message<"gleaner.mkte.v1.SearchResult"> & {
   country: string;
 
   /**
-   * Products in `products`.
+   * Number of products in `products`.
    *
    * @generated from field: int32 total_products = 5;
    */
   totalProducts: number;
 
   /**
-   * Products of every page, in page order, without repetitions.
+   * Products of every page, in page order, without duplicates.
    *
    * @generated from field: repeated gleaner.mkte.v1.SearchProduct products = 6;
    */
   products: SearchProduct[];
 
   /**
-   * Pages read.
+   * Number of pages read.
    *
    * @generated from field: int32 scraped_pages = 7;
    */
@@ -321,7 +321,7 @@ export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
   messageDesc(file_gleaner_mkte_v1_mkte, 6);
 
 /**
- * One product of a search. Null where the page says nothing.
+ * A product of a search. Values that the page does not show are null.
  *
  * @generated from message gleaner.mkte.v1.SearchProduct
  */
@@ -334,7 +334,7 @@ export type SearchProduct = Message<"gleaner.mkte.v1.SearchProduct"> & {
   asin?: string | undefined;
 
   /**
-   * Title.
+   * Title of the product.
    *
    * @generated from field: optional string title = 2;
    */
@@ -362,21 +362,21 @@ export type SearchProduct = Message<"gleaner.mkte.v1.SearchProduct"> & {
   currency?: string | undefined;
 
   /**
-   * Mean rating.
+   * Average rating.
    *
    * @generated from field: optional string rating = 6;
    */
   rating?: string | undefined;
 
   /**
-   * Reviews.
+   * Number of reviews.
    *
    * @generated from field: optional string review_count = 7;
    */
   reviewCount?: string | undefined;
 
   /**
-   * Image.
+   * URL of the image.
    *
    * @generated from field: optional string thumbnail = 8;
    */
@@ -390,14 +390,14 @@ export type SearchProduct = Message<"gleaner.mkte.v1.SearchProduct"> & {
   url?: string | undefined;
 
   /**
-   * Whether it is marked Prime.
+   * Whether the product is marked Prime.
    *
    * @generated from field: optional bool is_prime = 10;
    */
   isPrime?: boolean | undefined;
 
   /**
-   * Whether it is an advertisement.
+   * Whether the entry is an advertisement.
    *
    * @generated from field: optional bool is_sponsored = 11;
    */

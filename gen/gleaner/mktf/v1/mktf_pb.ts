@@ -2,7 +2,7 @@
 // @generated from file gleaner/mktf/v1/mktf.proto (package gleaner.mktf.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace F: stores that show their catalogue as JSON (interface, "Marketplace F").
+// Marketplace F: stores that publish their catalogue as JSON (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,13 +20,13 @@ export const file_gleaner_mktf_v1_mktf: GenFile = /*@__PURE__*/
   fileDesc("ChpnbGVhbmVyL21rdGYvdjEvbWt0Zi5wcm90bxIPZ2xlYW5lci5ta3RmLnYxIi0KClNlYXJjaFRhc2sSHwoDdXJsGAEgASgJQhK6SAjIAQFyAxjQD/K8GAN1cmwiVAoXU3VibWl0U2VhcmNoQnVsa1JlcXVlc3QSOQoFaXRlbXMYASADKAsyGy5nbGVhbmVyLm1rdGYudjEuU2VhcmNoVGFza0INukgKyAEBkgEECAEQMiLBAQoMU2VhcmNoUmVzdWx0EgsKA3VybBgBIAEoCRINCgVzdG9yZRgCIAEoCRIdCgpjb2xsZWN0aW9uGAMgASgJQgTYvBgBSACIAQESFgoOdG90YWxfcHJvZHVjdHMYBCABKAUSFQoNcGFnZXNfZmV0Y2hlZBgFIAEoBRIiCghwcm9kdWN0cxgGIAMoCUIQ4LwYAYK9GAhwcm9kdWN0cxIUCgxjb2xsZWN0ZWRfYXQYByABKANCDQoLX2NvbGxlY3Rpb24ylgMKC01rdGZTZXJ2aWNlEsMBChBTdWJtaXRTZWFyY2hCdWxrEiguZ2xlYW5lci5ta3RmLnYxLlN1Ym1pdFNlYXJjaEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJm+rsYLQoLc2VhcmNoX2J1bGsQASIcZ2xlYW5lci5ta3RmLnYxLlNlYXJjaFJlc3VsdIK8GAsIygEqBpEDkgOmA4LT5JMCIDoBKiIbL3YxL21rdGYvc2VhcmNoL2J1bGsvc3VibWl0ErIBChJSZXRyaWV2ZVNlYXJjaEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh4uZ2xlYW5lci5qb2IudjEuVGFza3NSZXRyaWV2ZWQiV/q7GBkKC3NlYXJjaF9idWxrEAIaCHJldHJpZXZlgrwYCCoGkQOUA6YDgtPkkwIoEiYvdjEvbWt0Zi9zZWFyY2gvYnVsay9yZXRyaWV2ZS97am9iX2lkfRoMqLsYArK7GARta3RmYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
 
 /**
- * One page of a store.
+ * A page of a store.
  *
  * @generated from message gleaner.mktf.v1.SearchTask
  */
 export type SearchTask = Message<"gleaner.mktf.v1.SearchTask"> & {
   /**
-   * Address of a store, a collection or a search page.
+   * URL of a store, a collection, or a search page.
    *
    * @generated from field: string url = 1;
    */
@@ -41,13 +41,13 @@ export const SearchTaskSchema: GenMessage<SearchTask> = /*@__PURE__*/
   messageDesc(file_gleaner_mktf_v1_mktf, 0);
 
 /**
- * Store pages wanted.
+ * Store pages to read.
  *
  * @generated from message gleaner.mktf.v1.SubmitSearchBulkRequest
  */
 export type SubmitSearchBulkRequest = Message<"gleaner.mktf.v1.SubmitSearchBulkRequest"> & {
   /**
-   * 1 to 50 tasks; duplicates count twice.
+   * 1 to 50 tasks. Duplicates are charged twice.
    *
    * @generated from field: repeated gleaner.mktf.v1.SearchTask items = 1;
    */
@@ -89,21 +89,21 @@ export type SearchResult = Message<"gleaner.mktf.v1.SearchResult"> & {
   collection?: string | undefined;
 
   /**
-   * Products in `products`.
+   * Number of products in `products`.
    *
    * @generated from field: int32 total_products = 4;
    */
   totalProducts: number;
 
   /**
-   * Pages read.
+   * Number of pages read.
    *
    * @generated from field: int32 pages_fetched = 5;
    */
   pagesFetched: number;
 
   /**
-   * The store's own product objects, untouched, as JSON.
+   * Product objects as the store publishes them, as JSON.
    *
    * @generated from field: repeated string products = 6;
    */

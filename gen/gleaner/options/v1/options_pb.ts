@@ -97,14 +97,14 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   maxBodyBytes: bigint;
 
   /**
-   * Retrieve responses may be served from a cache (interface, marketplaces B and C).
+   * Retrieve responses may be served from a cache (GLEANER_RETRIEVE_CACHE).
    *
    * @generated from field: bool cached = 4;
    */
   cached: boolean;
 
   /**
-   * Error statuses that the interface documents for this endpoint, for the OpenAPI document.
+   * Error statuses documented for this endpoint, for the OpenAPI document.
    *
    * @generated from field: repeated uint32 errors = 5;
    */
