@@ -10,16 +10,16 @@ test('the token of a page leads to its last item', () => {
   expect(readCursor({ limit: 2, after: page.next })).toEqual(rows[1]);
 });
 
-test('the last page has no token, nor has an empty one', () => {
+test('the last page has no token, nor does an empty one', () => {
   expect(toPage(rows, { limit: 3 }, place)).toEqual({ items: rows, next: null });
   expect(toPage([], { limit: 3 }, place)).toEqual({ items: [], next: null });
 });
 
-test('one row more than the page holds is read, at least two', () => {
+test('rowsToRead() returns one more than the page, at least two', () => {
   expect([50, 1, 0, -4].map((limit) => rowsToRead({ limit }))).toEqual([51, 2, 2, 2]);
 });
 
-test('no token stands before everything', () => {
+test('the start position precedes everything', () => {
   expect(readCursor({ limit: 1, after: '' })).toEqual(readCursor({ limit: 1 }));
   expect(readCursor({ limit: 1, after: null }).at).toBeGreaterThan(8e15);
 });

@@ -15,7 +15,7 @@ const partOf = (path: string, ...indexes: number[]): Part => ({
 const earlier = partOf('j/earlier', 0);
 const known = { total: 4, outcomes: { 0: good }, parts: [earlier] };
 
-test('only units without an outcome get one, and a record with a result', () => {
+test('sets outcomes only for units without one, and a record only with a success', () => {
   const outcomes = { 0: bad, 1: good, 2: bad };
   expect(addOutcomes('b', known, { outcomes, part: partOf('j/p', 0, 1, 2, 3) })).toEqual({
     fresh: { 1: good, 2: bad },
@@ -25,12 +25,12 @@ test('only units without an outcome get one, and a record with a result', () => 
   });
 });
 
-test('a part without a new record is not kept', () => {
+test('ignores a part without a new record', () => {
   const write = { outcomes: { 0: good, 1: bad }, part: partOf('j/p', 0) };
   expect(addOutcomes('b', known, write).parts).toEqual([earlier]);
 });
 
-test('the part of a write that ends the batch replaces all others', () => {
+test('replaces all parts with that of the write that ends the batch', () => {
   const part = partOf('j/p', 0, 1);
   const end = { file: null, at: 5 };
   const batch = { total: 2, outcomes: { 0: good, 1: good }, parts: [earlier] };
@@ -38,18 +38,18 @@ test('the part of a write that ends the batch replaces all others', () => {
   expect(addOutcomes('b', batch, { outcomes: {}, part: null, end }).parts).toEqual([earlier]);
 });
 
-test('an end needs an outcome for every unit', () => {
+test('requires an outcome for every unit to end a batch', () => {
   const write = { outcomes: { 1: bad }, part: null, end: { file: null, at: 5 } };
   expect(() => addOutcomes('b', { ...known, total: 3 }, write)).toThrow(/1 outstanding units/);
   expect(addOutcomes('b', { ...known, total: 2 }, write)).toMatchObject({ failed: 1 });
 });
 
-test.each([-1, 2, 1.5])('there is no unit %d in a batch of two', (index) => {
+test.each([-1, 2, 1.5])('rejects unit %d of a batch of two', (index) => {
   const write = { outcomes: { [index]: good }, part: null };
   expect(() => addOutcomes('b', { total: 2, outcomes: {}, parts: [] }, write)).toThrow(/batch b has no unit/);
 });
 
-test('ending a batch leaves outcomes as they are', () => {
+test('keeps outcomes when it ends a batch', () => {
   const ended = failOutstanding(3, { 1: good }, bad);
   expect(ended).toEqual({ 0: bad, 1: good, 2: bad });
   expect(countOutcomes(ended)).toEqual({ success: 1, failed: 2 });

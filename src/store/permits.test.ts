@@ -19,19 +19,19 @@ const other = (held: number, wanted: number, holder = 'other', until = now + 1):
 });
 const permits = (holdings: Holding[], request: ReturnType<typeof ask>) => grant(holdings, request).permits;
 
-test('one process alone gets what it wants, up to the limit', () => {
+test('a single process gets what it requests, up to the limit', () => {
   expect(permits([], ask(3))).toBe(3);
   expect(permits([], ask(30))).toBe(8);
   expect(permits([], ask(0))).toBe(0);
 });
 
-test('what others hold is theirs until it ends', () => {
+test('permits of other processes are unavailable until they expire', () => {
   expect(permits([other(5, 8)], ask(8))).toBe(3);
   expect(permits([other(8, 8)], ask(8))).toBe(0);
   expect(permits([other(8, 8, 'other', now)], ask(8))).toBe(8);
 });
 
-test('who holds more than its share gives back what is not busy', () => {
+test('a process with more than its share returns idle permits', () => {
   const waiting = [other(0, 8)];
   expect(permits(waiting, ask(8))).toBe(4);
   expect(grant(waiting, ask(8, { busy: 6 }))).toEqual({
@@ -42,14 +42,14 @@ test('who holds more than its share gives back what is not busy', () => {
   expect(permits([other(0, 2, 'a'), other(0, 20, 'b')], ask(8))).toBe(3);
 });
 
-test('what is busy is kept even where nothing is wanted', () => {
+test('busy permits are kept even if none are requested', () => {
   expect(grant([], ask(0, { busy: 2 })).holdings).toEqual([
     { holder: 'me', held: 2, wanted: 0, until: now + 6_000 },
   ]);
   expect(grant([other(1, 1)], ask(0)).holdings).toEqual([other(1, 1)]);
 });
 
-test('with fewer permits than processes each has its turn', () => {
+test('with fewer permits than processes, each process gets its turn', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const lucky = new Set<string>();
   for (let turn = 0; turn < 5; turn += 1) {

@@ -155,7 +155,7 @@ test('units read before an engine failed are not read again', async () => {
   expect(others).toHaveLength(19);
 });
 
-test('pages are not refetched repeatedly while the store is unavailable', async () => {
+test('pages are not fetched repeatedly while the store is unavailable', async () => {
   const { store } = fixture.context;
   let isAway = false;
   const failing = <T extends object>(whole: T): T =>

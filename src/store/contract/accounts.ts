@@ -8,27 +8,27 @@ import { allPages, type OpenStores, runConcurrently, setUpStores } from './store
 export function accountContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('a user comes back as it was kept', async () => {
+  test('a user is returned as it was stored', async () => {
     const user = aUser({ name: 'Zoë $set "Ω" .\u0000 雪', balance: 0 });
     expect(await stores.store.createUser(user)).toBe(true);
     expect(await stores.other.getUser(user.id)).toEqual(user);
     expect(await stores.store.getUser(newId())).toBeNull();
   });
 
-  test('a second user with the same id changes nothing', async () => {
+  test('inserting a second user with the same id changes nothing', async () => {
     const user = aUser();
     await stores.store.createUser(user);
     expect(await stores.store.createUser({ ...user, name: 'someone else' })).toBe(false);
     expect(await stores.store.getUser(user.id)).toEqual(user);
   });
 
-  test('of many that create the same user at once one succeeds', async () => {
+  test('of concurrent inserts of the same user, one succeeds', async () => {
     const user = aUser();
     const results = await runConcurrently(20, stores, (store) => store.createUser(user));
     expect(results.filter((created) => created)).toHaveLength(1);
   });
 
-  test('users are listed by role, newest first, page after page', async () => {
+  test('users are listed by role, newest first, across pages', async () => {
     const operators = Array.from({ length: 7 }, (_, turn) =>
       aUser({ role: 'operator', createdAt: aTime + Math.floor(turn / 2) }),
     );
@@ -43,12 +43,12 @@ export function accountContract(open: OpenStores): void {
     expect(last.next).toBeNull();
   });
 
-  test('a page token that no list gave is refused as invalid', async () => {
+  test('a page token that was not issued is rejected as invalid', async () => {
     const bad = { limit: 3, after: 'bm90IGEgdG9rZW4' };
     await expect(stores.store.listUsers('user', bad)).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('users are found by a part of name, address or id in any case, and taken literally', async () => {
+  test('users are found by part of name, address, or id, ignoring case and wildcards', async () => {
     const operator = (fields: Partial<User>) => aUser({ role: 'operator', email: '', ...fields });
     const zoe = operator({ name: 'Zoë Österling (50% $^.*[x])', createdAt: aTime + 100 });
     const ann = operator({ email: 'Ann.Lee@Example.COM', createdAt: aTime + 101 });
@@ -63,7 +63,7 @@ export function accountContract(open: OpenStores): void {
     expect(await found('')).toEqual(expect.arrayContaining([zoe, ann]));
   });
 
-  test('found users are listed newest first, page after page', async () => {
+  test('found users are listed newest first, across pages', async () => {
     const word = newId();
     const users = [2, 1, 3, 3].map((turn) =>
       aUser({
@@ -78,7 +78,7 @@ export function accountContract(open: OpenStores): void {
     expect(new Set(listed)).toEqual(new Set(users));
   });
 
-  test('a user is suspended as of the first time, and let in again', async () => {
+  test('a suspension keeps its first time and can be ended', async () => {
     const user = aUser();
     await stores.store.createUser(user);
     const suspended = { ...user, suspendedAt: aTime + 10 };
@@ -90,7 +90,7 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.suspendUser(newId(), aTime)).toBeNull();
   });
 
-  test('a key is found by its hash, with its user as it is now', async () => {
+  test('a key is found by its hash, with the current state of its user', async () => {
     const user = aUser();
     const key = aKey({ userId: user.id, expiresAt: aTime + 5 });
     await stores.store.createUser(user);
@@ -104,7 +104,7 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.findApiKey('no such hash')).toBeNull();
   });
 
-  test('the last use of a key is the latest, in whatever order uses are told of', async () => {
+  test('the last use of a key is the latest one, in whatever order uses are recorded', async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
     const used = async () => (await stores.other.listApiKeys(key.userId))[0]?.lastUsedAt;
@@ -117,7 +117,7 @@ export function accountContract(open: OpenStores): void {
     await stores.store.touchApiKey(newId(), aTime);
   });
 
-  test('a second key with the same hash changes nothing', async () => {
+  test('inserting a second key with the same hash changes nothing', async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
     const second = aKey({ hash: key.hash });
@@ -126,7 +126,7 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.listApiKeys(second.userId)).toEqual([]);
   });
 
-  test('a revocation, a suspension and a new balance show at the next lookup in every process', async () => {
+  test('a revocation, a suspension, and a new balance are visible to the next lookup in every process', async () => {
     const user = aUser();
     const key = aKey({ userId: user.id });
     await stores.store.createUser(user);
@@ -145,7 +145,7 @@ export function accountContract(open: OpenStores): void {
     expect((await lookUp())?.key.revokedAt).toBe(aTime + 10);
   });
 
-  test('a revoked key says when, and stays as it was at a second revocation', async () => {
+  test('a revoked key shows when, and keeps that time when revoked again', async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
     const revoked = { ...key, revokedAt: aTime + 10 };
@@ -154,7 +154,7 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.other.listApiKeys(key.userId)).toEqual([revoked]);
   });
 
-  test("a user revokes no other user's key", async () => {
+  test("a user cannot revoke another user's key", async () => {
     const key = aKey();
     await stores.store.createApiKey(key);
     expect(await stores.store.revokeApiKey(key.id, aTime, newId())).toBeNull();
@@ -171,7 +171,7 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.listApiKeys(newId())).toEqual([]);
   });
 
-  test('several users are found at once, each once', async () => {
+  test('getUsers() returns each requested user once', async () => {
     const [one, two] = [aUser(), aUser({ role: 'operator' })];
     for (const user of [one, two]) await stores.store.createUser(user);
     const found = await stores.store.getUsers([two.id, newId(), one.id, two.id]);

@@ -3,12 +3,12 @@ import type { Batch } from '../documents.ts';
 import { aFailure, aPart, aSuccess, aTime, storeClaimedBatch } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
-/** The count of claims without progress, and the unit that is read by itself. */
+/** Count of claims without progress, and the unit that is read in isolation. */
 export function attemptContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
     (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
-  /** Takes over the claim of a worker that died: each lasts 60 s. */
+  /** Takes over the claim of a dead worker; each claim lasts 60 s. */
   const takeOver = (batch: Batch, attempt: number) => {
     const now = aTime + attempt * 100_000;
     return stores.store.claimBatch(batch.id, attempt, now, now + 60_000);
@@ -31,12 +31,12 @@ export function attemptContract(open: OpenStores): void {
     expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 1 });
     await stores.store.recordOutcomes(batch.id, 3, { 1: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
-    // A late worker's outcome is not progress.
+    // An outcome of a superseded worker is not progress.
     await stores.store.recordOutcomes(batch.id, 2, { 0: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
   });
 
-  test('a claim that is released in order does not count, one that is released after a failure does', async () => {
+  test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.startSolo(batch.id, 1, { index: 0, starts: 1 });
     expect(await stores.store.releaseBatch(batch.id, 1, aTime, true)).toBe(true);
@@ -47,7 +47,7 @@ export function attemptContract(open: OpenStores): void {
     expect(fresh).toMatchObject({ attempt: 3, stalledClaims: 2, solo: { index: 0, starts: 1 } });
   });
 
-  test('a unit read by itself is kept under the claim of its own attempt', async () => {
+  test('a unit read in isolation is stored only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     expect(await stores.store.startSolo(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
     expect(await stores.other.startSolo(batch.id, 1, { index: 2, starts: 1 })).toBe(true);

@@ -3,7 +3,7 @@ import { newId } from '../../base/id.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeClaimedBatch, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** Queueing, claiming, renewing and giving back. */
+/** Queueing, claiming, renewing, and releasing. */
 export function claimContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
@@ -39,7 +39,7 @@ export function claimContract(open: OpenStores): void {
     expect(await stores.store.queueBatches(newId(), 10, aTime)).toEqual([]);
   });
 
-  test('batches of one region are queued by themselves', async () => {
+  test('batches of one region are queued separately', async () => {
     const job = aJob({ totalBatches: 6, totalUnits: 12 });
     const regions = ['sg', 'id', 'sg', 'id', 'sg', ''];
     const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
@@ -56,7 +56,7 @@ export function claimContract(open: OpenStores): void {
     expect(await queued(9)).toEqual([3]);
   });
 
-  test('callers that queue at once get different batches', async () => {
+  test('concurrent callers queue different batches', async () => {
     const { job, batches } = await storeJob(stores.store, 30);
     const given = (await runConcurrently(8, stores, (store) => store.queueBatches(job.id, 5, aTime))).flat();
     expect(new Set(given.map(({ batchId }) => batchId)).size).toBe(given.length);
@@ -65,7 +65,7 @@ export function claimContract(open: OpenStores): void {
     expect(all.toSorted()).toEqual(batches.map(({ id }) => id).toSorted());
   });
 
-  test('a claim raises the attempt and gives the batch whole', async () => {
+  test('a claim increments the attempt and returns the whole batch', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, aTime);
     const claimed = await stores.other.claimBatch(batches[0]!.id, 0, aTime, aTime + 500);
@@ -86,7 +86,7 @@ export function claimContract(open: OpenStores): void {
     expect(await stores.store.claimBatch(newId(), 0, aTime, aTime + 1)).toBeNull();
   });
 
-  test('of many that claim a batch at once one gets it', async () => {
+  test('of concurrent claims of a batch, one succeeds', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, aTime);
     const claims = await runConcurrently(50, stores, (store) =>
@@ -95,7 +95,7 @@ export function claimContract(open: OpenStores): void {
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
-  test('a claim that lasts is left alone; one that ended is taken over by one of many', async () => {
+  test('a valid claim cannot be taken over; one of many takes over an expired one', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
     const claims = await runConcurrently(20, stores, (store) =>
@@ -114,13 +114,13 @@ export function claimContract(open: OpenStores): void {
     expect(await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
   });
 
-  test('a batch that is done is not claimed', async () => {
+  test('a done batch cannot be claimed', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, null, null, aTime);
     expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
-  test('a claim is renewed by its own attempt only', async () => {
+  test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(await stores.other.renewBatch(batch.id, 1, aTime + 90_000)).toBe(true);
     expect(await stores.store.renewBatch(batch.id, 0, aTime + 99_000)).toBe(false);
@@ -129,7 +129,7 @@ export function claimContract(open: OpenStores): void {
     expect(await stores.store.renewBatch(batch.id, 1, aTime + 99_000)).toBe(false);
   });
 
-  test('a batch given back is queued, keeps its outcomes and waits until it may go on', async () => {
+  test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
     expect(await stores.store.releaseBatch(batch.id, 0, aTime + 5)).toBe(false);

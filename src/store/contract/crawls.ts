@@ -3,7 +3,7 @@ import { newId } from '../../base/id.ts';
 import { aTime } from './samples.ts';
 import { type OpenStores, setUpStores } from './stores.ts';
 
-/** Pages kept for a while, for jobs that are content with them. */
+/** Recently crawled pages that jobs may reuse. */
 export function crawlContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const page = (text: string) => Buffer.from(JSON.stringify({ text }));
@@ -17,7 +17,7 @@ export function crawlContract(open: OpenStores): void {
     expect(await stores.store.findCrawl(`${key}x`, 0)).toBeNull();
   });
 
-  test('the newest page wins, whichever is kept last', async () => {
+  test('the page with the newest crawl time wins, in any order of writes', async () => {
     const key = newId();
     await stores.store.putCrawl(key, aTime + 10, page('newer'));
     await stores.store.putCrawl(key, aTime, page('older'));
@@ -26,7 +26,7 @@ export function crawlContract(open: OpenStores): void {
     expect(textOf(await stores.store.findCrawl(key, 0))).toBe('newest');
   });
 
-  test('old pages are removed, later ones stay', async () => {
+  test('old pages are deleted, newer ones remain', async () => {
     const [old, late] = [newId(), newId()];
     await stores.store.putCrawl(old, aTime - 100_000, page('old'));
     await stores.store.putCrawl(late, aTime, page('late'));
@@ -35,7 +35,7 @@ export function crawlContract(open: OpenStores): void {
     expect(textOf(await stores.store.findCrawl(late, 0))).toBe('late');
   });
 
-  test('of too many pages the oldest are removed', async () => {
+  test('above the maximum number of pages, the oldest are deleted', async () => {
     await stores.store.expire({ maxCrawls: 0 });
     const keys = Array.from({ length: 6 }, () => newId());
     for (const [turn, key] of keys.entries()) await stores.store.putCrawl(key, aTime + turn, page('kept'));

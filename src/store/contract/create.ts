@@ -4,17 +4,17 @@ import type { Batch, Job, Unit } from '../documents.ts';
 import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** Batches, then a failure of the process. */
+/** Batches, followed by a process failure. */
 function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
   yield* batches.slice(0, count);
   throw new Error('the process died');
 }
 
-/** createJob, discardJob and deleteOrphanedBatches. */
+/** Contract of createJob(), discardJob(), and deleteOrphanedBatches(). */
 export function createContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('a job and its batches come back as they were kept', async () => {
+  test('a job and its batches are returned as they were stored', async () => {
     const file = { path: 'a/b', contentType: 'text/plain', items: 1, bytes: 2, sha256: 'ff' };
     const job = aJob({
       number: 4_100_000,
@@ -40,12 +40,12 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.getJobByNumber(4_100_000)).toEqual(job);
     const read = await collect(stores.store.readBatches(job.id));
     expect(read).toEqual(batches);
-    // Equal also in what toEqual passes over, such as an own key `__proto__`.
+    // Also covers what toEqual ignores, such as an own key `__proto__`.
     const inputs = (those: Batch[]) => JSON.stringify(those.flatMap((batch) => batch.units));
     expect(inputs(read)).toBe(inputs(batches));
   });
 
-  test('a second call changes nothing, also under other batch ids and after the job went on', async () => {
+  test('a second call changes nothing, even with other batch ids and after the job has progressed', async () => {
     const { job, batches } = await storeJob(stores.store, 3);
     await stores.store.queueBatches(job.id, 1, aTime);
     await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
@@ -56,7 +56,7 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.getJob(job.id)).toEqual({ ...job, state: 'processing', stateSince: aTime + 1 });
   });
 
-  test('calls for the same job at once leave it whole', async () => {
+  test('concurrent calls for the same job write it once and completely', async () => {
     const job = aJob({ totalBatches: 120, totalUnits: 240 });
     const batches = someBatches(job, 120);
     await runConcurrently(4, stores, (store) => store.createJob(job, batches));
@@ -64,7 +64,7 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
-  test('a writer that another one overtakes leaves the job in the state it was moved to', async () => {
+  test('a writer overtaken by another leaves the job in its current state', async () => {
     const job = aJob({ totalBatches: 120, totalUnits: 240 });
     const batches = someBatches(job, 120);
     const move = () => stores.other.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
@@ -76,7 +76,7 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
-  test('a job whose writing broke off cannot be seen until a second call made it whole', async () => {
+  test('a partly written job is invisible until a second call completes it', async () => {
     const job = aJob({ totalBatches: 150, totalUnits: 300, number: 4_100_001 });
     const batches = someBatches(job, 150);
     const broken = stores.store.createJob(job, breakingAfter(130, batches));
@@ -91,7 +91,7 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
-  test('orphans are removed, whole jobs and young ones are not, and the job can be written again', async () => {
+  test('orphans are deleted, complete and recent jobs are not, and a deleted job can be written again', async () => {
     const { job: whole } = await storeJob(stores.store, 2, { createdAt: aTime - 1_000 });
     const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
     const batches = someBatches(job, 150);
@@ -108,7 +108,7 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
-  test('a writer that is overtaken by the removal of orphans fails and leaves no job', async () => {
+  test('a writer overtaken by the deletion of orphans fails and leaves no job', async () => {
     const job = aJob({ createdAt: aTime - 5_000, totalBatches: 400, totalUnits: 800 });
     let removal: Promise<number> | undefined;
     function* overtaken(): Generator<Batch> {
@@ -123,7 +123,7 @@ export function createContract(open: OpenStores): void {
     );
     const outcome = await writing;
     await removal;
-    // The removal may come a moment late: then the job is whole. It is never written in part.
+    // If the deletion comes a moment late, the job is complete. It is never partly written.
     const seen = await stores.store.getJob(job.id);
     const { batches } = await stores.store.countJob(job.id);
     const possible = [
@@ -133,7 +133,7 @@ export function createContract(open: OpenStores): void {
     expect(possible).toContainEqual([outcome, seen, batches.total]);
   });
 
-  test('a writer that is overtaken by a removal and by another writer does not complete what that one began', async () => {
+  test("a writer overtaken by a deletion and by another writer does not complete the other's job", async () => {
     const job = aJob({ createdAt: aTime - 9_000, totalBatches: 400, totalUnits: 800 });
     const all = someBatches(job, 400);
     let meanwhile: Promise<unknown> | undefined;
@@ -157,7 +157,7 @@ export function createContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(all);
   });
 
-  test('discardJob() removes a discarding job with its batches, and no other', async () => {
+  test('discardJob() deletes a discarding job with its batches, and no other job', async () => {
     const { job } = await storeJob(stores.store, 3);
     expect(await stores.other.discardJob(job.id)).toBe(false);
     await stores.store.moveJob(job.id, ['submitted'], 'discarding', aTime);
@@ -171,7 +171,7 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.getJob(kept.id)).toEqual(kept);
   });
 
-  test('a number that another job has is a conflict', async () => {
+  test('a number of another job is a conflict', async () => {
     const first: Job = aJob({ number: 4_100_002 });
     await stores.store.createJob(first, someBatches(first, 1));
     const second: Job = aJob({ number: 4_100_002 });
@@ -181,7 +181,7 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.getJob(second.id)).toBeNull();
   });
 
-  test('50,000 units are consumed as they are written, while others get their turn', async () => {
+  test('50,000 units are consumed while they are written, without blocking the event loop', async () => {
     const job = aJob({ totalBatches: 1_000, totalUnits: 50_000 });
     let made = 0;
     function* source(): Generator<Batch> {

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** What was seen of listed fields: one record per market and sort of page, written by revisions. */
+/** Statistics of listed fields: one record per market and page type, written by revision. */
 export function driftContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('records are given back as they were kept, by market and page', async () => {
+  test('records are returned as they were stored, by market and page', async () => {
     const [one, other] = [
       { market: 'mkta', page: 'product', revision: 1, state: '{"a.$b":"☃"}' },
       { market: 'mkta', page: 'search', revision: 1, state: '{}' },
@@ -18,7 +18,7 @@ export function driftContract(open: OpenStores): void {
     expect(await stores.other.listDrift()).toEqual([one, other]);
   });
 
-  test('a write that does not follow the revision there changes nothing', async () => {
+  test('a write whose revision does not follow the stored one changes nothing', async () => {
     const market = newId();
     const record = (revision: number, state: string) => ({ market, page: 'search', revision, state });
     expect(await stores.store.putDrift(record(2, 'early'))).toBe(false);
@@ -30,7 +30,7 @@ export function driftContract(open: OpenStores): void {
     expect(await stores.store.getDrift(market, 'search')).toEqual(record(2, 'second'));
   });
 
-  test('of writers at once exactly one follows each revision', async () => {
+  test('of concurrent writers, one succeeds per revision', async () => {
     const market = newId();
     const write = async (revision: number) => {
       const record = (turn: number) => ({ market, page: 'product', revision, state: String(turn) });

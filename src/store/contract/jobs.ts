@@ -4,18 +4,18 @@ import type { Job } from '../documents.ts';
 import { aTime, storeJob } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** Listings and transitions of jobs. */
+/** Lists and transitions of jobs. */
 export function jobContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
-  test('a job that does not exist is null', async () => {
+  test('an unknown job is null', async () => {
     expect(await stores.store.getJob(newId())).toBeNull();
     expect(await stores.store.getJobByNumber(99_999_999)).toBeNull();
     expect(await stores.store.moveJob(newId(), ['submitted'], 'failed', aTime)).toBeNull();
   });
 
-  test('jobs are listed newest first, page after page, by every filter', async () => {
+  test('jobs are listed newest first, across pages, by every filter', async () => {
     const userId = newId();
     const all: Job[] = [];
     await keep({ kind: 'odd', market: 'mktb' });
@@ -49,7 +49,7 @@ export function jobContract(open: OpenStores): void {
     expect(everyone).toEqual(expect.arrayContaining(all));
   });
 
-  test('jobs that try another one again are listed by it', async () => {
+  test('jobs that retry another job are listed by it', async () => {
     const first = await keep({ state: 'failed' });
     const second = await keep({ retryOf: first.id, createdAt: aTime + 1 });
     const third = await keep({ retryOf: first.id, createdAt: aTime + 2 });
@@ -60,7 +60,7 @@ export function jobContract(open: OpenStores): void {
     expect(await stores.other.getJob(third.id)).toEqual(third);
   });
 
-  test('a move writes state, time and patch', async () => {
+  test('a transition writes state, time, and patch', async () => {
     const job = await keep({ state: 'processing' });
     const file = { path: 'x/y', contentType: 'application/json', items: 3, bytes: 4, sha256: 'aa' };
     const counts = {
@@ -96,7 +96,7 @@ export function jobContract(open: OpenStores): void {
     expect(again).toEqual({ ...expected, stateSince: aTime + 10, file: null });
   });
 
-  test('a move from a state that the job is not in changes nothing', async () => {
+  test('a transition from another state changes nothing', async () => {
     const job = await keep({ state: 'processing' });
     expect(
       await stores.store.moveJob(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
@@ -105,7 +105,7 @@ export function jobContract(open: OpenStores): void {
     expect(await stores.store.getJob(job.id)).toEqual(job);
   });
 
-  test('of many that move a job at once one succeeds', async () => {
+  test('of concurrent transitions of a job, one succeeds', async () => {
     const job = await keep({ state: 'awaiting_approval' });
     const moves = await runConcurrently(30, stores, (store, turn) =>
       store.moveJob(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
@@ -115,7 +115,7 @@ export function jobContract(open: OpenStores): void {
     expect(await stores.store.getJob(job.id)).toEqual(won[0]);
   });
 
-  test('jobs that stand in a state since before a time are found, oldest first', async () => {
+  test('jobs in a state since before a time are found, oldest first', async () => {
     const since = (stateSince: number, state: Job['state']) => keep({ state, stateSince });
     const late = await since(30, 'approving');
     const early = await since(10, 'settling');
@@ -133,7 +133,7 @@ export function jobContract(open: OpenStores): void {
     expect(rest).toEqual(found.slice(1));
   });
 
-  test('jobs whose wait for approval ended are found, oldest first', async () => {
+  test('jobs whose approval deadline passed are found, oldest first', async () => {
     const second = await keep({ state: 'awaiting_approval', decideBy: 200 });
     const first = await keep({ state: 'awaiting_approval', decideBy: 100 });
     await keep({ state: 'processing', decideBy: 50 });

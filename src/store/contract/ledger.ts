@@ -28,7 +28,7 @@ export function ledgerContract(open: OpenStores): void {
     expect((await stores.store.listLedgerEntries(userId, { limit: 10 })).items).toEqual([paid, grant]);
   });
 
-  test('a second call with the same key changes nothing and says posted', async () => {
+  test('a second post with the same key changes nothing and returns posted', async () => {
     const userId = await userWith(10);
     const paid = charge(userId, 10);
     await stores.store.postLedgerEntry(paid);
@@ -40,7 +40,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(await stores.store.getLedgerEntry(paid.key)).toEqual(paid);
   });
 
-  test('a charge that the balance does not cover changes nothing, and can be posted once it is covered', async () => {
+  test('a charge that exceeds the balance changes nothing, and can be posted once it is covered', async () => {
     const userId = await userWith(9);
     const short = charge(userId, 10);
     expect(await stores.store.postLedgerEntry(short)).toEqual({ posted: false, balance: 9 });
@@ -52,7 +52,7 @@ export function ledgerContract(open: OpenStores): void {
     expect((await stores.store.listLedgerEntries(userId, { limit: 1 })).items).toEqual([again]);
   });
 
-  test('a refused charge leaves its key free for another amount', async () => {
+  test('a refused charge does not reserve its key for its amount', async () => {
     const userId = await userWith(9);
     const short = charge(userId, 10);
     await stores.store.postLedgerEntry(short);
@@ -61,7 +61,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(await stores.store.getLedgerEntry(short.key)).toEqual(less);
   });
 
-  test('voidLedgerKey() refuses every later post of the key', async () => {
+  test('voidLedgerKey() blocks every later post of the key', async () => {
     const userId = await userWith(10);
     const paid = charge(userId, 10);
     expect(await stores.store.isLedgerKeyVoid(paid.key)).toBe(false);
@@ -77,7 +77,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('voidLedgerKey() returns an entry that was posted and leaves it', async () => {
+  test('voidLedgerKey() returns a posted entry unchanged', async () => {
     const userId = await userWith(10);
     const paid = charge(userId, 4);
     await stores.store.postLedgerEntry(paid);
@@ -87,7 +87,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('voidLedgerKey() of a refused charge keeps it from being posted once it is covered', async () => {
+  test('voidLedgerKey() blocks a refused charge from being posted once it is covered', async () => {
     const userId = await userWith(3);
     const short = charge(userId, 10);
     await stores.store.postLedgerEntry(short);
@@ -97,7 +97,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('voidLedgerKey() beside posts of the key settles each one way', async () => {
+  test('voidLedgerKey() and concurrent posts agree on each key', async () => {
     const userId = await userWith(1_000);
     const charges = Array.from({ length: 20 }, () => charge(userId, 10));
     const posting = Promise.allSettled(charges.map((entry) => stores.store.postLedgerEntry(entry)));
@@ -110,13 +110,13 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('a user that does not exist is not found', async () => {
+  test('posting for an unknown user returns not_found', async () => {
     const entry = anEntry(newId(), 5);
     await expect(stores.store.postLedgerEntry(entry)).rejects.toMatchObject({ code: 'not_found' });
     expect(await stores.store.getLedgerEntry(entry.key)).toBeNull();
   });
 
-  test('200 posts of the same key at once count once', async () => {
+  test('200 concurrent posts of the same key count once', async () => {
     const userId = await userWith(0);
     const grant = anEntry(userId, 7);
     const results = await runConcurrently(200, stores, (store) => store.postLedgerEntry(grant));
@@ -126,7 +126,7 @@ export function ledgerContract(open: OpenStores): void {
     expect((await stores.store.getUser(userId))?.balance).toBe(7);
   });
 
-  test('200 posts of different keys at once all count', async () => {
+  test('200 concurrent posts of different keys all count', async () => {
     const userId = await userWith(0);
     await runConcurrently(200, stores, (store, turn) => store.postLedgerEntry(anEntry(userId, turn + 1)));
     expect((await stores.store.getUser(userId))?.balance).toBe(20_100);
@@ -134,7 +134,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('charges at once never take more than there is', async () => {
+  test('concurrent charges never exceed the balance', async () => {
     const userId = await userWith(100);
     const results = await runConcurrently(50, stores, (store) => store.postLedgerEntry(charge(userId, 10)));
     expect(results.filter(({ posted }) => posted)).toHaveLength(10);
@@ -151,7 +151,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('repair beside posts loses nothing and counts nothing twice', async () => {
+  test('repair concurrent with posts loses nothing and counts nothing twice', async () => {
     const userId = await userWith(50);
     const entries = Array.from({ length: 60 }, (_, turn) =>
       turn % 3 === 0 ? charge(userId, 9) : anEntry(userId, 2),
@@ -169,7 +169,7 @@ export function ledgerContract(open: OpenStores): void {
     await expectBalanced(stores.store, userId);
   });
 
-  test('entries are listed newest first, of the same time by key, page after page', async () => {
+  test('entries are listed newest first, then by key, across pages', async () => {
     const userId = await userWith(0);
     const entries = Array.from({ length: 9 }, (_, turn) =>
       anEntry(userId, turn + 1, { key: `grant:${userId}:${turn}`, createdAt: aTime + Math.floor(turn / 4) }),
@@ -179,7 +179,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(listed).toEqual(entries.toReversed());
   });
 
-  test('entries of all users are listed together, those that count', async () => {
+  test('posted entries of all users are listed together', async () => {
     const [one, other] = [await userWith(0), await userWith(0)];
     const later = aTime + 1_000_000;
     const entries = Array.from({ length: 7 }, (_, turn) =>
@@ -198,7 +198,7 @@ export function ledgerContract(open: OpenStores): void {
     );
   });
 
-  test('entries add up by UTC day and type', async () => {
+  test('entries are summed by UTC day and type', async () => {
     const userId = await userWith(0);
     const day = Date.UTC(2030, 0, 7);
     const dayMs = 86_400_000;
@@ -222,7 +222,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(await stores.store.sumLedger(userId, day + dayMs + 1)).toEqual([]);
   });
 
-  test('the audit shows every account once, with entries and without', async () => {
+  test('the audit yields every account once, with and without entries', async () => {
     const userId = await userWith(0);
     const audited = await collect(stores.store.auditAccounts());
     expect(new Set(audited.map((account) => account.userId)).size).toBe(audited.length);
@@ -235,7 +235,7 @@ export function ledgerContract(open: OpenStores): void {
     });
   });
 
-  test('the audit shows an account whose balance its entries do not add up to', async () => {
+  test('the audit detects a balance that differs from the sum of entries', async () => {
     const user = aUser({ balance: 5 });
     await stores.store.createUser(user);
     const audited = await collect(stores.store.auditAccounts());
@@ -243,7 +243,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(found).toEqual({ userId: user.id, balance: 5, sum: 0, entries: 0 });
   });
 
-  test('an audit returns every account once, also of more than it reads at once', async () => {
+  test('the audit yields every account once, even across its internal pages', async () => {
     const userIds = new Set<string>();
     for (let count = 0; count < 201; count += 1) userIds.add(await userWith(1));
     const audited = (await collect(stores.store.auditAccounts())).map(({ userId }) => userId);

@@ -39,7 +39,7 @@ const aWebhook = (fields: Partial<Webhook> = {}): Webhook => ({
   ...fields,
 });
 
-/** Reads a delivery from the list of all deliveries. */
+/** Finds a delivery in the list of all deliveries. */
 async function readDelivery(store: Store, id: string): Promise<Delivery | null> {
   const all = await allPages(100, (page) => store.listDeliveries(undefined, page));
   return all.find((delivery) => delivery.id === id) ?? null;
@@ -54,7 +54,7 @@ const delivered = (endedAt: number): AttemptResult => ({
   endedAt,
 });
 
-/** What people are told: which messages are due, where they go, and their deliveries. */
+/** Notifications: due notices, webhooks, and deliveries. */
 export function noticeContract(open: OpenStores): void {
   dueContract(open);
   webhookContract(open);
@@ -67,7 +67,7 @@ function dueContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
-  test('a message falls due in the same write as the state it tells of, and is found once its time has come', async () => {
+  test('a notice is scheduled in the same write as the state it reports, and is found when due', async () => {
     const job = await keep({ state: 'submitted' });
     expect(await stores.store.findJobsWithDueNotice(aTime + 1_000_000, 10)).toEqual([]);
     const move = { noticeDue: 'awaiting_approval', noticeAt: aTime + 50 } as const;
@@ -83,7 +83,7 @@ function dueContract(open: OpenStores): void {
     expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([]);
   });
 
-  test('what is due goes on to the next message, unless the job has come to another state meanwhile', async () => {
+  test('a sent notice is replaced by the next, unless the job changed its state meanwhile', async () => {
     const fields = { state: 'awaiting_approval', noticeDue: 'awaiting_approval', noticeAt: aTime } as const;
     const job = await keep(fields);
     const next = { reason: 'approval_expiring', at: aTime + 900 } as const;
@@ -108,7 +108,7 @@ function dueContract(open: OpenStores): void {
 function webhookContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('a webhook is kept as it is, changed by whoever knows it as it is, and removed', async () => {
+  test('a webhook is stored, changed only by its current revision, and removed', async () => {
     const webhook = aWebhook();
     expect(await stores.store.getWebhook(webhook.userId)).toBeNull();
     expect(await stores.store.putWebhook({ ...webhook, revision: 2 })).toBe(false);
@@ -134,7 +134,7 @@ function webhookContract(open: OpenStores): void {
     expect(await stores.store.putWebhook(webhook)).toBe(true);
   });
 
-  test('of many that change a webhook at once one succeeds', async () => {
+  test('of concurrent changes of a webhook, one succeeds', async () => {
     const webhook = aWebhook();
     await stores.store.putWebhook(webhook);
     const change = (store: typeof stores.store, turn: number) =>
@@ -150,7 +150,7 @@ function webhookContract(open: OpenStores): void {
 function takeContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('a delivery is kept once for its key, however many add it', async () => {
+  test('a delivery is stored once per key, however often it is added', async () => {
     const delivery = aDelivery({ nextAttemptAt: aTime + 1_000_000 });
     const added = await runConcurrently(20, stores, (store, turn) =>
       store.createDelivery({ ...delivery, id: `${turn}-${delivery.id}` }),
@@ -161,7 +161,7 @@ function takeContract(open: OpenStores): void {
     expect(await readDelivery(stores.store, delivery.id)).toBeNull();
   });
 
-  test('deliveries are taken once they are due, each by one, and again when their taker is late', async () => {
+  test('due deliveries are claimed once, and again after the claim expires', async () => {
     const all = Array.from({ length: 30 }, (_, turn) =>
       aDelivery({ id: newId(), createdAt: aTime + turn, nextAttemptAt: aTime + turn }),
     );
@@ -193,7 +193,7 @@ function endContract(open: OpenStores): void {
     return (await stores.store.claimDeliveries(1, aTime + 100, 1))[0]!;
   };
 
-  test('a try ends for the taker of the time alone, and a delivery that has ended stays ended', async () => {
+  test('only the current claim ends an attempt, and an ended delivery is final', async () => {
     const delivery = await taken();
     const later: AttemptResult = {
       target: 'https://moved.test/',
@@ -219,7 +219,7 @@ function endContract(open: OpenStores): void {
     expect(await stores.store.claimDeliveries(aTime + 1_000_000, aTime + 2_000_000, 5)).toEqual([]);
   });
 
-  test('one that is postponed is due later and no try of it is counted', async () => {
+  test('a postponed delivery is due later without counting an attempt', async () => {
     const delivery = await taken();
     expect(await stores.other.postponeDelivery(delivery.id, 0, aTime + 7)).toBe(false);
     expect(await stores.other.postponeDelivery(delivery.id, 1, aTime + 7)).toBe(true);
@@ -230,7 +230,7 @@ function endContract(open: OpenStores): void {
     await stores.store.recordAttempt(delivery.id, 2, delivered(aTime + 8));
   });
 
-  test('one that is sent again begins anew, for its own user alone, and whoever still had it is late', async () => {
+  test('a redelivery starts over, only for its own user, and supersedes earlier claims', async () => {
     const delivery = await taken();
     await stores.store.recordAttempt(delivery.id, 1, delivered(aTime + 8));
     expect(await stores.store.redeliver(newId(), aTime + 9)).toBeNull();
@@ -254,7 +254,7 @@ function endContract(open: OpenStores): void {
 function listContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('deliveries are listed newest first, of a user, of operators and of all, and forgotten by age', async () => {
+  test('deliveries are listed newest first, by user, for operators, and for all, and expire by age', async () => {
     const userId = newId();
     const all: Delivery[] = [];
     for (let turn = 0; turn < 9; turn += 1) {

@@ -33,20 +33,20 @@ const aMinute = (fields: Partial<OriginMinute> = {}): OriginMinute => ({
   ...fields,
 });
 
-/** What operators see of the service at work: processes, and what is asked of origins. */
+/** Operational data: processes, and requests to origins. */
 export function operationsContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('the time is that of the engine, here of the same machine, and the same for every process', async () => {
+  test('now() returns the time of the engine, the same for every process', async () => {
     const before = Date.now();
     const [time, other] = [await stores.store.time(), await stores.other.time()];
-    // Engines show whole milliseconds, and some a clock that is read every now and then.
+    // Engines return whole milliseconds, and some a cached clock.
     expect(time).toBeGreaterThan(before - 1_000);
     expect(other).toBeGreaterThanOrEqual(time);
     expect(other).toBeLessThan(Date.now() + 1_000);
   });
 
-  test('a process is known by the last that it said of itself, until it is dropped', async () => {
+  test('a process shows its latest heartbeat until it is removed', async () => {
     const first = aProcess({ startedAt: aTime + 5 });
     const second = aProcess({ role: 'api' });
     await stores.store.putProcess(first);
@@ -61,7 +61,7 @@ export function operationsContract(open: OpenStores): void {
     expect(await stores.other.listProcesses(aTime)).toEqual([second]);
   });
 
-  test('processes that were not seen for long are forgotten', async () => {
+  test('processes without a recent heartbeat expire', async () => {
     const [gone, here] = [aProcess({ seenAt: aTime - 2_000 }), aProcess({ seenAt: aTime - 1_000 })];
     for (const report of [gone, here]) await stores.store.putProcess(report);
     expect(await stores.store.expire({ processes: aTime - 1_000 })).toBe(1);
@@ -70,7 +70,7 @@ export function operationsContract(open: OpenStores): void {
     expect(ids).not.toContain(gone.id);
   });
 
-  test('what is asked of an origin adds up by minute, market and region', async () => {
+  test('requests to an origin are summed by minute, market, and region', async () => {
     await stores.store.addOriginMinutes([]);
     const other = aMinute({ region: 'th' });
     const next = aMinute({ minute: aTime + 60_000, refused: 0 });
@@ -82,7 +82,7 @@ export function operationsContract(open: OpenStores): void {
     expect(await stores.store.listOriginMinutes(aTime + 1)).toEqual([next]);
   });
 
-  test('counts of many processes at once are all added', async () => {
+  test('concurrent counts of many processes are all added', async () => {
     const minute = aTime + 3_600_000;
     await runConcurrently(40, stores, (store) =>
       store.addOriginMinutes([aMinute({ minute, milliseconds: 2 })]),
@@ -91,7 +91,7 @@ export function operationsContract(open: OpenStores): void {
     expect(await stores.store.listOriginMinutes(minute)).toEqual([sum]);
   });
 
-  test('minutes of long ago are forgotten', async () => {
+  test('old minutes expire', async () => {
     const minute = aTime - 3_600_000;
     await stores.store.addOriginMinutes([aMinute({ minute }), aMinute({ minute: minute + 60_000 })]);
     expect(await stores.store.expire({ originMinutes: minute + 60_000 })).toBe(1);

@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 import { aTime } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** Politeness over all workers together. */
+/** Origin policy shared by all workers. */
 export function originContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
@@ -22,7 +22,7 @@ export function originContract(open: OpenStores): void {
   });
 
   describe('slots', () => {
-    test('follow one another, none before now', async () => {
+    test('follow one another and never lie in the past', async () => {
       const origin = anOrigin();
       expect(await first(stores.store, origin, 3, 100, aTime)).toBe(aTime);
       expect(await first(stores.other, origin, 1, 100, aTime + 10)).toBe(aTime + 300);
@@ -30,14 +30,14 @@ export function originContract(open: OpenStores): void {
       expect(await first(stores.store, anOrigin(), 1, 100, aTime)).toBe(aTime);
     });
 
-    test('of callers at once never overlap', async () => {
+    test('of concurrent callers never overlap', async () => {
       const origin = anOrigin();
       const firsts = await runConcurrently(60, stores, (store) => first(store, origin, 2, 50, aTime));
       const expected = Array.from({ length: 60 }, (_, turn) => aTime + turn * 100);
       expect(firsts.toSorted((one, other) => one - other)).toEqual(expected);
     });
 
-    test('come with what is known of the origin', async () => {
+    test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
       expect(await stores.store.reserveRequests(origin, 1, 10, aTime)).toEqual({
         first: aTime,
@@ -52,7 +52,7 @@ export function originContract(open: OpenStores): void {
   });
 
   describe('pauses', () => {
-    test('are written over the one that their writer read, and over no other', async () => {
+    test('replace only the pause that their writer read', async () => {
       const origin = anOrigin();
       expect(await stores.store.getPause(origin)).toEqual(noPause);
       expect(await stores.store.putPause(origin, pause(2))).toEqual({ written: false, pause: noPause });
@@ -63,7 +63,7 @@ export function originContract(open: OpenStores): void {
       expect(await stores.store.getPause(origin)).toEqual(second);
     });
 
-    test('of writers at once are written by one', async () => {
+    test('are written by one of several concurrent writers', async () => {
       const origin = anOrigin();
       for (const change of [1, 2]) {
         const tries = await runConcurrently(20, stores, (store, turn) =>
@@ -75,7 +75,7 @@ export function originContract(open: OpenStores): void {
       }
     });
 
-    test('are listed while there are strikes', async () => {
+    test('are listed while there are failures', async () => {
       const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
       const listed = async () =>
         (await stores.store.listPauses()).filter(({ origin }) => [one, other].includes(origin));
@@ -96,7 +96,7 @@ export function originContract(open: OpenStores): void {
       return (await store.leasePermits(origin, request)).permits;
     };
 
-    test('are never more than there are, whoever asks', async () => {
+    test('never exceed the limit, for any number of processes', async () => {
       const origin = anOrigin();
       expect(await lease(stores.store, origin, 'a', 4)).toBe(4);
       expect(await lease(stores.other, origin, 'b', 4)).toBe(2);
@@ -104,7 +104,7 @@ export function originContract(open: OpenStores): void {
       expect(await lease(stores.store, anOrigin(), 'c', 1)).toBe(1);
     });
 
-    test('of processes that ask at once add up to what there is', async () => {
+    test('of concurrent processes add up to the limit', async () => {
       const origin = anOrigin();
       const given = await runConcurrently(20, stores, (store, turn) =>
         lease(store, origin, `process ${turn}`, 2),
@@ -112,7 +112,7 @@ export function originContract(open: OpenStores): void {
       expect(given.reduce((sum, permits) => sum + permits, 0)).toBe(6);
     });
 
-    test('go back when given back, and when their time is over', async () => {
+    test('become available when released and when they expire', async () => {
       const origin = anOrigin();
       await lease(stores.store, origin, 'a', 6);
       expect(await lease(stores.other, origin, 'a', 0)).toBe(0);
@@ -121,7 +121,7 @@ export function originContract(open: OpenStores): void {
       expect(await lease(stores.store, origin, 'a', 6, { now: aTime + 1_000 })).toBe(6);
     });
 
-    test('come to be shared fairly as they are asked for again', async () => {
+    test('converge to fair shares as they are requested again', async () => {
       const origin = anOrigin();
       await lease(stores.store, origin, 'a', 6);
       expect(await lease(stores.other, origin, 'b', 6)).toBe(0);
@@ -131,7 +131,7 @@ export function originContract(open: OpenStores): void {
       expect(await lease(stores.other, origin, 'b', 6)).toBe(3);
     });
 
-    test('come with what is known of the origin', async () => {
+    test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
       await stores.store.putPause(origin, pause(1));
       const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
@@ -139,7 +139,7 @@ export function originContract(open: OpenStores): void {
     });
   });
 
-  test('origins are forgotten once nobody asked, held or paused them for long', async () => {
+  test('origins expire after a long time without reservations, permits, or pauses', async () => {
     const [idle, asked, held, paused] = [anOrigin(), anOrigin(), anOrigin(), anOrigin()];
     const before = aTime - 1_000_000;
     await stores.store.reserveRequests(idle, 1, 10, before - 20);

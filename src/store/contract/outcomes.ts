@@ -4,14 +4,14 @@ import type { OutstandingState } from '../store.ts';
 import { aFailure, aPart, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** Writes of outcomes and parts, and batches ended from outside. */
+/** Writes of outcomes and parts, and batches ended by other callers. */
 export function outcomeContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
     (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
   const partsOf = async (batch: Batch) => (await reread(batch)).parts;
 
-  test('outcomes and the part with their records are kept, counts follow', async () => {
+  test('outcomes and the part with their records are stored, and the counts follow', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
@@ -21,14 +21,14 @@ export function outcomeContract(open: OpenStores): void {
     expect(await reread(batch)).toEqual(kept);
   });
 
-  test('a batch without parts has an empty list of them, and summaries leave parts out', async () => {
+  test('a batch without parts has an empty list of them, and summaries omit parts', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     expect(await partsOf(batch)).toEqual([]);
     await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, aPart('j/p', 0), null, aTime);
     expect((await stores.other.listBatches(batch.jobId))[0]).not.toHaveProperty('parts');
   });
 
-  test('a write that is repeated counts nothing twice, and a unit keeps its first outcome', async () => {
+  test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/first', 0));
     expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/again', 0))).toBe(true);
@@ -43,7 +43,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await stores.store.recordOutcomes(batch.id, 1, {}, null)).toBe(true);
   });
 
-  test('writes for different units of a batch at once are all kept', async () => {
+  test('concurrent writes for different units of a batch are all stored', async () => {
     const batch = await storeClaimedBatch(stores.store, 20);
     const written = await runConcurrently(60, stores, (store, turn) =>
       store.recordOutcomes(
@@ -60,7 +60,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(kept.sort((one, other) => one - other)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
   });
 
-  test('a finished batch is done; finishing again under the same attempt says so and changes nothing', async () => {
+  test('a finished batch is done, and finishing it again under the same attempt returns true without a change', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aPart('j/zero', 0));
@@ -75,7 +75,7 @@ export function outcomeContract(open: OpenStores): void {
       state: 'done',
       leaseUntil: null,
       file,
-      // It replaces the parts before.
+      // Replaces the earlier parts.
       parts: [part],
       endedAt: aTime,
       stalledClaims: 0,
@@ -86,7 +86,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await stores.store.hasOutstandingBatches(batch.jobId)).toBe(false);
   });
 
-  test('a batch with an outstanding unit does not end, and a unit that is not there has no outcome', async () => {
+  test('a batch with an outstanding unit cannot end, and an unknown unit cannot have an outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     const short = stores.store.finishBatch(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);
     await expect(short).rejects.toMatchObject({ code: 'internal' });
@@ -95,7 +95,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await reread(batch)).toEqual(batch);
   });
 
-  test('a late worker writes nothing', async () => {
+  test('a superseded worker writes nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.other.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
@@ -111,14 +111,14 @@ export function outcomeContract(open: OpenStores): void {
     expect(await partsOf(batch)).toEqual([aPart('j/right', 0)]);
   });
 
-  test('a worker is late as soon as its batch is queued again', async () => {
+  test('a worker is superseded as soon as its batch is queued again', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.releaseBatch(batch.id, 1, aTime);
     expect(await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, null, null, aTime)).toBe(false);
     expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, null)).toBe(false);
   });
 
-  test('parts of several attempts stay until one ends the batch with a part of its own', async () => {
+  test('parts of several attempts remain until one attempt ends the batch with its own part', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess(1) }, aPart('j/1', 0));
     await stores.store.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
@@ -132,7 +132,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await partsOf(batch)).toEqual([aPart('j/1', 0), aPart('j/2', 1)]);
   });
 
-  test('batches of a job are failed by state, and their workers are late', async () => {
+  test('batches of a job are failed by state, and their workers are superseded', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
     await stores.store.queueBatches(job.id, 3, aTime);
     for (const batch of batches.slice(0, 2)) await stores.store.claimBatch(batch.id, 0, aTime, aTime + 500);
@@ -167,7 +167,7 @@ export function outcomeContract(open: OpenStores): void {
     expect(await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 1)).toBeNull();
   });
 
-  test('of a failing job and its workers each unit is ended by one', async () => {
+  test('when a job is failed while workers finish, each unit ends once', async () => {
     const { job, batches } = await storeJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, aTime);
     for (const { id } of batches) await stores.store.claimBatch(id, 0, aTime, aTime + 500);

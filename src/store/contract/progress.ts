@@ -25,7 +25,7 @@ export function progressContract(open: OpenStores): void {
     });
   });
 
-  test('counts of several jobs come at once; jobs without batches are left out', async () => {
+  test('counts of several jobs are returned together, without jobs that have no batches', async () => {
     const { job: first, batches } = await storeJob(stores.store, 3);
     const { job: second } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(first.id, 1, aTime);
@@ -40,7 +40,7 @@ export function progressContract(open: OpenStores): void {
     expect(await stores.store.countJobs([])).toEqual(new Map());
   });
 
-  test('batches that are put off are counted apart, by region, for as long as they are', async () => {
+  test('deferred batches are counted separately, by region, while they are deferred', async () => {
     const job = aJob({ totalBatches: 6, totalUnits: 12 });
     const regions = ['sg', 'sg', 'id', 'id', 'th', 'th'];
     const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
@@ -69,7 +69,7 @@ export function progressContract(open: OpenStores): void {
       byRegion: regionsInFlight(1, 2, 1),
       deferred: new Map([['sg', 1]]),
     });
-    // Whoever claims one sooner has it.
+    // A worker may claim one sooner.
     await stores.store.claimBatch(batches[1]!.id, 1, aTime, aTime + 90);
     expect(await count(aTime)).toEqual({
       batches: 3,
@@ -86,7 +86,7 @@ export function progressContract(open: OpenStores): void {
     });
   });
 
-  test('a job without batches counts nothing', async () => {
+  test('a job without batches has zero counts', async () => {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
     expect(await stores.store.hasOutstandingBatches(newId())).toBe(false);
@@ -99,7 +99,7 @@ export function progressContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
   });
 
-  test('batches are listed by their place, without units', async () => {
+  test('batches are listed by position, without units', async () => {
     const job = aJob({ totalBatches: 45, totalUnits: 90 });
     const batches = Array.from({ length: 45 }, (_, seq) => aBatch(job, seq));
     await stores.store.createJob(job, batches.toReversed());
@@ -113,7 +113,7 @@ export function progressContract(open: OpenStores): void {
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
-  test('batches at some places are read alone, in their order', async () => {
+  test('batches at given positions are read alone, in order', async () => {
     const { job, batches } = await storeJob(stores.store, 60);
     const read = (seqs: number[]) => collect(stores.store.readBatches(job.id, seqs));
     const even = batches.filter(({ seq }) => seq % 2 === 0);
@@ -123,13 +123,13 @@ export function progressContract(open: OpenStores): void {
     expect(await read([])).toEqual([]);
   });
 
-  test('reading batches can be broken off', async () => {
+  test('iteration over batches can stop early', async () => {
     const { job } = await storeJob(stores.store, 45);
     for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
     expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
   });
 
-  test('a unit is found at its first place', async () => {
+  test('a unit is found at its first position', async () => {
     const job = aJob({ totalBatches: 2, totalUnits: 5 });
     const key = 'https://x.example/$a.b?é=1';
     const first = aBatch(job, 0, units(2));

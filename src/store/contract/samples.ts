@@ -2,7 +2,7 @@ import { newId } from '../../base/id.ts';
 import type { ApiKey, Batch, Job, LedgerEntry, Outcome, Part, Unit, User } from '../documents.ts';
 import type { Store } from '../store.ts';
 
-/** When the tests' things were made, unless they say otherwise. */
+/** Default creation time of samples. */
 export const aTime = 1_750_000_000_000;
 
 /** A user without credits. */
@@ -37,7 +37,7 @@ export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
   };
 }
 
-/** A grant, unless the fields say otherwise. */
+/** A grant, unless the fields override it. */
 export function anEntry(userId: string, amount: number, fields: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     key: `grant:${newId()}`,
@@ -51,7 +51,7 @@ export function anEntry(userId: string, amount: number, fields: Partial<LedgerEn
   };
 }
 
-/** A job just submitted. */
+/** A job that was just submitted. */
 export function aJob(fields: Partial<Job> = {}): Job {
   return {
     id: newId(),
@@ -90,7 +90,7 @@ export function units(count: number, prefix = 'unit '): Unit[] {
   return Array.from({ length: count }, (_, index) => ({ key: `${prefix}${index}`, input: { index } }));
 }
 
-/** A batch that waits. */
+/** A waiting batch. */
 export function aBatch(
   job: Job,
   seq: number,
@@ -127,7 +127,7 @@ export function someBatches(job: Job, count: number): Batch[] {
   return Array.from({ length: count }, (_, seq) => aBatch(job, seq));
 }
 
-/** Keeps a job of `count` batches of two units each. */
+/** Stores a job of `count` batches of two units each. */
 export async function storeJob(
   store: Store,
   count: number,
@@ -139,7 +139,7 @@ export async function storeJob(
   return { job, batches };
 }
 
-/** Keeps a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
+/** Stores a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
 export async function storeClaimedBatch(store: Store, count: number): Promise<Batch> {
   const job = aJob({ totalBatches: 1, totalUnits: count });
   await store.createJob(job, [aBatch(job, 0, units(count))]);
@@ -148,12 +148,12 @@ export async function storeClaimedBatch(store: Store, count: number): Promise<Ba
   return claimed!;
 }
 
-/** A result written under an attempt. */
+/** A success outcome written under an attempt. */
 export function aSuccess(attempt = 1): Outcome {
   return { status: 'SUCCESS', attempt };
 }
 
-/** A failure. */
+/** A failure outcome. */
 export const aFailure: Outcome = {
   status: 'FAILED',
   code: 'page_not_found',

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** requeueStalled. Each test works at times of its own, so that it sees no batch of another. */
+/** requeueStalled(). Each test uses its own times, so that it sees no batch of another test. */
 export function stalledContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('batches that were queued before a time are taken once, as of now', async () => {
+  test('batches queued before a time are returned once and queued at now', async () => {
     const now = aTime;
     const { job, batches } = await storeJob(stores.store, 3, { lane: 'single' });
     await stores.store.queueBatches(job.id, 1, now - 100);
@@ -33,7 +33,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['queued', 'waiting'], aFailure, aTime);
   });
 
-  test('a claim that ended is taken, and its worker is late', async () => {
+  test('an expired claim is requeued, and its worker is superseded', async () => {
     const now = aTime + 10_000;
     const { job, batches } = await storeJob(stores.store, 2);
     await stores.store.queueBatches(job.id, 2, now);
@@ -57,7 +57,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['claimed'], aFailure, aTime);
   });
 
-  test('a batch that was given back is left alone until it may go on', async () => {
+  test('a released batch is skipped until its notBefore', async () => {
     const now = aTime + 20_000;
     const { job, batches } = await storeJob(stores.store, 1);
     await stores.store.queueBatches(job.id, 1, now);
@@ -68,10 +68,10 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
-  test('a batch that was claimed while it waited and then released is taken', async () => {
+  test('a batch that was claimed while waiting and then released is returned', async () => {
     const now = aTime + 22_000;
     const { job, batches } = await storeJob(stores.store, 1);
-    // Its publish was rejected, and the message arrived all the same.
+    // Its publish was rejected, but the message arrived.
     await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
@@ -79,7 +79,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
-  test('batches that were not published wait again, unless someone has them meanwhile', async () => {
+  test('unpublished batches wait again, unless they were claimed meanwhile', async () => {
     const now = aTime + 25_000;
     const { job, batches } = await storeJob(stores.store, 4);
     const queued = await stores.store.queueBatches(job.id, 3, now);
@@ -94,18 +94,18 @@ export function stalledContract(open: OpenStores): void {
       ['queued', now],
       ['waiting', null],
     ]);
-    // Those that may be queued now are not held up by it.
+    // Batches without a delay are not blocked by it.
     expect(await stores.store.queueBatches(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
     expect(await stores.store.queueBatches(job.id, 9, now, 'sg')).toEqual([]);
     expect(await stores.store.queueBatches(job.id, 9, now + 1)).toEqual([queued[0]]);
     expect((await stores.store.listBatches(job.id))[0]).toMatchObject({ queuedAt: now + 1, notBefore: null });
-    // What was published after all, and reported as lost, is nobody's loss.
+    // A batch that was published although its publish was reported as failed stays queued.
     await stores.store.unqueueBatches([queued[0]!], now + 1);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });
 
-  test('callers at once never get the same batch, and the limit holds', async () => {
+  test('concurrent callers never get the same batch, and the limit holds', async () => {
     const now = aTime + 30_000;
     const { job } = await storeJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, now - 10);

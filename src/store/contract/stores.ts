@@ -1,18 +1,18 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Store } from '../store.ts';
 
-/** Two stores on the same, at first empty data: what two processes would have. */
+/** Two stores on the same, initially empty data, as in two processes. */
 export interface Stores {
   store: Store;
   other: Store;
-  /** Closes both and removes the data. */
+  /** Closes both and deletes the data. */
   remove(): Promise<void>;
 }
 
-/** Opens stores on data of their own. */
+/** Opens stores on separate data. */
 export type OpenStores = () => Promise<Stores>;
 
-/** Opens stores before the tests of the part it is called in, removes them after. */
+/** Opens stores before the tests of the current group, and deletes them afterwards. */
 export function setUpStores(open: OpenStores): { readonly store: Store; readonly other: Store } {
   let stores: Stores;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ export function setUpStores(open: OpenStores): { readonly store: Store; readonly
   };
 }
 
-/** Runs a call many times at once, every second time on the other store. */
+/** Makes many concurrent calls, alternating between the two stores. */
 export function runConcurrently<T>(
   times: number,
   stores: { store: Store; other: Store },
@@ -40,14 +40,14 @@ export function runConcurrently<T>(
   );
 }
 
-/** All items of an async iterable. */
+/** Collects an async iterable. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
   return items;
 }
 
-/** All items of a list that comes in pages of `limit`. */
+/** Collects a list that is returned in pages of `limit`. */
 export async function allPages<T>(
   limit: number,
   read: (page: { limit: number; after: string | null }) => Promise<{ items: T[]; next: string | null }>,

@@ -18,20 +18,20 @@ export function submissionContract(open: OpenStores): void {
     ...fields,
   });
 
-  test('a sequence counts from 1, apart from other sequences', async () => {
+  test('a sequence counts from 1, independent of other sequences', async () => {
     expect(await stores.store.nextNumber('one')).toBe(1);
     expect(await stores.other.nextNumber('one')).toBe(2);
     expect(await stores.store.nextNumber('two')).toBe(1);
   });
 
-  test('every caller gets another number', async () => {
+  test('concurrent callers get different numbers', async () => {
     const numbers = await runConcurrently(100, stores, (store) => store.nextNumber('crowded'));
     expect(numbers.toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 100 }, (_, at) => at + 1),
     );
   });
 
-  test('a free key is taken, a held one shows its record', async () => {
+  test('a free key is claimed, a claimed key returns its record', async () => {
     const first = aSubmission();
     expect(await stores.store.claimSubmission(first, 0)).toBeNull();
     const second = aSubmission({ userId: first.userId });
@@ -41,7 +41,7 @@ export function submissionContract(open: OpenStores): void {
     expect(await stores.store.claimSubmission(second, aTime)).toEqual(answered);
   });
 
-  test('an interrupted submit shows in its record until it is answered', async () => {
+  test('an interrupted submission is marked in its record until it has a response', async () => {
     const first = aSubmission();
     const { userId, idempotencyKey } = first;
     await stores.store.claimSubmission(first, 0);
@@ -56,7 +56,7 @@ export function submissionContract(open: OpenStores): void {
     expect(await stores.store.claimSubmission(aSubmission({ userId }), 0)).toMatchObject({ response: '{}' });
   });
 
-  test('keys of different users are different keys', async () => {
+  test('equal keys of different users are different keys', async () => {
     expect(
       await stores.store.claimSubmission(aSubmission({ userId: 'a', idempotencyKey: 'b:c' }), 0),
     ).toBeNull();
@@ -68,7 +68,7 @@ export function submissionContract(open: OpenStores): void {
     ).toBeNull();
   });
 
-  test('of many that take a key at once one gets it, the others see its record', async () => {
+  test('of concurrent claims of a key one succeeds, and the others get its record', async () => {
     const userId = newId();
     const taken = await runConcurrently(40, stores, (store) =>
       store.claimSubmission(aSubmission({ userId }), 0),
@@ -77,7 +77,7 @@ export function submissionContract(open: OpenStores): void {
     expect(new Set(taken.flatMap((holder) => holder?.jobId ?? [])).size).toBe(1);
   });
 
-  test('a key from before the limit is free again, for one of many that take it at once', async () => {
+  test('an expired key can be claimed again, by one of many callers', async () => {
     const old = aSubmission();
     await stores.store.claimSubmission(old, 0);
     await stores.store.completeSubmission(old.userId, old.idempotencyKey, 'old');
@@ -88,7 +88,7 @@ export function submissionContract(open: OpenStores): void {
     expect(taken.flatMap((holder) => holder?.response ?? [])).toEqual([]);
   });
 
-  test('a dropped key is free; an answered one is not dropped', async () => {
+  test('a released key is free; a key with a response cannot be released', async () => {
     const submission = aSubmission();
     await stores.store.claimSubmission(submission, 0);
     await stores.other.deleteSubmission(submission.userId, submission.idempotencyKey);

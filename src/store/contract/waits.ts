@@ -18,7 +18,7 @@ export function waitContract(open: OpenStores): void {
     ...fields,
   });
 
-  test('a wait is kept as it is, the latest in place of an earlier one', async () => {
+  test('a wait is stored, and replaces an earlier one', async () => {
     const wait = aWait({ tries: { 0: 3, 49: 1 } });
     expect(await stores.store.getWait(wait.batchId)).toBeNull();
     await stores.store.putWait(wait);
@@ -28,13 +28,13 @@ export function waitContract(open: OpenStores): void {
     expect(await stores.store.getWait(wait.batchId)).toEqual(later);
   });
 
-  test('one of many kept at once stays', async () => {
+  test('one of several concurrent waits remains', async () => {
     const wait = aWait();
     await runConcurrently(20, stores, (store, turn) => store.putWait({ ...wait, until: aTime + turn }));
     expect(await stores.store.getWait(wait.batchId)).toMatchObject({ jobId: wait.jobId });
   });
 
-  test("a job's are listed while they last, the first to end first", async () => {
+  test('waits of a job are listed until they end, earliest end first', async () => {
     const jobId = newId();
     const [late, soon] = [aWait({ jobId, until: aTime + 90 }), aWait({ jobId, until: aTime + 10 })];
     for (const wait of [late, soon, aWait()]) await stores.store.putWait(wait);
@@ -43,7 +43,7 @@ export function waitContract(open: OpenStores): void {
     expect(await stores.store.listWaits(jobId, aTime + 90)).toEqual([]);
   });
 
-  test('one that is dropped or long over is forgotten', async () => {
+  test('removed and expired waits are not listed', async () => {
     const [dropped, over, lasting] = [
       aWait(),
       aWait({ until: aTime - 9_001 }),

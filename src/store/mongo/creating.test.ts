@@ -29,14 +29,14 @@ describe.skipIf('missing' in mongo)(
       return { job, its, count: () => batches.countDocuments({ jobId: job.id }) };
     };
 
-    test('a removal that went on late leaves the batches of a later draft alone', async () => {
+    test('a delayed deletion leaves the batches of a later draft', async () => {
       const { job, its, count } = await aDraft();
       const late = haltBefore(2, collections, (halting) =>
         removeJob(halting, { _id: job.id, state: 'writing' }),
       );
       await late.reached;
       expect(await removeJob(collections, { _id: job.id, state: 'removing' })).toBe(3);
-      // A writer of the early draft, late as well, and gone before it could clean up.
+      // A delayed writer of the early draft that ends before it can clean up.
       await batches.insertOne(writeBatch(its[1]!, 'early'));
       await createJob(collections, job, its);
       late.resume();
@@ -45,7 +45,7 @@ describe.skipIf('missing' in mongo)(
       expect(await jobs.findOne({ _id: job.id })).toMatchObject({ state: 'submitted' });
     });
 
-    test('a later draft is not completed over batches that a late removal took from it', async () => {
+    test('a later draft is not completed if a delayed deletion removed its batches', async () => {
       const { job, its, count } = await aDraft();
       const late = haltBefore(2, collections, (halting) =>
         removeJob(halting, { _id: job.id, state: 'writing' }),
@@ -53,7 +53,7 @@ describe.skipIf('missing' in mongo)(
       await late.reached;
       await removeJob(collections, { _id: job.id, state: 'removing' });
       await batches.insertOne(writeBatch(its[1]!, 'early'));
-      // Found there, not taken over yet.
+      // Found, but not taken over yet.
       const writer = haltBefore(3, collections, (halting) => createJob(halting, job, its));
       await writer.reached;
       late.resume();
@@ -65,7 +65,7 @@ describe.skipIf('missing' in mongo)(
       expect(await count()).toBe(3);
     });
 
-    test('nothing is written while a removal is under way, and what it left is removed by the next', async () => {
+    test('nothing is written during a deletion, and the next deletion removes the rest', async () => {
       const { job, its, count } = await aDraft();
       await haltBefore(2, collections, (halting) => removeJob(halting, { _id: job.id, state: 'writing' }))
         .reached;
@@ -76,7 +76,7 @@ describe.skipIf('missing' in mongo)(
       expect(await count()).toBe(3);
     });
 
-    test.each([2, 3])('a writer that was removed before its step %i leaves nothing behind', async (step) => {
+    test.each([2, 3])('a writer whose job was deleted before its step %i leaves nothing', async (step) => {
       const job = aJob({ totalBatches: 3, totalUnits: 6 });
       const writer = haltBefore(step, collections, (halting) => createJob(halting, job, someBatches(job, 3)));
       await writer.reached;

@@ -17,7 +17,7 @@ describe.skipIf('missing' in mongo)(
     if ('missing' in mongo) return;
     afterAll(() => mongo.stop());
 
-    test('stores that are opened at once on an empty database make its indexes together', async () => {
+    test('stores opened concurrently on an empty database create their indexes together', async () => {
       const uri = mongo.fresh();
       const stores = Array.from({ length: 4 }, () => openMongoStore({ uri }));
       await Promise.all(stores.map((store) => store.ping()));
@@ -27,7 +27,7 @@ describe.skipIf('missing' in mongo)(
       await Promise.all(stores.map((store) => store.close()));
     });
 
-    test('jobs and batches of earlier versions lack what came later', async () => {
+    test('jobs and batches of earlier versions are read with defaults for newer fields', async () => {
       const uri = mongo.fresh();
       const store = openMongoStore({ uri });
       const { job, batches } = await storeJob(store, 1);
@@ -47,7 +47,7 @@ describe.skipIf('missing' in mongo)(
       await store.close();
     });
 
-    test('users and keys of earlier versions lack what came later', async () => {
+    test('users and keys of earlier versions are read with defaults for newer fields', async () => {
       const uri = mongo.fresh();
       const store = openMongoStore({ uri });
       const user = aUser();
@@ -72,7 +72,7 @@ describe.skipIf('missing' in mongo)(
       await store.close();
     });
 
-    test('a connection that ends while a command is being written is unavailable, a fault of ours is not', async () => {
+    test('a connection lost during a command is unavailable, an error of the caller is not', async () => {
       const engine = openEngine(mongo.fresh());
       const meets = (error: Error) => engine.run(() => Promise.reject(error));
       const ended = Object.assign(new Error('This socket has been ended by the other party'), {
@@ -87,7 +87,7 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
-    test('reads and writes are pinned to what a majority of the members holds', async () => {
+    test('reads and writes use majority concern', async () => {
       const engine = openEngine(`${mongo.fresh()}?retryWrites=false`);
       const pinned = await engine.run(async ({ users }) => ({
         from: users.readPreference?.mode,
@@ -113,7 +113,7 @@ describe.skipIf('missing' in mongo)(
   },
 );
 
-test('an address that is none is refused in words', () => {
+test('an invalid connection string is rejected with a reason', () => {
   expect(() => openMongoStore({ uri: 'http://example.org' })).toThrow(/^MongoDB address: /);
 });
 
@@ -127,8 +127,8 @@ describe.skipIf('missing' in local)(
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    test('a store opens while it is down, works once it is up, and again after it was away', async () => {
-      // Its port was free a moment ago; where another process takes it meanwhile, the start fails loudly.
+    test('a store opens while it is down, works once it is up, and reconnects after an outage', async () => {
+      // Its port was free a moment ago. If another process takes it meanwhile, the start fails loudly.
       const port = Number(new URL(local.uri).port);
       await local.stop();
       const store = openMongoStore({ uri: local.uri });
@@ -151,7 +151,7 @@ describe.skipIf('missing' in local)(
       expect(await store.createUser(user)).toBe(true);
       const key = aKey({ userId: user.id, createdAt: aTime });
       await store.createApiKey(key);
-      // The indexes, which could not be made at first, are there.
+      // The indexes, which could not be created at first, exist.
       expect(await store.createApiKey(aKey({ hash: key.hash }))).toBe(false);
 
       await first.stop();

@@ -81,10 +81,9 @@ async function ensureOrigin(origins: Collections['origins'], origin: string): Pr
 }
 
 function readPause({ strikes: failures, ...pause }: PauseDocument): OriginPause {
-  // cspell:disable-line
   return { ...pause, failures };
 }
 
 function writePause({ failures, ...pause }: OriginPause): PauseDocument {
-  return { ...pause, strikes: failures }; // cspell:disable-line
+  return { ...pause, strikes: failures };
 }

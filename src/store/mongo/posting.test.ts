@@ -13,9 +13,9 @@ import { collectionsOf } from './schema.ts';
 const mongo = await findMongo();
 const always = Number.MAX_SAFE_INTEGER;
 
-/** Steps of a post that meets nobody: read the account, write the entry, change the balance, mark the entry. */
+/** Steps of an uncontended post: read the account, write the entry, change the balance, mark the entry. */
 const postSteps = [1, 2, 3, 4];
-/** Steps of the settling of an entry whose key is not open: raise the epoch, remove the entry. */
+/** Steps that settle an entry whose key is not open: raise the epoch, delete the entry. */
 const settleSteps = [1, 2];
 
 describe.skipIf('missing' in mongo)(
@@ -29,7 +29,7 @@ describe.skipIf('missing' in mongo)(
       store = openMongoStore({ uri: mongo.uri });
     });
     afterAll(async () => {
-      // Whatever the tests did: no account may be left that does not add up.
+      // Invariant after every test: each account equals the sum of its entries.
       const audited = await collect(store.auditAccounts());
       expect(audited.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
       expect(audited.length).toBeGreaterThan(20);
@@ -44,7 +44,7 @@ describe.skipIf('missing' in mongo)(
       if (credits > 0) await store.postLedgerEntry(anEntry(user.id, credits));
       return user.id;
     };
-    /** Balance and what the entries add up to, the starting grant included. */
+    /** Balance and sum of the entries, including the initial grant. */
     const state = async (userId: string) => {
       const { items } = await store.listLedgerEntries(userId, { limit: 500 });
       return {
@@ -57,7 +57,7 @@ describe.skipIf('missing' in mongo)(
     };
 
     describe.each(postSteps)('a post that ends before its step %i', (step) => {
-      test.each([5, -5])('of %i is whole or nothing, and a second call completes it', async (amount) => {
+      test.each([5, -5])('of %i is applied or not at all, and a second call completes it', async (amount) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, amount);
         await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
@@ -68,7 +68,7 @@ describe.skipIf('missing' in mongo)(
         expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
       });
 
-      test('is finished or removed by a repair, and can be called again after it', async () => {
+      test('is completed or removed by a repair, and can be repeated after it', async () => {
         const userId = await userWith(20);
         const entry = anEntry(userId, 5);
         await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
@@ -124,7 +124,7 @@ describe.skipIf('missing' in mongo)(
 
     const pairs = settleSteps.flatMap((settling) => postSteps.map((posting) => ({ settling, posting })));
     test.each(pairs)(
-      'a repair that pauses before its step $settling while a post ends before its step $posting leaves both right',
+      'a repair suspended before its step $settling while a post ends before its step $posting leaves both consistent',
       async ({ settling, posting }) => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
@@ -132,7 +132,7 @@ describe.skipIf('missing' in mongo)(
         const pending = (await collections.ledger.findOne({ _id: entry.key }))!;
         const repair = haltBefore(settling, collections, (halting) => settlePending(halting, pending));
         await repair.reached;
-        // Its step 2 writes nothing new but its stamp, so it takes one more step than a post alone.
+        // Its step 2 changes only the stamp, so it takes one more step than an uncontended post.
         await haltBefore(posting === 1 ? 1 : posting + 1, collections, (halting) => post(halting, entry))
           .reached;
         const between = await state(userId);
@@ -149,7 +149,7 @@ describe.skipIf('missing' in mongo)(
     );
 
     describe.each(postSteps)('a post that pauses before its step %i', (step) => {
-      test('during voidKey() is posted or refused, as voidKey() says', async () => {
+      test('during voidKey() is posted or refused, consistent with the result of voidKey()', async () => {
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
         const paused = haltBefore(step, collections, (halting) => post(halting, entry));
@@ -169,7 +169,7 @@ describe.skipIf('missing' in mongo)(
         const userId = await userWith(20);
         const entry = anEntry(userId, -5);
         await haltBefore(3, collections, (halting) => post(halting, entry)).reached;
-        // Reads the entry, raises the epoch, voids the entry.
+        // Reads the entry, raises the epoch, and voids the entry.
         const paused = haltBefore(voiding, collections, (halting) =>
           voidKey(halting, entry.key, userId, aTime),
         );
@@ -185,7 +185,7 @@ describe.skipIf('missing' in mongo)(
       },
     );
 
-    test('a charge that was refused leaves a pending entry that counts nowhere, until a repair removes it', async () => {
+    test('a refused charge leaves a pending entry that does not count until a repair removes it', async () => {
       const userId = await userWith(3);
       const entry = anEntry(userId, -5);
       expect(await store.postLedgerEntry(entry)).toEqual({ posted: false, balance: 3 });

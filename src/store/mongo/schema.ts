@@ -74,7 +74,7 @@ export interface PayloadDocument {
 export type SubmissionDocument = Submission & { _id: string };
 
 /** A pause, with `failures` under its stored name. */
-export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number }; // cspell:disable-line
+export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number };
 
 /** Shared state of an origin. */
 export interface OriginDocument {

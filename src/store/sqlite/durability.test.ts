@@ -22,12 +22,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The level that the connection has now, read back without another statement of ours. */
+/** The current level of the connection, read without another statement of the store. */
 const levelOf = (connection: Connection) =>
   levels[connection.get<{ synchronous: number }>('PRAGMA synchronous')!.synchronous];
 
 describe('openEngine()', () => {
-  test('waits for the disk within a transaction, and not within a relaxed one', () => {
+  test('waits for the disk within a transaction, but not within a relaxed one', () => {
     const { relaxed } = engine;
     expect(engine.write(() => levelOf(engine))).toBe('FULL');
     expect(relaxed.write(() => levelOf(relaxed))).toBe('NORMAL');
@@ -49,7 +49,7 @@ describe('openEngine()', () => {
   });
 });
 
-/** A store that notes the level of every statement and transaction. */
+/** A store that records the level of every statement and transaction. */
 function observed(): { store: Store; levels: () => Set<string> } {
   let seen = new Set<string>();
   const observe = (connection: Connection): Connection => {
@@ -57,7 +57,7 @@ function observed(): { store: Store; levels: () => Set<string> } {
       <P extends unknown[], R>(call: (...parameters: P) => R) =>
       (...parameters: P): R => {
         const result = call(...parameters);
-        // Reads wait for nothing, and leave the level as it is.
+        // Reads wait for nothing and do not change the level.
         if (parameters.every((given) => typeof given !== 'string' || !/^\s*SELECT\b/.test(given)))
           seen.add(levelOf(connection)!);
         return result;
@@ -83,7 +83,7 @@ function observed(): { store: Store; levels: () => Set<string> } {
 }
 
 describe('openSqliteStore()', () => {
-  test('waits for the disk before it acknowledges what must survive a power cut', async () => {
+  test('waits for the disk before it acknowledges what must survive a power failure', async () => {
     const { store, levels } = observed();
     const user = aUser();
     const key = aKey({ userId: user.id });
@@ -107,7 +107,7 @@ describe('openSqliteStore()', () => {
     }
   });
 
-  test('does not wait for the disk for work that is done again after a power cut', async () => {
+  test('does not wait for the disk for work that is repeated after a power failure', async () => {
     const { store, levels } = observed();
     const { job, batches } = await storeJob(store, 2);
     const id = batches[0]!.id;

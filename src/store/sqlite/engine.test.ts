@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('data is there when the file is opened again, and the folder is made', async () => {
+test('creates the folder, and finds its data when the file is opened again', async () => {
   const path = join(folder, 'new', 'folder', 'store.sqlite');
   const first = openSqliteStore({ path });
   const user = aUser();
@@ -27,7 +27,7 @@ test('data is there when the file is opened again, and the folder is made', asyn
   await second.close();
 });
 
-test('a closed store and a folder that is a file are unavailable', async () => {
+test('a closed store, and a folder that is a file, are unavailable', async () => {
   const store = openSqliteStore({ path: join(folder, 'closed.sqlite') });
   await store.close();
   await expect(store.ping()).rejects.toMatchObject({ code: 'unavailable' });
@@ -38,7 +38,7 @@ test('a closed store and a folder that is a file are unavailable', async () => {
   expect(() => openSqliteStore({ path: inside })).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-test('a file that is no database, and one of a newer program, are refused in words', async () => {
+test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {
   const text = join(folder, 'text.sqlite');
   await writeFile(text, 'a letter to a friend, long enough to be looked at by the engine'.repeat(20));
   expect(() => openSqliteStore({ path: text })).toThrow(/text\.sqlite: file is not a database/);
@@ -49,7 +49,7 @@ test('a file that is no database, and one of a newer program, are refused in wor
   expect(() => openSqliteStore({ path })).toThrow(/version 99, but this program supports versions up to \d+/);
 });
 
-test('what another process wrote before it was killed is kept, and what it had not ended is not', async () => {
+test('writes of a killed process are kept, and its open transaction is not', async () => {
   const path = join(folder, 'shared.sqlite');
   const store = openSqliteStore({ path });
   const user = aUser();
@@ -69,7 +69,7 @@ test('what another process wrote before it was killed is kept, and what it had n
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
-  // Readers are not held up by the other process's open transaction.
+  // The other process's open transaction does not block readers.
   expect((await store.getUser(user.id))?.balance).toBe(5);
   child.kill('SIGKILL');
   await once(child, 'exit');

@@ -121,11 +121,11 @@ export function jobStore(engine: SqliteEngine): JobStore {
   };
 }
 
-/** Values that a list's order is compared with; without a place those before every job. */
+/** Values that the order of a list is compared with; without a position, those before every job. */
 const placeOf = (after: Cursor | null): [number, string] =>
   after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
-/** Makes the row that batches belong to; false when the job is written already. */
+/** Inserts the row that batches belong to. Returns false if the job is already written. */
 function openDraft(engine: Connection, job: Job): boolean {
   return engine.write(() => {
     const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
@@ -142,14 +142,14 @@ function openDraft(engine: Connection, job: Job): boolean {
   });
 }
 
-/** Makes the job of its draft, unless another call did. `written`: batches that must be there. */
+/** Turns the draft into a job, unless another call did. `written`: batches that must exist. */
 function completeDraft(engine: Connection, job: Job, written: number): void {
   const { state, count } = engine.get<{ state: string | null; count: number }>(
     `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
     job.id,
   )!;
   if (state !== null && state !== 'writing') return;
-  // Removed meanwhile, and perhaps begun again by a call that is not through.
+  // Deleted meanwhile, and perhaps started again by a call in progress.
   if (state === null || count < written) {
     throw new Fault('unavailable', `job ${job.id} was removed as abandoned while it was being written`);
   }
@@ -157,7 +157,7 @@ function completeDraft(engine: Connection, job: Job, written: number): void {
   engine.run(`UPDATE jobs SET ${columns.join(', ')} WHERE id = ?`, ...jobs.values(job), job.id);
 }
 
-/** Keeps a batch, unless one with its id or its place in the job is kept. */
+/** Stores a batch, unless one with its id or position exists. */
 function insertBatch(engine: Connection, batch: Batch): void {
   const { units, ...row } = batch;
   const inserted = engine.run(

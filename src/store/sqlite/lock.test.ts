@@ -24,7 +24,7 @@ describe('lockFolder()', () => {
     again.release();
   });
 
-  test('locks each folder by itself', () => {
+  test('locks each folder separately', () => {
     const held = lock() as FolderLock;
     const other = lockFolder(join(folder, 'other')) as FolderLock;
     expect(other).toHaveProperty('release');
@@ -37,7 +37,7 @@ describe('lockFolder()', () => {
     expect(lock).toThrow(/data/);
   });
 
-  test('is released by a process that is killed', async () => {
+  test('is released when the process is killed', async () => {
     const program = `
       import { lockFolder } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
       lockFolder(${JSON.stringify(join(folder, 'data'))});

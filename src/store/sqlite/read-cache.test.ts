@@ -34,13 +34,13 @@ describe('cache', () => {
     expect(engine.cache.documents(shape, select, 'a')[0]).toBe(first);
   });
 
-  test('remembers that nothing was found until something is written', () => {
+  test('caches a miss until something is written', () => {
     expect(read('b')).toBeNull();
     engine.run(insert, 'b', 2);
     expect(read('b')?.value).toBe(2);
   });
 
-  test('sees every way in which its own process writes', () => {
+  test('sees every kind of write of its own process', () => {
     const update = (value: number) => `UPDATE sequences SET value = ${value} WHERE name = 'a'`;
     const writes: [number, (sql: string) => unknown][] = [
       [2, (sql) => engine.run(sql)],
@@ -58,7 +58,7 @@ describe('cache', () => {
     }
   });
 
-  test('sees what another connection committed, and nothing before its commit', () => {
+  test('sees commits of another connection, and nothing before them', () => {
     const first = read();
     other.write(() => {
       other.run(`UPDATE sequences SET value = 9 WHERE name = 'a'`);
@@ -67,7 +67,7 @@ describe('cache', () => {
     expect(read()?.value).toBe(9);
   });
 
-  test('sees what another process committed from the next turn of the event loop on', async () => {
+  test('sees commits of another process from the next turn of the event loop', async () => {
     const { path } = engine.get<{ path: string }>(`SELECT file AS path FROM pragma_database_list`)!;
     const foreign = new DatabaseSync(path);
     try {
@@ -82,7 +82,7 @@ describe('cache', () => {
     }
   });
 
-  test('keeps nothing that a transaction read before it was rolled back', () => {
+  test('discards what a transaction read before it was rolled back', () => {
     read();
     const rollback = () =>
       engine.write(() => {
@@ -94,13 +94,13 @@ describe('cache', () => {
     expect(read()?.value).toBe(1);
   });
 
-  test('tells statements apart', () => {
+  test('distinguishes statements', () => {
     read();
     const names = { read: ([name]: readonly Value[]) => name };
     expect(engine.cache.document(names, 'SELECT name FROM sequences WHERE name = ?', 'a')).toBe('a');
   });
 
-  test('freezes what callers share', () => {
+  test('freezes shared documents', () => {
     const document = read()!;
     expect(() => Object.assign(document, { value: 2 })).toThrow(TypeError);
     expect(() => document.inside.push(2)).toThrow(TypeError);

@@ -15,7 +15,9 @@ describe.skipIf('missing' in mongo)(
     const { fresh } = mongo;
     afterAll(() => mongo.stop());
 
-    /** Keeps documents as earlier versions left them: an ended batch with two records, and one under way with one. */
+    /**
+     * Stores documents as earlier versions did: an ended batch with two records, and one in progress with one record.
+     */
     async function open() {
       const uri = fresh();
       const store = openMongoStore({ uri });
@@ -33,7 +35,7 @@ describe.skipIf('missing' in mongo)(
       });
       await payloads.insertMany([
         record(done, 1, 0),
-        // Of a claim that was lost before its outcome was written.
+        // From a claim that was lost before its outcome was written.
         record(done, 1, 2),
         record(done, 2, 2),
         record(running, 1, 1),
@@ -64,7 +66,7 @@ describe.skipIf('missing' in mongo)(
       await close();
     });
 
-    test('of ended batches are found, and are removed once a part has them, however often', async () => {
+    test('of ended batches are found, and are deleted once a part contains them, also repeatedly', async () => {
       const { store, done, running, payloads, close } = await open();
       const found = await store.findLegacyBatches(10);
       expect(found.map(({ id, parts }) => [id, parts])).toEqual([[done.id, []]]);

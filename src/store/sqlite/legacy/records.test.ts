@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openSqliteStore } from '../open.ts';
 
-/** What src/jobs/leftovers.test.ts describes. */
+/** The situation that src/jobs/leftovers.test.ts describes. */
 const fixture = new URL('../../../../test/earlier-data/data-v10.sqlite.gz', import.meta.url);
 
 const tables = (path: string) => {
@@ -16,13 +16,13 @@ const tables = (path: string) => {
   return names.map(({ name }) => name);
 };
 
-test('the table of records is there until its last row is moved, and a new file has none', async () => {
+test('the table of records exists until its last row is moved, and a new file has none', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-earlier-'));
   const path = join(folder, 'data.sqlite');
   await writeFile(path, gunzipSync(await readFile(fixture)));
   const store = openSqliteStore({ path });
   for (const { id } of await store.findLegacyBatches(10)) await store.migrateLegacyRecords(id, null);
-  // A batch under way still has one.
+  // A batch in progress still has one.
   expect(await store.findLegacyBatches(10)).toEqual([]);
   expect(tables(path)).toEqual(['earlier_payloads']);
   const database = new DatabaseSync(path);
