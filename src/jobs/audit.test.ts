@@ -30,13 +30,13 @@ const post = (entry: Partial<LedgerEntry>) =>
     ...entry,
   });
 
-test('says how much it looked at, over more entries than one page', async () => {
+test('counts the checked documents, over several pages of entries', async () => {
   for (let count = 0; count < 600; count++) await grant(fixture.context, job.userId, 1);
   const result = await audit(fixture.context.store);
   expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, problems: [] });
 });
 
-test('finds nothing wrong with jobs that wait, were rejected or were discarded, and an empty account', async () => {
+test('finds nothing wrong with waiting, rejected, or discarded jobs, or an empty account', async () => {
   const owner = { operatorId: null, reason: '' };
   const userId = await fixture.createUser(100);
   await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
@@ -123,7 +123,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   expect(problems.filter((problem) => expected.test(problem))).toHaveLength(1);
 });
 
-test('finds a balance that is not the sum of its ledger, and a job that lost units', async () => {
+test('reports a balance that is not the sum of its ledger, and a job that lost units', async () => {
   const { store } = fixture.context;
   const spoiled = {
     ...store,
@@ -142,7 +142,7 @@ test('finds a balance that is not the sum of its ledger, and a job that lost uni
   ]);
 });
 
-test('finds a balance below 0', async () => {
+test('reports a negative balance', async () => {
   const { store } = fixture.context;
   const spoiled = {
     ...store,

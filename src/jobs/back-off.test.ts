@@ -8,7 +8,7 @@ test('backOffMs() doubles with every failure up to the maximum', () => {
   expect(pauses).toEqual([2_000, 4_000, 8_000, 256_000, 300_000, 300_000]);
 });
 
-test('backOffMs() takes off up to half at random', () => {
+test('backOffMs() randomly subtracts up to half', () => {
   expect(backOffMs(bounds, 1, 0.5)).toBe(1_500);
   for (let turn = 0; turn < 100; turn += 1) {
     const ms = backOffMs(bounds, 3);

@@ -35,7 +35,7 @@ const mergedItems = async ({ file }: Job): Promise<string[]> =>
     String(itemId),
   );
 
-/** Writes that reach the result storage, by file name. */
+/** Blob writes, by file name. */
 function watchWrites(): string[] {
   const { blobs } = fixture.context;
   const written: string[] = [];
@@ -49,7 +49,7 @@ function watchWrites(): string[] {
   return written;
 }
 
-/** Lets the first `count` pages come, each two seconds after the one before, and holds the others. */
+/** Serves the first `count` pages two seconds apart and blocks the others. */
 function slowly(count: number) {
   const held = Promise.withResolvers<void>();
   let left = count;
@@ -68,7 +68,7 @@ function slowly(count: number) {
   return { release: held.resolve, isHeld: () => isHeld };
 }
 
-test('a batch that ends in time writes one part, and the job one file more', async () => {
+test('a batch that ends in time writes one part, and the job one more file', async () => {
   const written = watchWrites();
   const jobId = await submitted(60);
   for (let message = messages.shift(); message; message = messages.shift())
@@ -82,7 +82,7 @@ test('a batch that ends in time writes one part, and the job one file more', asy
   expect(parts.map(({ path }) => path)).toEqual([file!.path]);
 });
 
-test('a single task has its record in a part', async () => {
+test('the record of a single task is in a part', async () => {
   const userId = await fixture.createUser(100);
   const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
     region: 'sg',
@@ -98,8 +98,8 @@ test('a single task has its record in a part', async () => {
   expect(shown.result).toBe(await text(await fixture.context.blobs.read(path!)));
 });
 
-describe('a batch under way', () => {
-  test('has what is finished in parts of their own, which its last part replaces', async () => {
+describe('a batch in progress', () => {
+  test('writes finished units to separate parts, which its final part replaces', async () => {
     const jobId = await submitted(items.length);
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
@@ -117,7 +117,7 @@ describe('a batch under way', () => {
     expect(await mergedItems(job)).toEqual(items);
   });
 
-  test('whose worker dies costs no finished unit again, and its last part has all records', async () => {
+  test('whose worker dies does not fetch finished units again, and its final part has all records', async () => {
     const jobId = await submitted(items.length);
     const pages = slowly(10);
     const victim = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
@@ -157,7 +157,7 @@ describe('a batch under way', () => {
     expect(lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 'SUCCESS')).toHaveLength(
       success,
     );
-    // The late worker removes what it writes.
+    // The superseded worker deletes what it writes.
     pages.release();
     await working;
     const { parts } = await batchOf(id);
@@ -170,14 +170,14 @@ describe('a batch under way', () => {
 test.each([
   [1, /^batch_.*_1\.json$/],
   [5, /^part_1_.*_1_1$/],
-])('the part of a late worker is never read, and is removed (%i units)', async (count, name) => {
+])('the part of a superseded worker is never read, and is deleted (%i units)', async (count, name) => {
   const jobId = await submitted(count);
   const held = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
     await held.promise;
     return fetch(request);
   });
-  // Its heart stops: the process stands still while the clock goes on.
+  // Its renewals stop: the process is suspended while the clock advances.
   const standing = {
     ...fixture.context,
     clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
@@ -199,7 +199,7 @@ test.each([
   expect(await filesOf(jobId)).toEqual(files);
 });
 
-test('a part that a crash left behind is removed at the end of the job', async () => {
+test('a part orphaned by a crash is deleted at the end of the job', async () => {
   const jobId = await submitted(3);
   const victim = createCrashingProcess(
     {

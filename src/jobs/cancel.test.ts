@@ -25,7 +25,7 @@ async function submitted(items: number): Promise<string> {
   return (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 }
 
-/** What the units of a job came to. */
+/** Counts the units of a job by outcome. */
 async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
   const found: (Outcome | undefined)[] = [];
   for await (const { units, outcomes } of fixture.context.store.readBatches(jobId)) {
@@ -54,12 +54,12 @@ async function endFirstBatch(jobId: string): Promise<void> {
   );
 }
 
-describe('a job that waits for approval ends as rejected', () => {
+describe('cancelling a job that awaits approval', () => {
   test.each([
     ['Cancelled by its owner.', { operatorId: null, reason: '' }],
     ['Cancelled by an operator.', { operatorId, reason: '' }],
     ['Too dear.', { operatorId, reason: 'Too dear.' }],
-  ])('with the reason: %s', async (reason, by) => {
+  ])('rejects it with the reason: %s', async (reason, by) => {
     const jobId = await submitted(2);
     const { operatorId: decidedBy } = by;
     expect(await cancel(fixture.context, jobId, by)).toMatchObject({ state: 'rejected', reason, decidedBy });
@@ -67,7 +67,7 @@ describe('a job that waits for approval ends as rejected', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('and what it was charged is given back', async () => {
+  test('refunds its charge', async () => {
     const urls = ['https://mkta.sg/search?keyword=lamp%20006'];
     const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
     expect(await fixture.balance(userId)).toBeLessThan(credits);
@@ -77,8 +77,8 @@ describe('a job that waits for approval ends as rejected', () => {
   });
 });
 
-describe('of a job that runs', () => {
-  test('what is done is kept and paid, the rest is stopped and given back once', async () => {
+describe('cancelling a running job', () => {
+  test('keeps and charges finished units, and stops and refunds the rest once', async () => {
     const jobId = await submitted(120);
     await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
@@ -105,12 +105,12 @@ describe('of a job that runs', () => {
     );
     expect(await fixture.balance(userId)).toBe(credits - 500);
     expect(await fixture.problems()).toEqual([]);
-    // Clients of the kind know no such word: they are told what came of its batches.
+    // The kind has no cancelled state: its clients see the outcome of the batches.
     const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId });
     expect([shown.status, shown.jobStatus]).toEqual(['partial_complete', 'partial_complete']);
   });
 
-  test('counts only units that a worker had not ended as not run', async () => {
+  test('counts as not run only units that no worker had ended', async () => {
     const jobId = await submitted(120);
     await approve(fixture.context, jobId, operatorId);
     const { store, clock } = fixture.context;
@@ -122,7 +122,7 @@ describe('of a job that runs', () => {
     expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });
 
-  test('of which nothing is left to stop everything is done', async () => {
+  test('completes it if nothing is left to stop', async () => {
     const jobId = await submitted(2);
     await approve(fixture.context, jobId, operatorId);
     await endFirstBatch(jobId);
@@ -130,7 +130,7 @@ describe('of a job that runs', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('of which nothing was dispatched everything is given back, and an earlier reason kept', async () => {
+  test('refunds everything if nothing was dispatched, and keeps an earlier reason', async () => {
     const jobId = await submitted(2);
     const { store, clock } = fixture.context;
     const job = (await store.getJob(jobId))!;
@@ -145,7 +145,7 @@ describe('of a job that runs', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('a single page is given back', async () => {
+  test('refunds a single page', async () => {
     const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
       region: 'sg',
       itemId: '61',
@@ -163,7 +163,7 @@ describe('of a job that runs', () => {
 });
 
 test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'completed'] as const)(
-  'a job that is %s is not stopped',
+  'returns conflict for a job that is %s',
   async (state) => {
     const jobId = await submitted(1);
     const { store, clock } = fixture.context;
@@ -183,12 +183,12 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
   },
 );
 
-test('an unknown job is not found', async () => {
+test('returns not_found for an unknown job', async () => {
   await expect(cancel(fixture.context, newId(), owner)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-describe('a job that changes while it is cancelled', () => {
-  /** The context of a process that sees the job as it was for some reads; each try reads it twice. */
+describe('cancelling a job that changes meanwhile', () => {
+  /** The context of a process that reads a stale job for some reads; each attempt reads it twice. */
   const behind = async (jobId: string, reads: number): Promise<JobContext> => {
     const { store } = fixture.context;
     const before = await store.getJob(jobId);
@@ -200,7 +200,7 @@ describe('a job that changes while it is cancelled', () => {
     return { ...fixture.context, store: { ...store, getJob } };
   };
 
-  test('is stopped when it was approved between two tries', async () => {
+  test('stops it if it was approved between two attempts', async () => {
     const jobId = await submitted(2);
     const context = await behind(jobId, 2);
     await approve(fixture.context, jobId, operatorId);
@@ -208,7 +208,7 @@ describe('a job that changes while it is cancelled', () => {
     expect(await fixture.balance(userId)).toBe(credits);
   });
 
-  test('is a conflict after three tries, and is not stopped', async () => {
+  test('returns conflict after three attempts, and does not stop it', async () => {
     const jobId = await submitted(2);
     const context = await behind(jobId, 5);
     await approve(fixture.context, jobId, operatorId);
@@ -219,7 +219,7 @@ describe('a job that changes while it is cancelled', () => {
     expect((await fixture.context.store.getJob(jobId))?.state).toBe('processing');
   });
 
-  test('is not cancelled when the store fails, and the fault is the store’s', async () => {
+  test('returns the fault of the store, and does not stop it', async () => {
     const jobId = await submitted(2);
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store does not answer.');

@@ -24,7 +24,7 @@ function wait(jobId: string, ms = 1_000, { signal } = new AbortController()) {
 }
 
 describe('next()', () => {
-  test('ends when the job changes, for each caller that waits for it', async () => {
+  test('resolves when the job changes, for every waiting caller', async () => {
     const [one, two, other] = [wait('a'), wait('a'), wait('b')];
     changes.notify('nobody');
     expect([await one(), await two(), await other()]).toEqual([false, false, false]);
@@ -33,7 +33,7 @@ describe('next()', () => {
     expect(clock.sleepers()).toBe(1);
   });
 
-  test('ends after its time', async () => {
+  test('resolves after its timeout', async () => {
     const over = wait('a', 500);
     await clock.advance(499);
     expect(await over()).toBe(false);
@@ -41,7 +41,7 @@ describe('next()', () => {
     expect(await over()).toBe(true);
   });
 
-  test('ends when its caller leaves, and leaves the others waiting', async () => {
+  test('resolves when its signal aborts, while others keep waiting', async () => {
     const leaving = new AbortController();
     const [one, two] = [wait('a', 1_000, leaving), wait('a')];
     leaving.abort();
@@ -50,7 +50,7 @@ describe('next()', () => {
     expect(await two()).toBe(true);
   });
 
-  test('wakes a caller that began to wait after another one left', async () => {
+  test('wakes a caller that started waiting after another one left', async () => {
     const first = wait('a', 10);
     await clock.advance(10);
     expect(await first()).toBe(true);
@@ -59,7 +59,7 @@ describe('next()', () => {
     expect(await second()).toBe(true);
   });
 
-  test('ends at once without time, for a caller that has left, and after the stop', async () => {
+  test('resolves immediately without a timeout, with an aborted signal, and after stop()', async () => {
     expect(await wait('a', 0)()).toBe(true);
     expect(await wait('a', -1)()).toBe(true);
     const left = new AbortController();
@@ -72,7 +72,7 @@ describe('next()', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('releases the signal of its caller', async () => {
+  test('removes its listener from the signal', async () => {
     const { signal } = new AbortController();
     const listeners: string[] = [];
     const counted = new Proxy(signal, {
@@ -94,7 +94,7 @@ test('stop() ends every wait', async () => {
   expect(await Promise.all(waits.map((over) => over()))).toEqual([true, true, true]);
 });
 
-test('notifyOnMove() announces the moves that took effect', async () => {
+test('notifyOnMove() announces only transitions that took effect', async () => {
   const store = openSqliteStore({ path: ':memory:' });
   const told = notifyOnMove(store, changes);
   const job = aJob();

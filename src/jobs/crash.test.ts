@@ -12,17 +12,17 @@ import { submit } from './submit.ts';
 import { terminate } from './terminate.ts';
 import { work } from './work.ts';
 
-/** A job's way from its submit to its end, as client, operator and workers take it. */
+/** A job's course from its submission to its end, including client, operator, and worker actions. */
 interface Course {
   name: string;
   approval: boolean;
   method: string;
   request: object;
-  /** What someone does to a job that stands in one of these states. */
+  /** Actions on a job in one of these states. */
   step?: { on: readonly JobState[]; run(context: JobContext, job: Job): Promise<unknown> };
-  /** Where it may end, and what is charged and given back by then. */
+  /** Allowed final states, with the charged and refunded credits. */
   ends: Partial<Record<JobState, (job: Job) => { charged: number; refunded: number }>>;
-  /** Records in the merged file; null where there is none. */
+  /** Records in the merged file; null if there is none. */
   records: number | null;
 }
 
@@ -132,7 +132,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.close());
 
-/** Works off what the queue was given. */
+/** Processes all queued messages. */
 async function workOff(context: JobContext): Promise<void> {
   for (let message = messages.shift(); message !== undefined; message = messages.shift()) {
     await work(context, message, () => {}, new AbortController().signal);
@@ -145,7 +145,7 @@ async function jobOf(userId: string): Promise<Job | null> {
   return found[0] ?? null;
 }
 
-/** Everything that people do, as far as it is not done yet. */
+/** Performs the remaining client and operator actions. */
 async function goThrough(course: Course, context: JobContext, userId: string, key: string): Promise<void> {
   const job = await jobOf(userId);
   if (job === null || job.state === 'submitted') {
@@ -158,7 +158,7 @@ async function goThrough(course: Course, context: JobContext, userId: string, ke
   await workOff(context);
 }
 
-/** Time goes by: messages of the dead process are lost, and the sweep does what it does. */
+/** Advances the clock: messages of the dead process are lost, and the sweep runs. */
 async function recover(): Promise<void> {
   messages = [];
   for (let round = 0; round < 3; round++) {
@@ -168,7 +168,10 @@ async function recover(): Promise<void> {
   }
 }
 
-/** Holds a job that met a death at its `last`-th call to what every job promises; false past its end. */
+/**
+ * Crashes a job at its `last`-th call and checks the invariants of every job. Returns false past the end of its
+ * course.
+ */
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);
   const userId = await fixture.createUser(credits);
@@ -192,7 +195,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
 }
 
 describe.each(courses)('$name', (course) => {
-  test.each(['before', 'after'] as const)('survives a death %s any call to an engine', async (when) => {
+  test.each(['before', 'after'] as const)('survives a crash %s any call to an engine', async (when) => {
     fixture = await openJobFixture({ approval: course.approval });
     alive = {
       ...fixture.context,
@@ -200,7 +203,7 @@ describe.each(courses)('$name', (course) => {
     };
     let last = 1;
     while (await survives(course, last, when)) last += 1;
-    // A course that is shorter than this was not run.
+    // Guards against a course that ran only in part.
     expect(last).toBeGreaterThan(10);
     expect(await fixture.problems()).toEqual([]);
   });

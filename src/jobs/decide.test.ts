@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Types and amounts of a user's ledger, oldest first, the grant left out. */
+/** Types and amounts of a user's ledger entries, oldest first, without the grant. */
 async function entriesOf(userId: string): Promise<unknown[]> {
   const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 100, after: null });
   return items
@@ -26,7 +26,7 @@ async function entriesOf(userId: string): Promise<unknown[]> {
     .reverse();
 }
 
-describe('after 24 hours without a decision', () => {
+describe('24 hours without a decision', () => {
   test.each([
     ['SubmitVariantSold', variantSoldRequest(2), 'RetrieveVariantSold', []],
     [
@@ -59,7 +59,7 @@ describe('after 24 hours without a decision', () => {
     },
   );
 
-  test('a job that was approved before is none of it', async () => {
+  test('do not affect an approved job', async () => {
     const userId = await fixture.createUser(100);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     await fixture.clock.advance(approvalWaitMs - 1);
@@ -72,13 +72,13 @@ describe('after 24 hours without a decision', () => {
   });
 });
 
-describe('an approval', () => {
-  test('takes the credits of variant sold, once, and of a search nothing more', async () => {
+describe('approval', () => {
+  test('charges variant sold once, and nothing more for a search', async () => {
     const userId = await fixture.createUser(100);
     const sold = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     expect(await entriesOf(userId)).toEqual([]);
     await approve(fixture.context, sold.jobId, operatorId);
-    // Entries of the same millisecond are in no order.
+    // Entries of the same millisecond have no order.
     await fixture.clock.advance(1);
     const search = await fixture.submit(userId, 'SubmitSearchItems', searches);
     await approve(fixture.context, search.jobId, operatorId);
@@ -102,7 +102,7 @@ describe('an approval', () => {
     expect(job).toMatchObject({ id: jobId, state: 'processing', decidedBy: operatorId });
   });
 
-  test('that the balance does not cover leaves the job waiting, undecided', async () => {
+  test('leaves the job awaiting approval if the balance is insufficient', async () => {
     const userId = await fixture.createUser(20);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     await grant(fixture.context, userId, -1);
@@ -119,7 +119,7 @@ describe('an approval', () => {
     expect(await fixture.balance(userId)).toBe(0);
   });
 
-  test('that the store interrupts stays decided and is finished later, once', async () => {
+  test('interrupted by the store is recorded, and completed once later', async () => {
     const userId = await fixture.createUser(20);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     const { store } = fixture.context;
@@ -135,7 +135,7 @@ describe('an approval', () => {
     expect(await entriesOf(userId)).toEqual([['charge', -20]]);
   });
 
-  test('of two at once is one', async () => {
+  test('takes effect once for two concurrent calls', async () => {
     const userId = await fixture.createUser(100);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     const both = await Promise.allSettled([
@@ -150,7 +150,7 @@ describe('an approval', () => {
 test.each([
   ['Too dear.', 'The job was rejected. Too dear.'],
   ['', 'The job was rejected.'],
-])('a rejection for the reason "%s" fails every unit with it', async (reason, message) => {
+])('rejection with the reason "%s" fails every unit with it', async (reason, message) => {
   const userId = await fixture.createUser(100);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const job = await reject(fixture.context, jobId, operatorId, reason);
@@ -159,7 +159,7 @@ test.each([
   expect(Object.values(batch!.outcomes)).toEqual([{ status: 'FAILED', code: 'rejected', message }]);
 });
 
-test('a job that there is not is not found', async () => {
+test('returns not_found for an unknown job', async () => {
   await expect(approve(fixture.context, newId(), operatorId)).rejects.toMatchObject({ code: 'not_found' });
   await expect(reject(fixture.context, newId(), operatorId, '')).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
   if (!('missing' in mongo)) await mongo.stop();
 });
 
-/** Submits to fail: charged while they wait for approval, charged at once, and refused where not queued. */
+/** Submissions to fail: charged at approval, charged at submission, and of a kind that rejects without a queue. */
 const submits = [
   {
     name: 'merchant items',
@@ -55,7 +55,7 @@ async function send(context: JobContext, { method, request }: Submit, userId: st
   return submit(context, found, message, { userId, idempotencyKey: key });
 }
 
-/** Sweeps as a live process does, long enough for everything that was cut short. */
+/** Sweeps as a live process does, long enough to finish all interrupted steps. */
 async function recover(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await fixture.clock.advance(61_000);
@@ -63,7 +63,7 @@ async function recover(): Promise<void> {
   }
 }
 
-/** Holds that nothing of a failed submit runs or costs anything. */
+/** Asserts that nothing of a failed submission runs or costs anything. */
 async function expectNothing(userId: string, where: string): Promise<void> {
   const jobs = await jobsOf(userId);
   for (const job of jobs) expect(job, where).toMatchObject({ state: 'failed', refunded: job.cost });
@@ -71,13 +71,13 @@ async function expectNothing(userId: string, where: string): Promise<void> {
 }
 
 describe.each(stores)('on $name', ({ open }) => {
-  describe.skipIf(open === null).each(submits)('a submit of $name without an idempotency key', (one) => {
+  describe.skipIf(open === null).each(submits)('submitting $name without an idempotency key', (one) => {
     beforeEach(async () => {
       fixture = await openJobFixture({ approval: one.approval }, open?.());
     });
 
     test.each(['before', 'after'] as const)(
-      'costs nothing when it fails %s any call to the store took effect',
+      'costs nothing if it fails %s any call to the store took effect',
       async (when) => {
         let failed = 0;
         for (let last = 1; ; last += 1) {
@@ -104,7 +104,7 @@ describe.each(stores)('on $name', ({ open }) => {
     );
 
     test.each(['before', 'after'] as const)(
-      'costs nothing when the store is away from %s any call on, and comes back',
+      'costs nothing if the store is unavailable from %s any call on, and then recovers',
       async (when) => {
         let failed = 0;
         for (let last = 1; ; last += 1) {
@@ -133,7 +133,7 @@ describe.each(stores)('on $name', ({ open }) => {
     );
 
     test.each(['before', 'after'] as const)(
-      'leaves a whole job or none when it dies %s any call',
+      'leaves a complete job or none if the process crashes %s any call',
       async (when) => {
         let last = 1;
         let discarded = 0;
@@ -155,7 +155,7 @@ describe.each(stores)('on $name', ({ open }) => {
     );
 
     test.each(['before', 'after'] as const)(
-      'fails and costs nothing when it is frozen %s any call and the sweep discards it',
+      'fails and costs nothing if it is suspended %s any call and the sweep discards it',
       async (when) => {
         let discarded = 0;
         for (let last = 1; ; last += 1) {
@@ -193,12 +193,12 @@ describe.each(stores)('on $name', ({ open }) => {
     );
   });
 
-  describe.skipIf(open === null)('a charge that races an end', () => {
+  describe.skipIf(open === null)('a charge concurrent with the end of its job', () => {
     const start = async () => {
       fixture = await openJobFixture({ approval: true }, open?.());
     };
 
-    test('a submit short of credits is accepted once if the sweep charges it after a grant', async () => {
+    test('a submission short of credits is accepted once if the sweep charges it after a grant', async () => {
       await start();
       const userId = await fixture.createUser(credits);
       const [one] = submits;
@@ -221,7 +221,7 @@ describe.each(stores)('on $name', ({ open }) => {
       expect(await fixture.problems()).toEqual([]);
     });
 
-    test('an approval that is frozen before its charge charges nothing after a rejection', async () => {
+    test('an approval suspended before its charge charges nothing after a rejection', async () => {
       await start();
       const userId = await fixture.createUser(credits);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
@@ -241,7 +241,7 @@ describe.each(stores)('on $name', ({ open }) => {
       expect(await fixture.problems()).toEqual([]);
     });
 
-    test('an approval whose answer is lost is completed once', async () => {
+    test('an approval whose response is lost is completed once', async () => {
       await start();
       const userId = await fixture.createUser(credits);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
@@ -260,10 +260,10 @@ describe.each(stores)('on $name', ({ open }) => {
   });
 });
 
-describe('a submit without an idempotency key', () => {
+describe('a submission without an idempotency key', () => {
   const [, one] = submits;
 
-  test('is undone by its own process once the store is back', async () => {
+  test('is undone by its own process once the store recovers', async () => {
     fixture = await openJobFixture({ approval: false });
     const userId = await fixture.createUser(credits);
     let isAway = false;

@@ -10,7 +10,7 @@ import { dispatch, failUnqueued, isOpen, publish, tryDispatch } from './dispatch
 import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;
-/** The fixture's clock stands at noon in GMT+8. */
+/** The fixture's clock starts at noon in GMT+8. */
 const workingHours = parseWorkingHours('13:00-14:00+08:00');
 let fixture: JobFixture;
 
@@ -61,10 +61,10 @@ test('batches dispatched before the end of working hours finish, others wait for
   await fixture.waitForState(jobId, 'completed');
 });
 
-describe('batches that are put off', () => {
+describe('deferred batches', () => {
   const minuteMs = 60_000;
 
-  /** A running job whose first batches, so many, are put off, and others wait; gives what is queued next. */
+  /** A running job whose first `count` batches are deferred while others wait; returns what is queued next. */
   async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
     fixture = await openJobFixture({ jobWindow });
     const { store } = fixture.context;
@@ -81,11 +81,11 @@ describe('batches that are put off', () => {
     return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
   }
 
-  test('leave the window of their job to the next', async () => {
+  test("leave their job's window to the next batches", async () => {
     expect(await nextOf(['sg', 'sg', 'sg', 'sg', 'sg', 'sg'], 2, 3)).toEqual([2, 3, 4]);
   });
 
-  test('are no more of a region than a window holds, while other regions go on', async () => {
+  test('leave the window only up to its size per region, while other regions continue', async () => {
     expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th', 'id', 'id'], 2, 2)).toEqual([3, 5, 6]);
     await fixture.close();
     expect(await nextOf(['sg', 'sg', 'sg', 'id', 'sg', 'th'], 2, 2)).toEqual([3, 5]);
@@ -93,11 +93,11 @@ describe('batches that are put off', () => {
     expect(await nextOf(['sg', 'sg', 'sg', 'sg'], 2, 2)).toEqual([]);
   });
 
-  test('say nothing of other stores where callers name them', async () => {
+  test('of one store do not affect the window if clients name the stores', async () => {
     expect(await nextOf(['', '', '', '', '', ''], 3, 2)).toEqual([3, 4]);
   });
 
-  test('of a blocked region do not keep the others of the job waiting, and go on when they may', async () => {
+  test('of a blocked region do not delay the rest of the job, and resume in time', async () => {
     fixture = await openJobFixture({ jobWindow: 2 });
     const { context, clock } = fixture;
     const rows = plainIds(120).map((item, at) => ({ item: `${item}`, region: at < 100 ? 'sg' : 'id' }));
@@ -153,13 +153,13 @@ describe('dispatch()', () => {
     [7, 7],
     [6, 8],
     [0, 8],
-  ])('fills a window of 8 once a quarter of it is free: %i under way become %i', async (before, after) => {
+  ])('refills a window of 8 once a quarter of it is free: %i in flight become %i', async (before, after) => {
     const { job } = await running(12, before, 8);
     expect(await dispatch(fixture.context, job)).toBe('dispatched');
     expect((await fixture.context.store.countInFlight(job.id, noon)).batches).toBe(after);
   });
 
-  test('starts an approved job, and keeps the start of a running one', async () => {
+  test('starts an approved job, and keeps the start time of a running one', async () => {
     const { job } = await running(2, 0, 1);
     const { store } = fixture.context;
     await dispatch(fixture.context, job);
@@ -204,7 +204,7 @@ describe('dispatch()', () => {
   });
 });
 
-test('failUnqueued() fails waiting and queued batches with not_queued, unless the queue answers', async () => {
+test('failUnqueued() fails waiting and queued batches with not_queued unless the queue responds', async () => {
   const { job } = await running(2, 1, 4);
   const { context } = fixture;
   const { store, queue } = context;
@@ -223,7 +223,7 @@ describe('publish()', () => {
     [0, 'dispatched'],
     [1, 'partial'],
     [3, 'unqueued'],
-  ] as const)('with %i of 3 refused is %s, and those wait 5 seconds', async (refused, result) => {
+  ] as const)('with %i of 3 rejected returns %s, and defers those by 5 seconds', async (refused, result) => {
     const { job, references } = await running(3, 3, 4);
     const { store, queue } = fixture.context;
     const wrong = new Set(references.slice(0, refused).map(({ batchId }) => batchId));
@@ -250,7 +250,7 @@ test('tryDispatch() leaves an error of the store to the sweep', async () => {
   expect(await tryDispatch(fixture.context, job)).toBe('dispatched');
 });
 
-test('isOpen() is about kinds that wait for working hours', async () => {
+test('isOpen() applies only to kinds with working hours', async () => {
   fixture = await openJobFixture({ workingHours });
   const open = (kind: string) => isOpen(fixture.context, aJob({ market: 'mkta', kind }));
   expect([open('variant_sold'), open('get_pc')]).toEqual([false, true]);
@@ -261,7 +261,7 @@ test('isOpen() is about kinds that wait for working hours', async () => {
   expect(open('variant_sold')).toBe(true);
 });
 
-test('what could not be queued is refunded once, also when another process ends the job meanwhile', async () => {
+test('batches that could not be queued are refunded once, even if another process ends the job meanwhile', async () => {
   fixture = await openJobFixture();
   const { context } = fixture;
   const { store } = context;

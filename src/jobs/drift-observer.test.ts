@@ -13,7 +13,7 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-/** Reads fifty items as variant sold, and lets the sweep write what was seen. */
+/** Reads fifty items as variant sold, then lets the sweep write the statistics. */
 async function read(times: number): Promise<void> {
   for (let turn = 0; turn < times; turn++) {
     const items = Array.from({ length: 50 }, (_, at) => ({ itemId: String(20_101 + at), shopId: '7' }));
@@ -32,7 +32,7 @@ const altered =
     return { ...answer, body: Buffer.from(answer.body.toString().replace(from, to)) };
   };
 
-test('a field that the site renames begins an alarm with an example, and ends it when it is back', async () => {
+test('a field that the site renames raises an alarm with an example, which ends when the field returns', async () => {
   await read(5);
   expect(await listFieldDrift(fixture.context.store, false)).toEqual([]);
   fixture.wrapFetch(altered(/"ctime":/, '"created":'));
@@ -47,16 +47,16 @@ test('a field that the site renames begins an alarm with an example, and ends it
   expect(await listFieldDrift(fixture.context.store, false)).toEqual([]);
 });
 
-test('a field that is missing from a few pages as ever is none', async () => {
+test('a field missing from a few pages, as before, raises no alarm', async () => {
   await read(8);
   const drift = await listFieldDrift(fixture.context.store, true);
   const price = drift.find(({ field }) => field === 'models[].price');
-  // Two of fifty pages hide their prices.
+  // Two of fifty pages lack their prices.
   expect(price?.absent).toBeGreaterThan(0);
   expect(price?.since).toBeNull();
 });
 
-test('pages that cannot be read any more begin an alarm', async () => {
+test('unreadable pages raise an alarm', async () => {
   await read(3);
   fixture.wrapFetch(altered(/^[\s\S]*$/, '<html><body>Our new shop</body></html>'));
   await read(2);
@@ -64,13 +64,13 @@ test('pages that cannot be read any more begin an alarm', async () => {
   expect(fields).toEqual(['(page)']);
 });
 
-test('entries of listings are looked at, page by page', async () => {
+test('entries of listings are checked page by page', async () => {
   const urls = ['https://shop.sg/search?keyword=lamp+002', 'https://shop.sg/search?keyword=lamp+003'];
   const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
   await fixture.waitForState(jobId, 'completed');
   await sweep(fixture.context);
   const drift = await listFieldDrift(fixture.context.store, true);
   const pages = drift.find(({ page, field }) => page === 'search' && field === 'name');
-  // Both have 130 items: three pages of 60.
+  // Both have 130 items: three pages of up to 60.
   expect(pages).toMatchObject({ pages: 6, absent: 0 });
 });

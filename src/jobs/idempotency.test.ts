@@ -5,7 +5,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from './context.ts';
 import { submit } from './submit.ts';
 
-test('a resumed submit that fails at its first read keeps its idempotency key', async () => {
+test('a resumed submission that fails at its first read keeps its idempotency key', async () => {
   const fixture = await openJobFixture();
   try {
     const userId = await fixture.createUser(1_000);
@@ -23,7 +23,7 @@ test('a resumed submit that fails at its first read keeps its idempotency key', 
       await expect(submit(context, method, request, submitter)).rejects.toThrow('does not answer');
       await fixture.clock.advance(61_000);
     };
-    // The job is written and its response is not; then a retry cannot tell whether the job exists.
+    // The job is written, but its response is not: a retry cannot tell whether the job exists.
     await without('completeSubmission');
     await without('getJob');
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');

@@ -15,8 +15,8 @@ import { readRecords } from './records.ts';
 import { work } from './work.ts';
 
 /**
- * A data file that version 10 of the tables wrote, with records in a table: a variant-sold job of three items and
- * one that failed, a get_pc task, and a variant-sold job of three items that has a record of the first.
+ * A data file of schema version 10, with records in a table: a variant-sold job with two successful items and a
+ * failed one, a get_pc task, and a variant-sold job of three items with a record of the first.
  */
 const earlierData = new URL('../../test/earlier-data/data-v10.sqlite.gz', import.meta.url);
 const userId = '3724c7a6-d7ef-4b81-ad98-5534b4b4dc63';
@@ -49,7 +49,7 @@ const leftIn = async (jobId: string) =>
   (await fixture.context.store.readLegacyRecords(await batchOf(jobId))).size;
 
 describe('records of an earlier version', () => {
-  test('are read where they are until they are moved, and read the same afterwards', async () => {
+  test('are readable before and after they are moved, with the same bytes', async () => {
     const before = [await idsOf(done), await idsOf(task), await idsOf(running)];
     expect(before.map((ids) => ids.length)).toEqual([3, 1, 1]);
     const shown = () => fixture.read(userId, 'RetrieveGetPc', { taskId: '1' });
@@ -59,12 +59,12 @@ describe('records of an earlier version', () => {
     expect([await idsOf(done), await idsOf(task), await idsOf(running)]).toEqual(before);
     expect((await shown()).result).toBe(result);
     expect((await batchOf(done)).parts).toHaveLength(1);
-    // Once more, nothing is left to do.
+    // A second run finds nothing to do.
     await migrateLegacyRecords(fixture.context);
     expect((await batchOf(done)).parts).toHaveLength(1);
   });
 
-  test('of a batch under way become part of its file, and are not fetched again', async () => {
+  test('of a batch in progress become part of its file and are not fetched again', async () => {
     const batch = await batchOf(running);
     const { id: batchId, market, region, lane, attempt } = batch;
     const message = { jobId: running, batchId, market, region, lane, units: batch.units.length, attempt };
@@ -78,7 +78,7 @@ describe('records of an earlier version', () => {
     expect(await idsOf(running)).toHaveLength(3);
   });
 
-  test.each(['before', 'after'] as const)('survive a death %s any call of the move', async (when) => {
+  test.each(['before', 'after'] as const)('survive a crash %s any call of the migration', async (when) => {
     const before = [await idsOf(done), await idsOf(task)];
     for (let last = 1; ; last += 1) {
       const victim = createCrashingProcess(fixture.context, last, when);

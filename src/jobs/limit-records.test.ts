@@ -5,7 +5,7 @@ import { limitRecords } from './limit-records.ts';
 
 const market = createTestMarket({ name: 'mktf', limits: { unitRecords: 250 } });
 
-/** A listing of pages of 100, and how many it was asked for. */
+/** A listing of pages of 100 entries that counts its requested pages. */
 function listing(pages: number) {
   const state = { read: 0, ended: false };
   async function* read(): AsyncGenerator<ListPage, ListSummary, void> {
@@ -21,7 +21,7 @@ function listing(pages: number) {
   return { state, read };
 }
 
-test('limitRecords() passes a listing on within the limit, with its summary', async () => {
+test('limitRecords() yields a listing within the limit, with its summary', async () => {
   const { read } = listing(2);
   const pages = limitRecords(read(), market);
   expect((await pages.next()).value).toMatchObject({ list: 'products' });
@@ -29,7 +29,7 @@ test('limitRecords() passes a listing on within the limit, with its summary', as
   expect(await pages.next()).toEqual({ done: true, value: { total: 200 } });
 });
 
-test('limitRecords() ends a listing at the first page beyond the limit', async () => {
+test('limitRecords() ends a listing at the first page above the limit', async () => {
   const { read, state } = listing(Number.POSITIVE_INFINITY);
   const pages = limitRecords(read(), market);
   await pages.next();
@@ -41,7 +41,7 @@ test('limitRecords() ends a listing at the first page beyond the limit', async (
   expect(state).toEqual({ read: 2, ended: true });
 });
 
-test('limitRecords() ends the reading when nobody reads on', async () => {
+test('limitRecords() closes the reader when the consumer stops', async () => {
   const { read, state } = listing(Number.POSITIVE_INFINITY);
   const pages = limitRecords(read(), market);
   await pages.next();

@@ -26,13 +26,13 @@ const submitTo = async (country: string) => {
   return { jobId: items[0]!.id, warnings, userId };
 };
 
-test('a submit for a region without an origin is accepted with a warning that names it', async () => {
+test('submitting for a region without an origin succeeds with a warning that names it', async () => {
   expect((await submitTo('th')).warnings).toEqual([
     'No origin is configured for mkta/th. These units fail and are refunded. Ask an operator to add it to the origins file.',
   ]);
 });
 
-test('a submit for a region with an origin has no warning', async () => {
+test('submitting for a region with an origin returns no warning', async () => {
   expect((await submitTo('sg')).warnings).toEqual([]);
 });
 

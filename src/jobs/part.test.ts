@@ -85,7 +85,7 @@ const formats: [string, Files][] = [
 ];
 
 describe.each(formats)('a part of a kind with %s', (_name, files) => {
-  test('gives back every record byte by byte, together and one at a time', async () => {
+  test('returns every record byte for byte, together and individually', async () => {
     const batch = aDone(0);
     const { part } = await writePart(contextOf(files), job, batch, records);
     const whole = { ...batch, parts: [part] };
@@ -97,7 +97,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
     }
   });
 
-  test('is copied into the merged file, which is the same without parts', async () => {
+  test('is copied into the merged file, which is the same as without parts', async () => {
     if (!files.job) return;
     const batches = [aDone(0), aDone(1), aBatch(job, 2, [unit(9)], { outcomes: { 0: aFailure } })];
     const composed = [];
@@ -130,7 +130,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
   });
 });
 
-test('the part of a kind with a file per batch is that file, complete', async () => {
+test('the part of a kind with a file per batch is the complete file', async () => {
   const batch = aDone(0);
   const { part, file } = await writePart(contextOf({ batch: batchFile, job: jobFile }), job, batch, records);
   expect(file).toMatchObject({ path: part.path, items: 5, contentType: 'application/json' });
@@ -150,7 +150,7 @@ test('a record whose batch ended meanwhile is read from the new part', async () 
   expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
 });
 
-test('a successful unit without its record cannot be written', async () => {
+test('writing a successful unit without its record fails', async () => {
   const some = new Map([[0, records.get(0)!]]);
   await expect(writePart(contextOf({ job: csvFile }), job, aDone(0), some)).rejects.toMatchObject({
     code: 'internal',
@@ -163,17 +163,17 @@ test('records in a CSV file are quoted', async () => {
   expect(await text(await blobs.read(part.path))).toContain('"{""a"":""é \\""x\\"", y""}"');
 });
 
-test('a unit with a file of its own has no record', async () => {
+test('a unit with its own file has no record', async () => {
   const file = { path: 'j/unit', contentType: 'text/plain', items: 1, bytes: 1, sha256: '' };
   const batch = aBatch(job, 0, [unit(0)], { outcomes: { 0: { ...aSuccess(), file } as Outcome } });
   expect(await readRecord(contextOf({}, batch), batch, 0)).toBeNull();
   expect(await readRecords(contextOf({}, batch), batch)).toEqual(new Map());
 });
 
-describe('while the result storage is away', () => {
+describe('while the result storage is unavailable', () => {
   const away = new Fault('unavailable', 'The storage is away.');
 
-  test('a record is asked for once', async () => {
+  test('a record is requested once', async () => {
     const part = await writeRecords({ blobs }, 'j/p', records);
     const batch = { ...aDone(0), parts: [part!] };
     let reads = 0;
@@ -206,7 +206,7 @@ describe('while the result storage is away', () => {
   });
 });
 
-test('a part that is gone is a fault of the service', async () => {
+test('a missing part is an internal fault', async () => {
   const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
   await blobs.remove([part.path]);
   const context = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
@@ -216,7 +216,7 @@ test('a part that is gone is a fault of the service', async () => {
   });
 });
 
-test('a record that is nowhere is a fault of the service', async () => {
+test('a record found nowhere is an internal fault', async () => {
   const batch = aDone(0);
   const context = contextOf({ job: csvFile }, batch);
   await expect(readRecord(context, batch, 0)).rejects.toMatchObject({
@@ -232,14 +232,14 @@ test('a record that is nowhere is a fault of the service', async () => {
   await expect(readRecord(contextOf({ job: csvFile }, cut), cut, 0)).rejects.toMatchObject(changed);
 });
 
-test('records are returned as they are, whatever they look like', async () => {
+test('records are returned unchanged, whatever they contain', async () => {
   const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.from('"a, ""b"""')]]));
   expect(part).toMatchObject({ encoding: 'plain' });
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.toString()).toBe('"a, ""b"""');
 });
 
-test('an empty record has a place of no bytes', async () => {
+test('an empty record has an empty byte range', async () => {
   const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);

@@ -38,7 +38,7 @@ const done = (endedAt: number | null, success = 2): Partial<Batch> => ({
   endedAt,
 });
 
-test('counts grow with each batch, whatever the order in which they end, and the last are those of now', async () => {
+test('counts grow with each batch, in any order of ends, and the last point is now', async () => {
   const points = await progress([
     done(noon - 10, 1),
     done(noon - 50),
@@ -54,7 +54,7 @@ test('counts grow with each batch, whatever the order in which they end, and the
   ]);
 });
 
-test('a batch that ended at the start of its job leaves the start', async () => {
+test('a batch that ended at the start of its job counts at the start', async () => {
   expect(await progress([done(noon - 100), {}])).toEqual([
     { at: noon - 100, success: 0, failed: 0 },
     { at: noon - 100, success: 2, failed: 0 },
@@ -62,7 +62,7 @@ test('a batch that ended at the start of its job leaves the start', async () => 
   ]);
 });
 
-test('a job that waits has nothing yet; one that ended stands still', async () => {
+test('a waiting job has no points yet, and an ended job no further ones', async () => {
   expect(await progress([{}], { state: 'awaiting_approval', startedAt: null })).toEqual([
     { at: noon - 500, success: 0, failed: 0 },
     { at: noon, success: 0, failed: 0 },
@@ -73,7 +73,7 @@ test('a job that waits has nothing yet; one that ended stands still', async () =
   expect(rejected.at(-1)).toEqual({ at: noon, success: 0, failed: 2 });
 });
 
-test('a job from before the ends of batches were kept has its start and its end', async () => {
+test('a job from before end times were stored has a start and an end', async () => {
   const points = await progress([done(null), done(null, 1)], { state: 'completed', finishedAt: noon - 20 });
   expect(points).toEqual([
     { at: noon - 100, success: 0, failed: 0 },
@@ -81,7 +81,7 @@ test('a job from before the ends of batches were kept has its start and its end'
   ]);
 });
 
-test('of many batches 200 points are told of, from the first to the last', async () => {
+test('many batches are reduced to 200 points, including the first and the last', async () => {
   const points = await progress(Array.from({ length: 1_000 }, (_, at) => done(noon + at)));
   expect(points).toHaveLength(200);
   expect(points[0]).toEqual({ at: noon - 100, success: 0, failed: 0 });

@@ -35,7 +35,7 @@ const failed = (code: 'work_abandoned' | 'page_not_found'): Outcome => ({
   message: '',
 });
 
-/** A claimed batch of one or more pages. */
+/** A claimed batch of one or more units. */
 async function claimed(count: number, fields: Partial<Batch> = {}) {
   const { store } = fixture.context;
   const job = aJob({ kind: 'get_pc_bulk', state: 'processing', region: 'sg', totalUnits: count });
@@ -79,7 +79,7 @@ describe('readSuspect()', () => {
         message: 'the batch was claimed 14 consecutive times without progress',
       },
     ],
-  ])('after %i claims without progress', async (stalledClaims, outcome) => {
+  ])('reads or abandons a unit after %i claims without progress', async (stalledClaims, outcome) => {
     const one = await claimed(1, { stalledClaims });
     expect(await read(one)).toEqual({ wait: null });
     expect(one.batch.outcomes[0]).toMatchObject(outcome);
@@ -88,14 +88,14 @@ describe('readSuspect()', () => {
   test.each([
     ['page_not_found', 'SUCCESS'],
     ['work_abandoned', 'FAILED'],
-  ] as const)('with three units that failed with %s before', async (code, status) => {
+  ] as const)('reads or abandons a unit after three units failed with %s', async (code, status) => {
     const outcomes = { 0: failed(code), 1: failed(code), 2: failed(code) };
     const one = await claimed(4, { outcomes });
     await read(one);
     expect(one.batch.outcomes[3]).toMatchObject({ status });
   });
 
-  test('keeps what a unit waits for, and does not count the start against it', async () => {
+  test('keeps the wait of a unit, and does not count the start against it', async () => {
     faults.set(second, paused(60_000));
     const one = await claimed(2);
     expect(await read(one, waitSince(noon - 5_000, { 1: 2 }))).toEqual({
@@ -113,14 +113,14 @@ describe('readSuspect()', () => {
     expect(one.batch.solo).toEqual({ index: 1, starts: 0 });
   });
 
-  test('waits on since the last unit that could be read', async () => {
+  test('keeps the start of the wait since the last readable unit', async () => {
     faults.set(first, new Fault('page_not_found', 'x'));
     faults.set(second, paused(60_000));
     const read1 = await read(await claimed(2), waitSince(noon - 5_000));
     expect(read1?.wait?.since).toBe(noon - 5_000);
   });
 
-  test('fails a unit that would wait for more than an hour, or that was tried six times', async () => {
+  test('fails a unit that would wait for more than an hour, or that was attempted six times', async () => {
     faults.set(first, paused(60_000));
     const waiting = await claimed(1);
     expect(await read(waiting, waitSince(noon - hourMs + 30_000))).toEqual({ wait: null });
@@ -131,7 +131,7 @@ describe('readSuspect()', () => {
     expect(tried.batch.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_blocked' });
   });
 
-  test('returns null without a request when the claim is lost', async () => {
+  test('returns null without a request if the claim is lost', async () => {
     const one = await claimed(1);
     one.batch.attempt -= 1;
     expect(await read(one)).toBeNull();
@@ -148,7 +148,7 @@ describe('readSuspect()', () => {
     expect(one.batch.solo).toEqual({ index: 0, starts });
   });
 
-  test('does not count a start that an orderly stop ended', async () => {
+  test('does not count a start ended by an orderly stop', async () => {
     const stopping = new AbortController();
     fixture.wrapFetch(() => () => {
       stopping.abort(new Error('stopping'));
@@ -159,7 +159,7 @@ describe('readSuspect()', () => {
     expect(one.batch.solo).toEqual({ index: 0, starts: 0 });
   });
 
-  test('reads one unit at a time, also of two batches', async () => {
+  test('reads one unit at a time, also across two batches', async () => {
     const held = Promise.withResolvers<void>();
     fixture.wrapFetch((fetch) => async (request) => {
       await held.promise;

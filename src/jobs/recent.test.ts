@@ -20,7 +20,10 @@ interface Line {
   response: { collected_at: number } | null;
 }
 
-/** Reads these rows in one bulk task, with `everyMs` passing again and again; gives its lines and the items that the origin was asked for meanwhile. */
+/**
+ * Reads these rows in one bulk task, with `everyMs` passing repeatedly. Returns its lines and the items requested
+ * from the origin meanwhile.
+ */
 async function crawl(
   rows: string[],
   rescrape: boolean,
@@ -49,8 +52,8 @@ async function crawl(
 const collected = ({ lines }: { lines: Line[] }) => lines.map(({ response }) => response?.collected_at);
 const seconds = () => Math.floor(fixture.clock.now() / 1000);
 
-describe('a task that is content with a recent page', () => {
-  test('gets it with the time it was crawled at, and the origin is not asked', async () => {
+describe('a task that accepts recent pages', () => {
+  test('gets the recent page with the time of its crawl, without a request', async () => {
     const time = seconds();
     const first = await crawl(['sg,7,20101', 'sg,7,20104'], false);
     expect(first.asked).toEqual(['20101', '20104']);
@@ -63,7 +66,7 @@ describe('a task that is content with a recent page', () => {
     );
   });
 
-  test('gets a fresh one when it is too old, or of another region or shop', async () => {
+  test('gets a new page if the recent one is too old, or of another region or shop', async () => {
     await crawl(['sg,7,20101'], false);
     await fixture.clock.advance(23 * hour);
     const other = await crawl(['my,7,20101', 'sg,8,20101'], false);
@@ -86,7 +89,7 @@ describe('a task that is content with a recent page', () => {
   });
 });
 
-test('a task that wants fresh pages gets them, and later ones are served those', async () => {
+test('a task that requests new pages gets them, and they are reused later', async () => {
   await crawl(['sg,7,20101'], false);
   await fixture.clock.advance(2 * hour);
   const time = seconds();
@@ -98,14 +101,14 @@ test('a task that wants fresh pages gets them, and later ones are served those',
   expect(collected(served)[0]).toBeLessThan(time + 600);
 });
 
-describe('no task gets', () => {
+describe('a recent page is not reused', () => {
   test.each([
-    ['an item that is not there', '20800'],
+    ['an unknown item', '20800'],
     ['a removed item', '20801'],
     ['another item', '20803'],
     ['a refusal', '20807'],
-  ])('%s from an earlier one', async (_name, id) => {
-    // Refused pages are tried again after a while.
+  ])('if it is %s', async (_name, id) => {
+    // Refused pages are retried after a back-off.
     const tries = () => crawl([`sg,7,${id}`, 'sg,7,20101'], false, 30_000);
     expect((await tries()).lines[0]?.status).toBe('FAILED');
     const again = await tries();
@@ -117,12 +120,12 @@ describe('no task gets', () => {
   test.each([
     ['hides its prices from a visitor without a login', '20702'],
     ['lacks most of its parts', '20703'],
-  ])('a page that %s', async (_name, id) => {
+  ])('if it %s', async (_name, id) => {
     expect((await crawl([`sg,7,${id}`], false)).lines[0]?.status).toBe('SUCCESS');
     expect((await crawl([`sg,7,${id}`], false)).asked).toEqual([id]);
   });
 
-  test('and no such page takes the place of a whole one', async () => {
+  test('and does not replace a complete one', async () => {
     await crawl(['sg,7,20101'], false);
     fixture.wrapFetch((fetch) => async (request) => {
       const answer = await fetch(request);
@@ -137,7 +140,7 @@ describe('no task gets', () => {
     expect(JSON.stringify(served.lines)).not.toContain('removed_fields":[');
   });
 
-  test('a page that is larger than what is kept', async () => {
+  test('if it is larger than the limit of stored pages', async () => {
     fixture.wrapFetch((fetch) => async (request) => {
       const answer = await fetch(request);
       const body = answer.body.toString().replace('"bff_meta":null', `"bff_meta":"${'x'.repeat(1_100_000)}"`);
@@ -148,7 +151,7 @@ describe('no task gets', () => {
   });
 });
 
-test('old pages are swept away', async () => {
+test('old pages are deleted by the sweep', async () => {
   await crawl(['sg,7,20101'], false);
   const key = 'mkta/sg/7/20101';
   expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const reread = async () => (await Array.fromAsync(fixture.context.store.readBatches(batch.jobId)))[0]!;
-/** The context of a process for which the store is away when it releases a batch. */
+/** The context of a process for which the store is unavailable when it releases a batch. */
 const withoutRelease = () => ({
   ...fixture.context,
   store: { ...fixture.context.store, releaseBatch: () => Promise.reject(away) },
@@ -33,13 +33,13 @@ const withoutRelease = () => ({
 const late = () => ({ ...batch, attempt: batch.attempt + 1 });
 
 describe('releaseClaim()', () => {
-  test('queues the batch at once for the next attempt', async () => {
+  test('queues the batch immediately for the next attempt', async () => {
     await releaseClaim(fixture.context, batch, message);
     expect(await reread()).toMatchObject({ state: 'queued', attempt: 1, stalledClaims: 0 });
     expect(published).toEqual([{ ...message, attempt: 1 }]);
   });
 
-  test('publishes nothing when the claim was lost or the store is away', async () => {
+  test('publishes nothing if the claim was lost or the store is unavailable', async () => {
     await releaseClaim(fixture.context, late(), message);
     await releaseClaim(withoutRelease(), batch, message);
     expect(published).toEqual([]);
@@ -50,7 +50,7 @@ describe('releaseClaim()', () => {
 describe('backOff()', () => {
   const counts = { waited: null, failures: 1 };
 
-  test('publishes the batch after its pause, and keeps what it waits for', async () => {
+  test('publishes the batch after its delay, and keeps its wait', async () => {
     await backOff(fixture.context, batch, message, away, counts, never);
     const wait = (await fixture.context.store.getWait(batch.id))!;
     expect(wait).toMatchObject({ since: noon, reason: 'storage unavailable', tries: {}, failures: 1 });
@@ -63,7 +63,7 @@ describe('backOff()', () => {
     expect(published).toEqual([{ ...message, attempt: 1 }]);
   });
 
-  test('keeps the tries so far, and counts a fault of the program as a claim without progress', async () => {
+  test('keeps the attempts so far, and counts an internal fault as a claim without progress', async () => {
     const waited = { batchId: batch.id, jobId: batch.jobId, since: 1, until: 2, reason: 'x', failures: 2 };
     const faults = { waited: { ...waited, tries: { 1: 4 } }, failures: 3 };
     await backOff(fixture.context, batch, message, new Fault('internal', 'a bug'), faults, never);
@@ -76,7 +76,7 @@ describe('backOff()', () => {
     expect((await reread()).stalledClaims).toBe(1);
   });
 
-  test('does nothing when the claim was lost or the store is away', async () => {
+  test('does nothing if the claim was lost or the store is unavailable', async () => {
     await backOff(fixture.context, late(), message, away, counts, never);
     await backOff(withoutRelease(), batch, message, away, counts, never);
     await fixture.clock.advance(10_000);
@@ -107,7 +107,7 @@ describe('deferUntil()', () => {
     expect(published).toEqual([{ ...message, attempt: 1 }]);
   });
 
-  test('publishes nothing when the claim was lost', async () => {
+  test('publishes nothing if the claim was lost', async () => {
     await deferUntil(fixture.context, late(), message, wait(), never);
     await fixture.clock.advance(10_000);
     expect(published).toEqual([]);

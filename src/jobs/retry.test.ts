@@ -20,7 +20,7 @@ const credits = 5_000;
 
 let fixture: JobFixture;
 let userId: string;
-/** Items that cannot be read for now, and their fault code. */
+/** Items that are temporarily unavailable, and their fault code. */
 let hidden: Set<string>;
 let code: FaultCode;
 /** Items that the marketplace does not have. */
@@ -39,7 +39,7 @@ async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise
   userId = await fixture.createUser(credits);
 }
 
-/** Asks for a retry as the service does; gives the new job's id. */
+/** Requests a retry as the service does; returns the new job's id. */
 async function again(
   jobId: string,
   by: { key?: string; approvedBy?: string; context?: JobContext } = {},
@@ -68,7 +68,7 @@ const keysOf = async (jobId: string) => {
 
 const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
 
-/** An ended job of product pages, of which every third failed. */
+/** An ended job of product pages of which every third failed. */
 async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[] }> {
   const ids = variantSoldRequest(rows).items.map(({ itemId }) => itemId);
   hidden = new Set(ids.filter((_id, at) => at % 3 === 0));
@@ -88,7 +88,7 @@ afterEach(() => fixture.close());
 describe('a retry', () => {
   beforeEach(() => open());
 
-  test('is a new job of the failed units, in their order, like the first in all else', async () => {
+  test('is a new job of the failed units in their order, otherwise equal to the first', async () => {
     await fixture.startWorker();
     const { jobId, failed } = await endedBulk(90);
     const first = await jobOf(jobId);
@@ -110,7 +110,7 @@ describe('a retry', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('leaves out units whose failure is final, and says how many of which', async () => {
+  test('omits units whose failure is final, and reports how many', async () => {
     await fixture.startWorker();
     const ids = variantSoldRequest(9).items.map(({ itemId }) => itemId);
     gone = new Set(ids.slice(1, 3));
@@ -127,7 +127,7 @@ describe('a retry', () => {
     expect(await retryWarning(fixture.context, second)).toBeNull();
   });
 
-  test('is refused without a charge when the failure of every unit is final', async () => {
+  test('is rejected without a charge if the failure of every unit is final', async () => {
     await fixture.startWorker();
     code = 'page_private';
     const { jobId } = await endedBulk(3);
@@ -141,14 +141,14 @@ describe('a retry', () => {
     expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
   });
 
-  test('costs what a unit costs today', async () => {
+  test('is charged at the current unit price', async () => {
     await fixture.startWorker();
     const { jobId } = await endedBulk(3);
     Object.assign(fixture.context.settings, { prices: new Map([['get_pc_bulk', 11]]) });
     expect(await jobOf(await again(jobId))).toMatchObject({ unitPrice: 11, cost: 11 });
   });
 
-  test('is refused while the job goes on, and when nothing of it failed', async () => {
+  test('is rejected while the job runs, and if no unit failed', async () => {
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     await expect(again(jobId)).rejects.toMatchObject({
       code: 'conflict',
@@ -161,7 +161,7 @@ describe('a retry', () => {
     expect((await fixture.context.store.listJobs({ userId }, { limit: 9 })).items).toHaveLength(1);
   });
 
-  test('waits for approval where its kind does, unless an operator asks for it', async () => {
+  test('awaits approval if its kind does, unless an operator requests it', async () => {
     const request = variantSoldRequest(1, '30000000001');
     hidden.add('30000000001');
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request);
@@ -178,7 +178,7 @@ describe('a retry', () => {
     });
     await approve(fixture.context, waiting, operatorId);
     await fixture.waitForState(waiting, 'failed');
-    // The first retry has ended: another one is another job.
+    // The first retry has ended, so another one is a new job.
     const other = await again(jobId, { approvedBy: operatorId });
     expect(other).not.toBe(waiting);
     expect(await fixture.waitForState(other, 'failed')).toMatchObject({
@@ -190,7 +190,7 @@ describe('a retry', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('that the credits do not cover leaves nothing', async () => {
+  test('leaves nothing behind if the credits are insufficient', async () => {
     await fixture.startWorker();
     const { jobId } = await endedBulk(9);
     Object.assign(fixture.context.settings, { prices: new Map([['get_pc_bulk', credits]]) });
@@ -203,7 +203,7 @@ describe('a retry', () => {
     expect((await jobOf(await again(jobId, { key: 'k' }))).cost).toBe(24);
   });
 
-  test('under one idempotency key is one job; another request under it is a conflict', async () => {
+  test('under one idempotency key is one job; another request under the key is a conflict', async () => {
     await fixture.startWorker();
     const { jobId } = await endedBulk(9);
     const first = await again(jobId, { key: 'k' });
@@ -216,7 +216,7 @@ describe('a retry', () => {
     expect(await jobOf(third)).toMatchObject({ retryOf: first, totalUnits: 3 });
   });
 
-  test('asked for many times at once is one job, charged once', async () => {
+  test('requested concurrently is one job, charged once', async () => {
     await fixture.startWorker();
     const { jobId } = await endedBulk(9);
     const balance = await fixture.balance(userId);
@@ -238,7 +238,7 @@ describe('a retry after an earlier one', () => {
     await fixture.startWorker();
   });
 
-  test('that failed is another job each time', async () => {
+  test('that failed is followed by a new job each time', async () => {
     const { jobId } = await endedBulk(3);
     const ids = new Set<string>();
     for (let time = 0; time < 4; time += 1) {
@@ -253,7 +253,7 @@ describe('a retry after an earlier one', () => {
   test.each([
     ['discarded', 'getUser'],
     ['left half discarded', 'discardJob'],
-  ] as const)('that was %s is another job', async (_what, failing) => {
+  ] as const)('that was %s is followed by a new job', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const balance = await fixture.balance(userId);
@@ -275,7 +275,7 @@ describe('a retry after an earlier one', () => {
     expect(await jobOf(await again(jobId))).toMatchObject({ retryOf: jobId, cost: 8 });
   });
 
-  test('whose response was lost is the same job under its key', async () => {
+  test('whose response was lost returns the same job under its key', async () => {
     const { jobId } = await endedBulk(3);
     const { store, queue } = fixture.context;
     fixture.context.queue = { ...queue, publish: async () => true };
@@ -309,8 +309,8 @@ describe('a retry after an earlier one', () => {
   });
 });
 
-describe('a retry whose process dies', () => {
-  test.each(['before', 'after'] as const)('%s any call to an engine is one job in the end', async (when) => {
+describe('a retry whose process crashes', () => {
+  test.each(['before', 'after'] as const)('%s any call to an engine results in one job', async (when) => {
     await open();
     let messages: BatchReference[] = [];
     const alive: JobContext = {
@@ -344,7 +344,7 @@ describe('a retry whose process dies', () => {
       ]);
       dead = victim.isCrashed();
       await recover();
-      // The client comes back with its key; the retry may be through by then.
+      // The client repeats the call with its key; the retry may have ended by then.
       const id = await again(source.id, { key: `${last}`, context: alive });
       await workOff();
       const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
@@ -354,7 +354,7 @@ describe('a retry whose process dies', () => {
         where,
       ).toEqual([[id, 'completed']]);
       expect(await fixture.balance(userId), where).toBe(balance - 24);
-      // The next one is of another job, since what is to be seen is one retry of one job.
+      // The next call must belong to another job, because one retry of one job is tested.
       source = await copyOf(alive, source);
     }
     expect(last).toBeGreaterThan(8);
@@ -362,7 +362,7 @@ describe('a retry whose process dies', () => {
   });
 });
 
-/** The same ended job under another id, paid for. */
+/** The same ended and paid job under another id. */
 async function copyOf({ store, clock }: JobContext, source: Job): Promise<Job> {
   const copy = { ...source, id: newId(), number: null };
   const batches = [];

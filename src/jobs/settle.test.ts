@@ -57,12 +57,12 @@ describe('a job of items', () => {
   });
 });
 
-test('a job ends once, however many settle it at the same time', async () => {
+test('a job ends once, however many processes settle it concurrently', async () => {
   const { context } = fixture;
   const { blobs } = context;
   let files = 0;
   const { write } = blobs;
-  // In place: the worker has the context by now.
+  // Replaced in place, because the worker already has the context.
   blobs.write = (path, ...rest) => {
     if (path.includes('full_')) files += 1;
     return write(path, ...rest);
@@ -75,11 +75,11 @@ test('a job ends once, however many settle it at the same time', async () => {
   expect(items.filter(({ type }) => type === 'refund').map(({ amount }) => amount)).toEqual([20]);
 });
 
-test('a job whose end was cut short ends the same way when it is taken up again', async () => {
+test('a job whose end was interrupted ends the same way when it is resumed', async () => {
   const { store, clock, blobs } = fixture.context;
   const job = await ended(10, ...gone(2));
   const size = await blobs.size(job.file!.path);
-  // As a crash leaves it between the file and the last word.
+  // The state after a crash between writing the file and the terminal state.
   await store.moveJob(job.id, ['completed'], 'settling', clock.now(), {
     file: null,
     finishedAt: null,
@@ -93,7 +93,7 @@ test('a job whose end was cut short ends the same way when it is taken up again'
   expect(await fixture.problems()).toEqual([]);
 });
 
-test('a record that was lost is no failed unit: the job does not end by a file that says so', async () => {
+test('a lost record is not a failed unit: the job does not end with a file that omits it', async () => {
   const { context } = fixture;
   const job = await ended(3);
   const [batch] = await Array.fromAsync(context.store.readBatches(job.id));
@@ -106,7 +106,7 @@ test('a record that was lost is no failed unit: the job does not end by a file t
 });
 
 describe('finishEnding()', () => {
-  test('leaves a job alone that has ended', async () => {
+  test('does nothing for a job that has ended', async () => {
     const job = await ended(3, ...gone(1));
     await fixture.clock.advance(1_000);
     await finishEnding(fixture.context, job);

@@ -27,7 +27,7 @@ const ledgerOf = async (userId: string) =>
     amount,
   ]);
 
-/** Puts a queue in the fixture's place that takes nothing; gives what puts the old one back. */
+/** Replaces the fixture's queue by one that accepts nothing; returns a function that restores it. */
 async function takeQueueAway(): Promise<() => void> {
   const { context } = fixture;
   const there = context.queue;
@@ -39,7 +39,7 @@ async function takeQueueAway(): Promise<() => void> {
   };
 }
 
-/** A queue that answers once, then is lost: `arrives` is what becomes of a message whose answer is. */
+/** A queue that responds once and is then lost. `arrives`: whether the message without a response arrives. */
 function goingAway(
   queue: Queue,
   arrives: (message: BatchReference) => Promise<unknown> = async () => {},
@@ -59,8 +59,8 @@ function goingAway(
   };
 }
 
-describe('a submit while the queue does not answer', () => {
-  test('is accepted, and everything is given back within the answer', async () => {
+describe('submitting while the queue does not respond', () => {
+  test('succeeds, and refunds everything in the response', async () => {
     const putBack = await takeQueueAway();
     const userId = await fixture.createUser(1_000);
     const answer = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
@@ -81,7 +81,7 @@ describe('a submit while the queue does not answer', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('loses nothing when one of several publishes is refused: that batch waits, and the sweep queues it', async () => {
+  test('one rejected publish of several only delays its batch, which the sweep queues', async () => {
     const userId = await fixture.createUser(1_000);
     const { queue } = fixture.context;
     let published = 0;
@@ -112,7 +112,7 @@ describe('a submit while the queue does not answer', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('waits likewise when every publish is refused by a queue that answers', async () => {
+  test('batches also wait if a responding queue rejects every publish', async () => {
     const userId = await fixture.createUser(1_000);
     const { queue } = fixture.context;
     let isFull = true;
@@ -135,20 +135,20 @@ describe('a submit while the queue does not answer', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('of a kind that refuses instead is unavailable, charges nothing and leaves no job', async () => {
+  test('kinds that reject instead return unavailable, charge nothing, and leave no job', async () => {
     const putBack = await takeQueueAway();
     const userId = await fixture.createUser(8);
     const refused = fixture.submit(userId, 'SubmitGetPc', page, 'key');
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     expect(await jobsOf(userId)).toEqual([]);
     expect(await ledgerOf(userId)).toEqual([['grant', 8]]);
-    // Nothing came of it, so the same key works as soon as the queue does.
+    // Nothing was created, so the same key works as soon as the queue does.
     putBack();
     expect(await fixture.submit(userId, 'SubmitGetPc', page, 'key')).toMatchObject({ cost: 8 });
     expect(await fixture.balance(userId)).toBe(0);
   });
 
-  test('of such a kind is given back when the queue goes away in the middle of it', async () => {
+  test('kinds that reject refund everything if the queue fails halfway', async () => {
     const userId = await fixture.createUser(8);
     const { queue } = fixture.context;
     fixture.context.queue = goingAway(queue);
@@ -165,7 +165,7 @@ describe('a submit while the queue does not answer', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('of such a kind never runs what it refused, although the message arrived', async () => {
+  test('kinds that reject never run the job, even if a message arrived', async () => {
     const userId = await fixture.createUser(8);
     const { queue } = fixture.context;
     fixture.context.queue = goingAway(queue, (message) => queue.publish(message));
@@ -180,7 +180,7 @@ describe('a submit while the queue does not answer', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('of such a kind is accepted when a worker has the batch already', async () => {
+  test('kinds that reject accept the job if a worker already has the batch', async () => {
     const userId = await fixture.createUser(8);
     const { queue, store } = fixture.context;
     const held = Promise.withResolvers<void>();
@@ -205,10 +205,10 @@ describe('a submit while the queue does not answer', () => {
   });
 });
 
-describe('a submit while the disk is almost full', () => {
+describe('submitting while the disk is almost full', () => {
   const body = variantSoldRequest(3);
 
-  test('is refused with a time to wait, costs nothing and leaves its key free', async () => {
+  test('is rejected with a retry delay, costs nothing, and leaves its key free', async () => {
     const userId = await fixture.createUser(100);
     fixture.setFreeBytes(minFreeBytes - 1);
     const refused = fixture.submit(userId, 'SubmitVariantSold', body, 'key');
@@ -224,7 +224,7 @@ describe('a submit while the disk is almost full', () => {
     expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
   });
 
-  test('returns the job of an earlier submit under the same key', async () => {
+  test('returns the job of an earlier submission under the same key', async () => {
     const userId = await fixture.createUser(100);
     const first = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     fixture.setFreeBytes(0);
@@ -233,8 +233,8 @@ describe('a submit while the disk is almost full', () => {
   });
 });
 
-describe('a submit that the balance does not cover', () => {
-  test('says what is short, leaves no job, and frees its key', async () => {
+describe('submitting without sufficient credits', () => {
+  test('returns the shortfall, leaves no job, and frees its key', async () => {
     const userId = await fixture.createUser(25);
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
     await expect(submit()).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe('a submit that the balance does not cover', () => {
     expect(await fixture.balance(userId)).toBe(0);
   });
 
-  test('in the very moment of the charge leaves no job either, and frees its key', async () => {
+  test('leaves no job and frees its key if the balance changes just before the charge', async () => {
     const userId = await fixture.createUser(30);
     const { store } = fixture.context;
     const createJob: typeof store.createJob = async (...job) => {
@@ -272,7 +272,7 @@ describe('a submit that the balance does not cover', () => {
     expect(await submit(2)).toMatchObject({ cost: 20 });
   });
 
-  test('is refused before approval, although the charge follows the approval', async () => {
+  test('is rejected before approval, although the charge happens at approval', async () => {
     fixture.context.settings.approval = true;
     const userId = await fixture.createUser(29);
     const short = fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
@@ -284,7 +284,7 @@ describe('a submit that the balance does not cover', () => {
 describe('an idempotency key', () => {
   const body = variantSoldRequest(3);
 
-  test('gives the first answer again for 24 hours, and charges once', async () => {
+  test('returns the first response for 24 hours, and charges once', async () => {
     const userId = await fixture.createUser(100);
     const first = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await fixture.clock.advance(24 * 3_600_000 - 1_000);
@@ -296,7 +296,7 @@ describe('an idempotency key', () => {
     expect(await fixture.balance(userId)).toBe(40);
   });
 
-  test('is a conflict with another body, and with another method of the same body', async () => {
+  test('is a conflict with another body, or another method with the same body', async () => {
     const userId = await fixture.createUser(100);
     await fixture.submit(userId, 'SubmitMerchantItems', { urls: ['https://mkta.sg/shop/1'] }, 'key');
     for (const [method, other] of [
@@ -309,7 +309,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  test('under which a submit died is taken up again after a minute, with the job that is there', async () => {
+  test('whose submission crashed is resumed after a minute, with the existing job', async () => {
     const userId = await fixture.createUser(100);
     const { store } = fixture.context;
     const died = async () => {
@@ -325,7 +325,7 @@ describe('an idempotency key', () => {
     fixture.context.store = store;
     const [left] = await jobsOf(userId);
     expect(left).toMatchObject({ state: 'submitted' });
-    // Nobody sees a job that is not charged yet.
+    // A job that is not charged yet is invisible.
     const reading = fixture.read(userId, 'RetrieveVariantSold', { jobId: left!.id });
     await expect(reading).rejects.toMatchObject({ code: 'not_found' });
     const again = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
@@ -338,7 +338,7 @@ describe('an idempotency key', () => {
     expect(await fixture.balance(userId)).toBe(70);
   });
 
-  test('under which a submit failed halfway returns its job at once, charged once', async () => {
+  test('whose submission failed halfway returns its job immediately, charged once', async () => {
     const userId = await fixture.createUser(30);
     const { store } = fixture.context;
     const moveJob = async () => {
@@ -355,7 +355,7 @@ describe('an idempotency key', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('is kept for the job that came of a submit which failed afterwards', async () => {
+  test('stays bound to the job of a submission that failed afterwards', async () => {
     const userId = await fixture.createUser(100);
     const { store } = fixture.context;
     const broken = async () => {
@@ -371,7 +371,7 @@ describe('an idempotency key', () => {
     expect(await fixture.balance(userId)).toBe(70);
   });
 
-  test('is each user’s own', async () => {
+  test('is separate for each user', async () => {
     const [one, other] = [await fixture.createUser(100), await fixture.createUser(100)];
     const first = await fixture.submit(one, 'SubmitVariantSold', body, 'key');
     const second = await fixture.submit(other, 'SubmitVariantSold', body, 'key');

@@ -9,8 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-describe('the job of a submit', () => {
-  test('starts with every field of an unfinished job, and so do its batches', async () => {
+describe('the job of a submission', () => {
+  test('starts with every field of an unfinished job, as do its batches', async () => {
     const userId = await fixture.createUser(1_000);
     const rows = ['region,shop_id,item_id', 'sg,7,1', 'sg,7,2', 'id,7,3'].join('\n');
     const file = Buffer.from(rows).toString('base64');
@@ -77,7 +77,7 @@ describe('the job of a submit', () => {
     },
   );
 
-  test('costs what the settings say of its kind, or of its kind on its marketplace first', async () => {
+  test('is charged at the configured price of its kind, or first of its kind on its marketplace', async () => {
     const userId = await fixture.createUser(1_000);
     const costOf = async (...prices: [string, number][]) => {
       fixture.context.settings.prices = new Map(prices);
@@ -90,7 +90,7 @@ describe('the job of a submit', () => {
   });
 });
 
-describe('a submit that is frozen after it wrote its job', () => {
+describe('a submission suspended after it wrote its job', () => {
   const body = variantSoldRequest(3);
   const away = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
   let userId: string;
@@ -99,7 +99,7 @@ describe('a submit that is frozen after it wrote its job', () => {
   });
   const jobsOfUser = async () => (await fixture.context.store.listJobs({ userId }, { limit: 9 })).items;
 
-  /** Lets other processes act before the submit charges its job. */
+  /** Lets other processes act before the submission charges its job. */
   function meanwhile(act: () => Promise<void>): void {
     const { store } = fixture.context;
     fixture.context.store = {
@@ -114,20 +114,20 @@ describe('a submit that is frozen after it wrote its job', () => {
   }
   const discarded = { code: 'unavailable', message: expect.stringContaining('was discarded') };
 
-  test('fails when the sweep has discarded it', async () => {
+  test('fails if the sweep discarded it', async () => {
     meanwhile(() => sweep(fixture.context));
     await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
     expect(await jobsOfUser()).toEqual([]);
     expect(await fixture.balance(userId)).toBe(30);
   });
 
-  test('fails when the sweep is discarding it', async () => {
+  test('fails if the sweep is discarding it', async () => {
     meanwhile(() => sweep({ ...fixture.context, store: { ...fixture.context.store, discardJob: away } }));
     await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
     expect(await fixture.balance(userId)).toBe(30);
   });
 
-  test('frees its key when the sweep has discarded it for lack of credits', async () => {
+  test('frees its key if the sweep discarded it for lack of credits', async () => {
     meanwhile(async () => {
       await grant(fixture.context, userId, -30);
       await sweep(fixture.context);
@@ -137,14 +137,14 @@ describe('a submit that is frozen after it wrote its job', () => {
     expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
   });
 
-  test('returns the job that the sweep has accepted', async () => {
+  test('returns the job that the sweep accepted', async () => {
     meanwhile(() => sweep(fixture.context));
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     expect(await jobsOfUser()).toMatchObject([{ id: jobId, state: 'processing' }]);
     expect(await fixture.balance(userId)).toBe(0);
   });
 
-  test('undoes it at once when the store fails and it has no key', async () => {
+  test('undoes the job immediately if the store fails and it has no key', async () => {
     const { store } = fixture.context;
     let calls = 0;
     fixture.context.store = {
@@ -162,7 +162,7 @@ describe('a submit that is frozen after it wrote its job', () => {
   });
 });
 
-describe('a submit that is frozen before it charges its job', () => {
+describe('a submission suspended before it charges its job', () => {
   const body = variantSoldRequest(3);
   let userId: string;
   beforeEach(async () => {
@@ -173,7 +173,7 @@ describe('a submit that is frozen before it charges its job', () => {
     return items.map(({ state }) => state);
   };
 
-  /** Lets other processes act before a submit's next call of the store. */
+  /** Lets other processes act before a submission's next call to the store. */
   function actBefore(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
     const { store } = fixture.context;
     const acting = async (...parameters: never[]) => {
@@ -216,7 +216,7 @@ describe('a submit that is frozen before it charges its job', () => {
     expect(await fixture.balance(userId)).toBe(0);
   });
 
-  test('leaves no job if a repeated submit discarded the job before it was written', async () => {
+  test('leaves no job if a repeated submission discarded the job before it was written', async () => {
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     actBefore('createJob', async () => {
       await fixture.clock.advance(61_000);

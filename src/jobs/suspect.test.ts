@@ -23,7 +23,7 @@ afterEach(() => fixture.close());
 const never = new AbortController().signal;
 const poison = '30000000007';
 
-/** An approved job of one batch, and the key of each of its units that failed with its code. */
+/** An approved job of one batch, and the keys of its failed units with their codes. */
 async function approved(items: number) {
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
@@ -40,7 +40,7 @@ async function approved(items: number) {
   return { jobId: jobId as string, batch, failures };
 }
 
-/** Works on the batch in a new process until `dies` says that it died, or to its end; true for a death. */
+/** Processes the batch in a new process until `dies` reports its death, or to its end; returns true for a death. */
 async function live(dies: Promise<void>): Promise<boolean> {
   const process = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
   const message = messages.shift();
@@ -61,19 +61,19 @@ async function live(dies: Promise<void>): Promise<boolean> {
   return ended === 'died';
 }
 
-/** Units whose pages kill the process that asks for them. */
+/** Units whose pages kill the process that requests them. */
 function killing(...items: string[]) {
   let toll = () => {};
   fixture.wrapFetch((fetch, itemId) => async (request) => {
     if (!items.includes(itemId)) return fetch(request);
-    // Its neighbours' pages have come by then, and are not recorded.
+    // Its neighbours' pages have arrived by then, but are not recorded.
     toll();
     return new Promise(() => {});
   });
   return () => new Promise<void>((resolve) => (toll = resolve));
 }
 
-/** Lives and dies until the batch is done; gives the number of deaths. */
+/** Restarts until the batch is done; returns the number of deaths. */
 async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void>): Promise<number> {
   for (let deaths = 0; ; deaths += 1) {
     if (deaths > 60) throw new Error('it dies for ever');
@@ -96,7 +96,7 @@ describe('a unit that kills its worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('costs three more deaths for each further one, up to three; then the rest is given up', async () => {
+  test('costs three more deaths per further unit, up to three units; then the rest is abandoned', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => `3000000000${at}`);
     const job = await approved(10);
     expect(await liveOn(job.batch, killing(...ids))).toBe(13);
@@ -111,7 +111,7 @@ describe('a unit that kills its worker', () => {
 });
 
 describe('a batch', () => {
-  /** Works on it as often as messages come, with time going on. */
+  /** Processes it whenever a message arrives, while time advances. */
   const workAll = async (times: number) => {
     for (let time = 0; time < times && messages.length > 0; time += 1) {
       let ended = false;
@@ -120,12 +120,12 @@ describe('a batch', () => {
       });
       while (!ended) await fixture.clock.advance(500);
       await working;
-      // The longest back-off.
+      // The maximum back-off.
       await fixture.clock.advance(300_000);
       if (messages.length === 0) await sweep(fixture.context);
     }
   };
-  /** Lets the store fail on writes of outcomes. */
+  /** Makes the store fail on writes of outcomes. */
   const failingWrites = (fault: () => Fault) => {
     const { store } = fixture.context;
     fixture.context.store = {
@@ -139,7 +139,7 @@ describe('a batch', () => {
     };
   };
 
-  test('whose results cannot be written is given up after seven claims', async () => {
+  test('whose results cannot be written is abandoned after seven claims', async () => {
     const job = await approved(1);
     const mend = failingWrites(
       () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
@@ -155,7 +155,7 @@ describe('a batch', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('is not given up while an engine is away', async () => {
+  test('is not abandoned while an engine is unavailable', async () => {
     const job = await approved(1);
     const mend = failingWrites(() => new Fault('unavailable', 'the store does not answer'));
     await workAll(12);
@@ -166,7 +166,7 @@ describe('a batch', () => {
     await fixture.waitForState(job.jobId, 'completed');
   });
 
-  test('is not given up however often its worker stops in order', async () => {
+  test('is not abandoned, however often its worker stops in order', async () => {
     const job = await approved(3);
     for (let stops = 0; stops < 12; stops += 1) {
       const stopping = new AbortController();

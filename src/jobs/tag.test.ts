@@ -34,7 +34,7 @@ describe('tagOf()', () => {
     expect(tagOf(clock, snapshot())).toMatch(/^W\/"[A-Za-z0-9_-]{22}"$/);
   });
 
-  test('returns another tag for each state that a client can tell apart', () => {
+  test('returns another tag for each state that clients can distinguish', () => {
     const shown: JobSnapshot[] = [
       snapshot(),
       snapshot({}, { id: 'another' }),
@@ -58,7 +58,7 @@ describe('tagOf()', () => {
     expect(tags.filter((tag, index) => tags.indexOf(tag) !== index)).toEqual([]);
   });
 
-  test('counts the successes, the failures and the finished batches of units', () => {
+  test('counts the successes, the failures, and the finished batches of units', () => {
     const done = { id: 'other', state: 'done' } as const;
     const shown = [
       [unit(undefined), unit(undefined, {}, 1)],
@@ -70,18 +70,18 @@ describe('tagOf()', () => {
       [unit(aFailure, done), unit(aFailure, { state: 'done' }, 1)],
     ].map((its) => tagOf(clock, snapshot({ units: its })));
     expect(new Set(shown).size).toBe(shown.length);
-    // Two units of one batch end with the same batch.
+    // Two units of one batch end in the same batch.
     const same = [unit(aFailure, done), unit(aFailure, done, 1)];
     expect(tagOf(clock, snapshot({ units: same }))).toBe(shown[5]);
     expect(tagOf(clock, snapshot({ batches: [summary({ failed: 2, state: 'done' })] }))).toBe(shown[5]);
   });
 
-  test('returns another tag for a unit without an outcome than for one with', () => {
+  test('returns another tag for a unit with an outcome than for one without', () => {
     const unfinished = snapshot({ unit: { ...unit(undefined), payload: null } });
     expect(tagOf(clock, unfinished)).toBe(tagOf(clock, snapshot()));
   });
 
-  test('returns another tag when the job waits for something else', () => {
+  test('returns another tag if the job waits for something else', () => {
     const tags = [null, 'site', 'queue'].map((reason) => tagOf(clock, snapshot(), reason));
     expect(new Set(tags).size).toBe(3);
     expect(tagOf(clock, snapshot())).toBe(tags[0]);
@@ -96,7 +96,7 @@ describe('tagOf()', () => {
   });
 });
 
-test('jobTag() depends on what is shown beside the job', () => {
+test('jobTag() includes the additional parts of a response', () => {
   expect(jobTag(clock, job, [1])).toBe(jobTag(clock, job, [1]));
   expect(jobTag(clock, job, [1])).not.toBe(jobTag(clock, job, [2]));
 });

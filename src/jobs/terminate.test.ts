@@ -29,7 +29,7 @@ function terminated(job: Job, by = userId): Promise<Message> {
   return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), by);
 }
 
-test('a terminated task is ended, and everything outstanding is refunded', async () => {
+test('a terminated task ends, and all outstanding units are refunded', async () => {
   const job = await submitted();
   expect(await fixture.balance(userId)).toBe(credits - 16);
   await terminated(job);
@@ -45,7 +45,7 @@ test('a terminated task is ended, and everything outstanding is refunded', async
   expect(await fixture.problems()).toEqual([]);
 });
 
-test('a task that has ended, or is ending, is a conflict', async () => {
+test('returns conflict for a task that has ended or is ending', async () => {
   const job = await submitted();
   await terminated(job);
   await expect(terminated(job)).rejects.toMatchObject({
@@ -57,20 +57,20 @@ test('a task that has ended, or is ending, is a conflict', async () => {
   await expect(terminated(other)).rejects.toMatchObject({ code: 'conflict', message: 'The task is ending.' });
 });
 
-test('another user’s task is not found', async () => {
+test('returns not_found for another user’s task', async () => {
   const job = await submitted();
   await expect(terminated(job, await fixture.createUser(0))).rejects.toMatchObject({ code: 'not_found' });
   expect((await fixture.context.store.getJob(job.id))?.state).toBe('processing');
 });
 
-test('stopRunning() keeps the reason, and returns null for a job that does not run', async () => {
+test('stopRunning() keeps the reason, and returns null for a job that is not running', async () => {
   const job = await submitted();
   const reason = 'The shop asked for it.';
   expect(await stopRunning(fixture.context, job.id, reason)).toMatchObject({ state: 'terminated', reason });
   expect(await stopRunning(fixture.context, job.id, '')).toBeNull();
 });
 
-test('an interrupted termination is finished later, also of claimed batches', async () => {
+test('an interrupted termination is completed later, including claimed batches', async () => {
   const job = await submitted();
   const { store, clock } = fixture.context;
   const [batch] = await store.listBatches(job.id);

@@ -16,7 +16,7 @@ afterEach(() => fixture.close());
 
 const blocked: Outcome = { status: 'FAILED', code: 'page_blocked', message: 'refused, "twice"' };
 
-/** The fields of a batch with these outcomes; null for a unit without one. */
+/** Fields of a batch with these outcomes; null for a unit without one. */
 function ended(...outcomes: (Outcome | null)[]): Partial<Batch> {
   const known = outcomes.flatMap((outcome, index) => (outcome ? [[index, outcome] as const] : []));
   return {
@@ -27,7 +27,7 @@ function ended(...outcomes: (Outcome | null)[]): Partial<Batch> {
   };
 }
 
-/** Creates a job with one batch for each of the fields, of as many units as `size` says. */
+/** Creates a job with one batch per entry of the fields, each of `size` units. */
 async function createJob(size: number, batches: Partial<Batch>[], fields: Partial<Job> = {}): Promise<Job> {
   const job = aJob({
     state: 'processing',
@@ -48,7 +48,7 @@ const aFile = (path: string): StoredFile => ({
   sha256: 'ab12',
 });
 
-/** Counts the batches that are read whole. */
+/** Counts the batches that are read completely. */
 function countReads(): () => number {
   const { store } = fixture.context;
   let read = 0;
@@ -103,7 +103,7 @@ describe('listUnits()', () => {
     expect(reads()).toBe(2);
   });
 
-  test('reports a unit with its batch, region, key and outcome', async () => {
+  test('reports a unit with its batch, region, key, and outcome', async () => {
     const job = await createJob(2, [{}, { ...ended(null, blocked), region: 'th' }]);
     const { items } = await listUnits(fixture.context, job, {}, { limit: 9 });
     const batches = await fixture.context.store.listBatches(job.id);
@@ -137,7 +137,7 @@ describe('listUnits()', () => {
 });
 
 describe('groupFaults()', () => {
-  test('returns the most frequent fault first, equal ones by code, with the first five units of each', async () => {
+  test('returns the most frequent fault first, ties by code, each with its first five units', async () => {
     const unreadable: Outcome = { status: 'FAILED', code: 'page_unreadable', message: '' };
     const job = await createJob(7, [
       ended(unreadable, aSuccess(), aFailure, blocked, aFailure, aFailure, null),
@@ -156,7 +156,7 @@ describe('groupFaults()', () => {
     expect(reads()).toBe(2);
   });
 
-  test('returns equally frequent faults by code, in whatever order they occur', async () => {
+  test('returns equally frequent faults by code, in any order of occurrence', async () => {
     const codes = [
       'page_timeout',
       'page_blocked',
@@ -264,7 +264,7 @@ describe('results()', () => {
     expect(reads()).toBe(1);
   });
 
-  test('fails when the record of a successful unit is nowhere', async () => {
+  test('fails if the record of a successful unit is missing', async () => {
     const job = await createJob(1, [ended(aSuccess())]);
     await expect(lines(job)).rejects.toMatchObject({
       code: 'internal',
@@ -318,7 +318,7 @@ describe('listFiles()', () => {
     ]);
   });
 
-  test('returns the files of successful units, whose links need a token', async () => {
+  test('returns the files of successful units, whose links require a token', async () => {
     const withFile = { ...aSuccess(), file: aFile('unit.json') } as Outcome;
     const job = await createJob(2, [ended(blocked, blocked), ended(aSuccess(), withFile)], {
       kind: 'merchant_items',
@@ -330,7 +330,7 @@ describe('listFiles()', () => {
     expect(reads()).toBe(1);
   });
 
-  test('returns nothing for a kind whose results have no files', async () => {
+  test('returns nothing for a kind without result files', async () => {
     const withFile = { ...ended({ ...aSuccess(), file: aFile('unit.json') } as Outcome), file: aFile('0') };
     expect(await list(await createJob(1, [withFile], { kind: 'get_pc' }))).toEqual([]);
   });

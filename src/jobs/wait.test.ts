@@ -18,7 +18,7 @@ afterEach(() => fixture.close());
 const submitted = async (items: number): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
-/** Asks for a job, and tells whether the answer is there. */
+/** Reads a job, and reports whether the response has arrived. */
 function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Partial<JobContext> = {}) {
   const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
   const responseHeaders: Record<string, string> = {};
@@ -47,7 +47,7 @@ function counted() {
   return { store, counts };
 }
 
-test('without a wait the answer comes at once, with the tag of what it shows', async () => {
+test('without a wait, the response is immediate and has the tag of its content', async () => {
   const jobId = await submitted(3);
   const first = await asked(jobId).answer;
   expect(first.status).toBe('processing');
@@ -58,7 +58,7 @@ test('without a wait the answer comes at once, with the tag of what it shows', a
   expect((await asked(jobId).answer).tag).not.toBe(first.tag);
 });
 
-test('a tag holds for a day at most, since the links of the answer it stands for end', async () => {
+test('a tag is valid for at most a day, because the links in its response expire', async () => {
   const jobId = await submitted(3);
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
@@ -69,7 +69,7 @@ test('a tag holds for a day at most, since the links of the answer it stands for
   expect((await asked(jobId).answer).tag).not.toBe(tag);
 });
 
-test('a wait ends with the job, at once where this process ends it', async () => {
+test('a wait ends with the job, immediately if this process ends it', async () => {
   const jobId = await submitted(3);
   const { answer, state } = asked(jobId, { waitMs: 60_000 });
   await flushTasks();
@@ -80,7 +80,7 @@ test('a wait ends with the job, at once where this process ends it', async () =>
   expect(fixture.clock.now() - began).toBe(0);
 });
 
-test('the end of a job in another process is seen within a second', async () => {
+test('the end of a job in another process is noticed within a second', async () => {
   const jobId = await submitted(3);
   const elsewhere = { changes: createJobChanges(fixture.clock) };
   const { answer, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
@@ -93,7 +93,7 @@ test('the end of a job in another process is seen within a second', async () => 
   expect((await answer).status).toBe('completed');
 });
 
-test('at the end of the wait the answer is what is then; until then only the job is asked for', async () => {
+test('an expired wait returns the current state; until then only the job is polled', async () => {
   const jobId = await submitted(3);
   const { store, counts } = counted();
   const { answer, state } = asked(jobId, { waitMs: 30_000 }, { store });
@@ -106,7 +106,7 @@ test('at the end of the wait the answer is what is then; until then only the job
   expect(counts.listBatches).toBe(1);
 });
 
-test('with a tag at hand any news ends the wait, and another tag does at once', async () => {
+test('with a tag, any change ends the wait, and an outdated tag ends it immediately', async () => {
   const jobId = await submitted(60);
   const { tag } = await asked(jobId).answer;
   const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).answer;
@@ -128,7 +128,7 @@ test('with a tag at hand any news ends the wait, and another tag does at once', 
   expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
 });
 
-test('without news a wait for them ends with the tag at hand', async () => {
+test('without a change, a wait with a tag ends with the same tag', async () => {
   const jobId = await submitted(3);
   const { tag } = await asked(jobId).answer;
   const { store, counts } = counted();
@@ -139,7 +139,7 @@ test('without news a wait for them ends with the tag at hand', async () => {
   expect(counts.listBatches).toBe(2);
 });
 
-test('who hangs up waits no longer', async () => {
+test('a caller that disconnects no longer waits', async () => {
   const jobId = await submitted(3);
   const abort = new AbortController();
   const { answer, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
@@ -150,7 +150,7 @@ test('who hangs up waits no longer', async () => {
   expect(fixture.clock.sleepers()).toBe(0);
 });
 
-test('once the service stops everybody is answered, and nobody waits', async () => {
+test('when the service stops, every waiting caller gets a response', async () => {
   const jobId = await submitted(3);
   const waiting = [asked(jobId, { waitMs: 60_000 }), asked(jobId, { waitMs: 60_000 })];
   await fixture.eventually('both wait', async () => fixture.clock.sleepers() === 2);

@@ -11,7 +11,7 @@ const open = parseWorkingHours('08:00-18:00+08:00');
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 
-/** Creates a job of three batches: the first `putOff` are put off, minutes apart, the next `queued` are queued. */
+/** Creates a job of three batches: the first `putOff` are deferred, minutes apart, and the next `queued` are queued. */
 async function jobWith(
   putOff: number,
   queued: number,
@@ -41,22 +41,22 @@ test.each([
   ['some are dispatched', 0, 2],
   ['some are put off', 2, 0],
   ['some are dispatched or put off', 1, 1],
-])('names working hours outside of them while %s', async (_which, putOff, queued) => {
+])('returns working hours outside of them while %s', async (_which, putOff, queued) => {
   const job = await jobWith(putOff, queued);
   expect(await waitingFor(fixture.context, job)).toBe('working hours');
 });
 
-test('names nothing outside working hours when all batches were dispatched before', async () => {
+test('does not return working hours if all batches were dispatched before', async () => {
   const job = await jobWith(0, 3);
   expect(await waitingFor(fixture.context, job)).toBeNull();
 });
 
-test('names the first wait to end outside working hours when all batches were dispatched or put off', async () => {
+test('returns the earliest end of a wait outside working hours if all batches were dispatched or deferred', async () => {
   const job = await jobWith(2, 1);
   expect(await waitingFor(fixture.context, job)).toBe('mkta/id: paused 0, next try 2030-01-07T04:01:00.000Z');
 });
 
-test('counts batches that are done as dispatched', async () => {
+test('counts done batches as dispatched', async () => {
   const job = await jobWith(0, 1);
   const counts = (success: number, failed: number) => ({
     units: { total: 3, success: 0, failed: 0 },
@@ -66,7 +66,7 @@ test('counts batches that are done as dispatched', async () => {
   expect(await waitingFor(fixture.context, job, counts(1, 1))).toBeNull();
 });
 
-test('names the wait within working hours, whatever is not dispatched', async () => {
+test('returns the wait within working hours, even with undispatched batches', async () => {
   const job = await jobWith(1, 0, { workingHours: open });
   expect(await waitingFor(fixture.context, job)).toMatch(/^mkta\/id: paused 0, next try /);
 });

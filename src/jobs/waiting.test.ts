@@ -12,11 +12,11 @@ import { waitOf } from './waiting.ts';
 const minuteMs = 60_000;
 let fixture: JobFixture;
 let user: string;
-/** Until when the origin is left alone. */
+/** End of the origin's pause. */
 let pausedUntil: number;
-/** Items whose page is blocked, whatever the origin does. */
+/** Items whose page is blocked, whatever the state of the origin. */
 let blocked: Set<string>;
-/** Requests that were sent, by item. */
+/** Requests sent, by item. */
 let sent: Map<string, number>;
 
 beforeEach(async () => {
@@ -41,13 +41,13 @@ const submitted = async (plain: number, ...more: string[]): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(plain, ...more))).jobId;
 const waits = async (jobId: string) => fixture.context.store.listWaits(jobId, fixture.clock.now());
 
-/** Lets time pass in steps, so that all that is due happens in between. */
+/** Advances the clock in steps, so that everything due happens in between. */
 async function pass(ms: number): Promise<void> {
   await flushTasks();
   for (let left = ms; left > 0; left -= 1_000) await fixture.clock.advance(Math.min(left, 1_000));
 }
 
-/** What an operator sees of a job. */
+/** The job as an operator sees it. */
 async function waitingFor(jobId: string): Promise<string> {
   const handler = operatorHandlers(fixture.context).unary.get(fullName(OperatorService.method.getJob))!;
   const call = { principal: { userId: user, role: 'operator' } } as unknown as Parameters<typeof handler>[1];
@@ -67,7 +67,7 @@ describe('waitOf()', () => {
     expect(waitOf(batch, new Map(units.entries()), 1)).toMatchObject({ until, reason });
   });
 
-  test('keeps the tries of each unit by its index', () => {
+  test('keeps the attempts of each unit by its index', () => {
     const units = new Map([
       [4, later(2, 'a', 1)],
       [7, later(3, 'b', 5)],
@@ -84,8 +84,8 @@ describe('waitOf()', () => {
   });
 });
 
-describe('while an origin is left alone', () => {
-  test('a batch is put off, and the job says what it waits for', async () => {
+describe('while an origin is paused', () => {
+  test('a batch is deferred, and the job reports what it waits for', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(60);
     await fixture.startWorker();
@@ -104,7 +104,7 @@ describe('while an origin is left alone', () => {
     expect(sent.size).toBe(0);
   });
 
-  test('it goes on as soon as it may, and says so no more', async () => {
+  test('the batch resumes as soon as possible, and the job no longer reports a wait', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(60);
     await fixture.startWorker();
@@ -121,7 +121,7 @@ describe('while an origin is left alone', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('a short pause is waited for in place', async () => {
+  test('a short pause is waited for without releasing the batch', async () => {
     const jobId = await submitted(3);
     blocked = new Set(
       variantSoldRequest(3)
@@ -136,7 +136,7 @@ describe('while an origin is left alone', () => {
     expect((await fixture.context.store.listBatches(jobId))[0]!.attempt).toBe(1);
   });
 
-  test('the sweep goes on where the process that put it off is gone', async () => {
+  test('the sweep resumes the batch if the process that deferred it has ended', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(3);
     const worker = await fixture.startWorker();
@@ -149,7 +149,7 @@ describe('while an origin is left alone', () => {
     await fixture.waitForState(jobId, 'completed');
   });
 
-  test('the sweep does not go on sooner', async () => {
+  test('the sweep does not resume the batch early', async () => {
     pausedUntil = noon + 5 * minuteMs;
     const jobId = await submitted(3);
     await fixture.startWorker();
@@ -163,7 +163,7 @@ describe('while an origin is left alone', () => {
     });
   });
 
-  test('its units fail after an hour, in words that say why, and are given back', async () => {
+  test('its units fail after an hour with the reason, and are refunded', async () => {
     pausedUntil = noon + 2 * minuteMs;
     const jobId = await submitted(2);
     await fixture.startWorker();
@@ -206,10 +206,10 @@ describe('while an origin is left alone', () => {
   });
 });
 
-describe('a page that is refused while others come', () => {
+describe('a page that is refused while others succeed', () => {
   const bad = '30000000999';
 
-  test('holds up no one but itself, and is tried six times in all', async () => {
+  test('delays nothing else, and is attempted six times in all', async () => {
     blocked.add(bad);
     const { blobs } = fixture.context;
     let writing = 0;
@@ -226,7 +226,7 @@ describe('a page that is refused while others come', () => {
     await fixture.startWorker();
     await fixture.eventually('all others are read', () => sent.size === 61);
     await fixture.eventually('it waits', async () => {
-      // No time passes while a part is written: the disk does not follow the clock of the test.
+      // Time stands still while a part is written: the disk does not follow the test clock.
       if (writing === 0) await pass(1_000);
       return (await waits(jobId)).length > 0;
     });

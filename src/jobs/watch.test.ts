@@ -26,7 +26,7 @@ beforeEach(() => {
   });
 });
 
-/** Reads all that a watch gives, for as long as it goes on. */
+/** Collects every state of a watch until it ends. */
 function reading(signal = new AbortController().signal) {
   const seen: number[] = [];
   const run = async () => {
@@ -39,7 +39,7 @@ function reading(signal = new AbortController().signal) {
   return { seen, end };
 }
 
-test('a job is shown at once, at each change, and for the last time at its end', async () => {
+test('yields the job at once, after each change, and finally at its end', async () => {
   const { seen, end } = reading();
   await flushTasks();
   expect(seen).toEqual([0]);
@@ -58,7 +58,7 @@ test('a job is shown at once, at each change, and for the last time at its end',
   expect(looks).toBe(before);
 });
 
-test('a job that has ended is shown once', async () => {
+test('yields a job that has ended once', async () => {
   ended = true;
   const { seen, end } = reading();
   expect(await end).toBe('ended');
@@ -66,7 +66,7 @@ test('a job that has ended is shown once', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('what this process does to a job is seen without waiting', async () => {
+test('notices changes by this process without polling', async () => {
   const { seen } = reading();
   await flushTasks();
   count = 1;
@@ -75,7 +75,7 @@ test('what this process does to a job is seen without waiting', async () => {
   expect(seen).toEqual([0, 1]);
 });
 
-test('however many watch, the store is asked once a second', async () => {
+test('polls the store once a second, however many watchers there are', async () => {
   const all = Array.from({ length: 20 }, () => reading());
   await flushTasks();
   expect(looks).toBe(1);
@@ -85,7 +85,7 @@ test('however many watch, the store is asked once a second', async () => {
   for (const { seen } of all) expect(seen).toEqual([0, 1]);
 });
 
-test('one that leaves keeps nobody else from watching; with the last one the asking ends', async () => {
+test('a watcher that leaves does not affect others, and polling ends with the last one', async () => {
   const first = new AbortController();
   const second = new AbortController();
   const [one, other] = [reading(first.signal), reading(second.signal)];
@@ -107,7 +107,7 @@ test('one that leaves keeps nobody else from watching; with the last one the ask
   expect(looks).toBe(before + 1);
 });
 
-test('who reads slowly is given the latest', async () => {
+test('yields only the latest state to a slow consumer', async () => {
   const values = watch('j', new AbortController().signal);
   expect((await values.next()).value).toBe(0);
   for (count = 1; count < 4; count += 1) await clock.advance(1_000);
@@ -118,7 +118,7 @@ test('who reads slowly is given the latest', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('a fault ends the watch, and so does the end of the service', async () => {
+test('ends with a fault of the store, and when the service stops', async () => {
   const first = reading();
   await flushTasks();
   fault = new Fault('unavailable', 'The store is away.');
@@ -149,7 +149,7 @@ test('starts a new poll after a fault, shared by later watchers, while a slow wa
   expect(looks).toBe(before);
 });
 
-test('ends the poll with the job, also while a slow watcher has not read the end', async () => {
+test('ends the poll with the job, even if a slow watcher has not read the end', async () => {
   const slow = watch('j', new AbortController().signal);
   await slow.next();
   count = 1;

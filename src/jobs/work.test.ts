@@ -19,7 +19,7 @@ afterEach(() => fixture.close());
 
 const never = new AbortController().signal;
 
-/** An approved job whose messages nobody takes, and the messages. */
+/** An approved job whose messages are not consumed, and the messages. */
 async function approved(items: number, ...more: string[]) {
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items, ...more));
@@ -34,7 +34,7 @@ const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.
 const batchesOf = (jobId: string) => fixture.context.store.listBatches(jobId);
 const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.getJob(jobId))!;
 
-/** Pages that come when the test says so. */
+/** Pages that arrive when the test releases them. */
 function heldPages() {
   const held = Promise.withResolvers<void>();
   let waiting = 0;
@@ -46,7 +46,7 @@ function heldPages() {
   return { release: held.resolve, waiting: () => waiting };
 }
 
-/** Fails the first pages of an item with a fault each, then lets it be. */
+/** Fails the first pages of an item with the given faults, then succeeds. */
 function failing(itemId: string, ...faults: Fault[]) {
   fixture.wrapFetch((fetch, asked) => async (request) => {
     const fault = asked === itemId ? faults.shift() : undefined;
@@ -58,7 +58,7 @@ function failing(itemId: string, ...faults: Fault[]) {
 describe('a unit', () => {
   const item = '30000000000';
   const asked = () => fixture.requestedItems().filter((id) => id === item).length;
-  /** Works the job off, time going on as long as anyone waits. */
+  /** Processes the job while time advances as long as anything waits. */
   const workOff = async ({ messages, jobId }: { messages: BatchReference[]; jobId: string }) => {
     let done = false;
     const working = work(fixture.context, messages.shift()!, () => {}, never).finally(() => {
@@ -79,7 +79,7 @@ describe('a unit', () => {
     expect(asked()).toBe(4);
   });
 
-  test('fails with the last fault once it was asked for often enough, and is given back', async () => {
+  test('fails with the last fault after the maximum attempts, and is refunded', async () => {
     const job = await approved(2);
     const faults = Array.from({ length: 9 }, (_, at) => new Fault('network', `reset ${at + 1}`));
     failing(item, ...faults);
@@ -93,20 +93,20 @@ describe('a unit', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('that is not there is not asked for again', async () => {
+  test('that does not exist is not requested again', async () => {
     const job = await approved(1, '30000000801');
     expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
     expect(fixture.requestedItems().filter((id) => id === '30000000801')).toHaveLength(1);
   });
 
-  test('that a refusal met is told of, and asked for later', async () => {
+  test('that was refused is reported, and requested later', async () => {
     const job = await approved(1);
     failing(item, new Fault('page_throttled', 'slow down', { retryAfterMs: 3_000 }));
     expect(await workOff(job)).toMatchObject({ state: 'completed' });
     expect(fixture.reportedFaults).toEqual(['page_throttled']);
   });
 
-  test('whose record is over the limit fails with page_too_large after one request', async () => {
+  test('whose record exceeds the limit fails with page_too_large after one request', async () => {
     fixture.wrapFetch((fetch, itemId) => async (request) => {
       const page = await fetch(request);
       if (itemId !== item) return page;
@@ -135,7 +135,7 @@ describe('a unit', () => {
     expect(batch!.outcomes[0]).toMatchObject({ message: 'x'.repeat(1_000) });
   });
 
-  test('whose reader throws what nobody thought of fails alone', async () => {
+  test('whose reader throws an unexpected error fails alone', async () => {
     const job = await approved(2);
     fixture.wrapFetch((fetch, id) =>
       id === item ? async () => ({ body: null }) as unknown as PageAnswer : fetch,
@@ -145,7 +145,7 @@ describe('a unit', () => {
 });
 
 describe('a message', () => {
-  test('that comes twice, late, or about a batch that is done changes nothing', async () => {
+  test('that is a duplicate, late, or about a done batch changes nothing', async () => {
     const { jobId, messages } = await approved(60);
     const [first, second] = messages as [BatchReference, BatchReference];
     await Promise.all([1, 2, 3].map(() => work(fixture.context, first, () => {}, never)));
@@ -167,7 +167,7 @@ describe('a worker', () => {
   test('that lost its claim writes nothing, and the batch is counted once', async () => {
     const { jobId, messages } = await approved(5);
     const pages = heldPages();
-    // Its heart stops: the process stands still while the clock goes on.
+    // Its renewals stop: the process is suspended while the clock advances.
     const standing = {
       ...fixture.context,
       clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
@@ -193,7 +193,7 @@ describe('a worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('keeps its claim as long as it works', async () => {
+  test('renews its claim while it works', async () => {
     const { jobId, messages } = await approved(3);
     const pages = heldPages();
     let extended = 0;
@@ -210,14 +210,14 @@ describe('a worker', () => {
     expect(await jobOf(jobId)).toMatchObject({ state: 'completed' });
   });
 
-  test('that is told to stop gives its batch back with what is done, and the next one goes on from there', async () => {
+  test('that is stopped releases its batch with the finished units, and the next worker continues from there', async () => {
     const { jobId, messages } = await approved(50);
     const stopping = new AbortController();
     let left = 20;
     const held = Promise.withResolvers<void>();
     fixture.wrapFetch((fetch) => async (request) => {
       if (left-- > 0) {
-        // Time goes by, so that what is done is written.
+        // Advances time until the finished units are written.
         await fixture.clock.advance(150);
         return fetch(request);
       }
@@ -240,7 +240,7 @@ describe('a worker', () => {
     expect(fixture.requestedItems().length - asked).toBe(50 - batch.success);
     const job = await jobOf(jobId);
     expect(job).toMatchObject({ state: 'completed', refunded: 0 });
-    // Both files have every item's record once, those of the first attempt too.
+    // Both files contain every item's record once, including those of the first attempt.
     for (const file of [job.file, (await batchesOf(jobId))[0]!.file]) {
       const records = JSON.parse(await text(await fixture.context.blobs.read(file!.path)));
       expect(records).toHaveLength(50);
@@ -249,7 +249,7 @@ describe('a worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('whose store goes away gives up the batch, and another finishes it', async () => {
+  test('whose store becomes unavailable releases the batch, and another worker finishes it', async () => {
     const { jobId, messages } = await approved(5);
     const { store } = fixture.context;
     const away = async () => {
@@ -265,7 +265,7 @@ describe('a worker', () => {
   });
 });
 
-test('a job has no more batches under way than its window, and gets to its end through it', async () => {
+test('a job has no more batches in flight than its window, and completes through it', async () => {
   const { jobId, messages } = await approved(520);
   let most = 0;
   while (messages.length > 0) {
