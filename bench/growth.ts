@@ -6,7 +6,7 @@ import { startBenchProgram } from './support/program.ts';
 import { startService } from './support/service.ts';
 import { processorMs } from './support/usage.ts';
 
-/** Processor time per item of the first and of the last job, in microseconds. */
+/** CPU time per item of the first and of the last job, in microseconds. */
 export interface GrowthResult {
   first: number;
   last: number;
@@ -16,8 +16,8 @@ const distinct = 4_000;
 const warmUpItems = 4_000;
 
 /**
- * Runs `jobs` variant-sold jobs of `items` items one after the other on one embedded store, which keeps every unit and
- * outcome. Result files are removed after each job, so that the disk does not fill up.
+ * Runs `jobs` variant-sold jobs of `items` items one after the other on one embedded store, which keeps every unit
+ * and outcome. Removes result files after each job, so that the disk does not fill up.
  */
 export async function measureGrowth(
   jobs: number,

@@ -8,26 +8,29 @@ import { freePort } from '../src/app/demo/processes.ts';
 import { median } from './support/rounds.ts';
 import { memory } from './support/usage.ts';
 
-/** Cost of the idle service as installed from the package. */
+/** Cost of the idle service, installed from the package. */
 export interface IdleResult {
-  /** Milliseconds from the start of the process to the first 200 of /health: of the first start after installing, and the median. */
+  /**
+   * Milliseconds from the start of the process to the first 200 of /health: of the first start after installation,
+   * and the median.
+   */
   firstStartMs: number;
   startMs: number;
-  /** Resident memory of the process that serves, and of all processes. */
+  /** Resident memory in bytes of the serving process, and of all processes. */
   ownBytes: number;
   allBytes: number;
-  /** Resident memory of a bare Node process. */
+  /** Resident memory of a bare Node process, in bytes. */
   bareBytes: number;
 }
 
-/** Time after the start in which the process becomes idle. */
+/** Time for the process to become idle after its start, in milliseconds. */
 const settleMs = 5_000;
 const pollMs = 5;
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Builds the package, installs it into a folder of its own, and starts it so many times. */
+/** Builds the package, installs it into a temporary folder, and starts it `rounds` times. */
 export async function measureIdle(rounds: number): Promise<IdleResult> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-idle-'));
   try {
@@ -48,7 +51,7 @@ export async function measureIdle(rounds: number): Promise<IdleResult> {
   }
 }
 
-/** Installs the package into the folder, without what only callers read; gives its launcher. */
+/** Installs the package into the folder without its client-only dependencies. Returns the path of its launcher. */
 function install(folder: string): string {
   execFileSync(process.execPath, ['deploy/build.mjs'], { cwd: project });
   const installed = join(folder, 'gleaner');

@@ -140,7 +140,7 @@ await run('neighbour', async () => {
 });
 
 await run('slow-origin', async () => {
-  // The second has a quarter of the rate, for machines whose processors do not reach the first.
+  // The second run has a quarter of the rate, for machines that cannot reach the first.
   for (const delayMs of [1_000, 4_000]) {
     const { requestsPerSecond, limit } = await measureSlowOrigin(2_000, delayMs);
     print(

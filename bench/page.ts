@@ -3,10 +3,10 @@ import { type BenchProgram, startBenchProgram } from './support/program.ts';
 import { interleave, median } from './support/rounds.ts';
 import { processorMs } from './support/usage.ts';
 
-/** Median processor time per page in microseconds over one protocol. */
+/** Median CPU time per page in microseconds over one protocol. */
 export interface PageResult {
   protocol: string;
-  /** With the fetcher: limits, cookies, decoding, transfer timeout. */
+  /** With the fetcher: limits, cookies, decoding, and transfer timeout. */
   gleanerUs: number;
   /** With plain undici. */
   bareUs: number;

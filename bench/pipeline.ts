@@ -10,7 +10,7 @@ import { processorMs } from './support/usage.ts';
 /** Medians of a contender. */
 export interface Throughput {
   itemsPerSecond: number;
-  /** Processor time per item in microseconds of all processes of the contender. */
+  /** CPU time per item in microseconds of all processes of the contender. */
   processorUs: number;
 }
 

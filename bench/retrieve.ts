@@ -5,7 +5,7 @@ import { interleave, median } from './support/rounds.ts';
 import { startService } from './support/service.ts';
 import { processorMs } from './support/usage.ts';
 
-/** Medians of the calls per second and of the server's processor time per call in microseconds. */
+/** Medians of the calls per second and of the server's CPU time per call in microseconds. */
 export interface CallRate {
   callsPerSecond: number;
   processorUs: number;

@@ -10,12 +10,12 @@ export interface SubmitResult {
   /** Milliseconds from the first byte sent to the last byte received, for the first submit and as the median. */
   firstMs: number;
   ms: number;
-  /** Processor time per item in microseconds. */
+  /** CPU time per item in microseconds. */
   processorUs: number;
   /** Peak resident memory of the API process above its idle memory in bytes: during the first submit, and during all. */
   firstExtraBytes: number;
   extraBytes: number;
-  /** The same over all processes of the service during all submits. */
+  /** The same for the sum of all processes of the service during all submits. */
   allExtraBytes: number;
 }
 

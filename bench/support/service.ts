@@ -30,7 +30,7 @@ export interface BenchServiceOptions {
   origins?: unknown;
   /** Addresses of the engines of the distributed stack. The default is the embedded stack. */
   engines?: { mongo: string; nats: string };
-  /** Folder for processor profiles. By default none are written. */
+  /** Folder for CPU profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Milliseconds of processor time per clock tick: Linux counts in hundredths of a second. */
+/** Milliseconds of CPU time per clock tick: Linux counts in hundredths of a second. */
 const tickMs = 10;
 
 /** Returns the ids of a process and its descendants. */
@@ -9,7 +9,7 @@ export function family(pid: number): number[] {
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
 }
 
-/** Returns the processor time of a process and its descendants in milliseconds, including threads. */
+/** Returns the CPU time of a process and its descendants in milliseconds, including threads. */
 export const processorMs = (pid: number): number =>
   family(pid).reduce((sum, member) => sum + ownProcessorMs(member), 0);
 
@@ -31,7 +31,7 @@ export interface Memory {
 
 /** Memory of a process with its descendants. */
 export interface FamilyMemory extends Memory {
-  /** The process alone; the other figures are sums over all processes, shared pages counted for each. */
+  /** Memory of the process alone. The other figures are sums over all processes and count shared pages for each. */
   own: Memory;
 }
 

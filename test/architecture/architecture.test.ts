@@ -6,21 +6,21 @@ import { registryTexts } from '../../deploy/registries.ts';
 import {
   againstArrows,
   areaOf,
-  askers,
   betweenSiblings,
   drivers,
+  environmentReaders,
+  importsUnavailableInBrowsers,
   isKnown,
   lookupTables,
-  notForBrowsers,
+  nameComparisons,
   outsideOf,
-  readersOfEnvironment,
   serviceWordsIn,
 } from './rules.ts';
 import { readSource, type Source } from './source.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Tests, the contracts that adapters are held to, and fixtures import what they like. */
+/** Tests, contract suites, and fixtures may import anything. */
 const ofTests =
   /\.test\.tsx?$|^src\/[^/]+\/contract(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
@@ -43,7 +43,7 @@ const axes = new Set([
 ]);
 
 describe('the program', () => {
-  test('has a place for each of its areas', () => {
+  test('has an area for each of its folders', () => {
     expect([...new Set(sources.map(({ path }) => areaOf(path)))].filter((area) => !isKnown(area))).toEqual(
       [],
     );
@@ -55,16 +55,16 @@ describe('the program', () => {
     expect(againstArrows(sources)).toEqual([]);
   });
 
-  test('lists every market, kind and fake marketplace in its generated registry', () => {
+  test('lists every market, kind, and fake marketplace in its generated registry', () => {
     for (const [path, text] of Object.entries(registryTexts(root)))
       expect(readFileSync(join(root, path), 'utf8'), `${path}: run npm run gen`).toBe(text);
   });
 
-  test('keeps markets from their siblings, and kinds from theirs', () => {
+  test('isolates markets from each other, and kinds from each other', () => {
     expect(betweenSiblings(sources)).toEqual([]);
   });
 
-  test.each(drivers)('imports the driver %s in its folder alone', (name, folder) => {
+  test.each(drivers)('imports the driver %s only in its folder', (name, folder) => {
     expect(sources.filter(({ packages }) => packages.some((used) => name.test(used)))).not.toEqual([]);
     expect(outsideOf(sources, name, folder)).toEqual([]);
   });
@@ -82,16 +82,16 @@ describe('the program', () => {
   });
 
   test('imports no Node module in web pages and the contract', () => {
-    expect(notForBrowsers(sources)).toEqual([]);
+    expect(importsUnavailableInBrowsers(sources)).toEqual([]);
   });
 
   test('reads the environment in one file', () => {
-    expect(readersOfEnvironment(sources)).toEqual([]);
+    expect(environmentReaders(sources)).toEqual([]);
   });
 
   test('does not branch on the name of a market or kind', () => {
     expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
-    expect(askers(sources, axes)).toEqual([]);
+    expect(nameComparisons(sources, axes)).toEqual([]);
   });
 
   test('has no lookup table keyed by market or kind outside of their folders', () => {
@@ -99,7 +99,7 @@ describe('the program', () => {
   });
 });
 
-describe('a source', () => {
+describe('parseSource()', () => {
   test.each([
     ["import { a } from './a.ts';", ['src/jobs/a.ts'], []],
     ["import type { A } from '../store/a.ts';", ['src/store/a.ts'], []],
@@ -131,7 +131,7 @@ describe('a source', () => {
     expect(readSource('src/jobs/work.ts', text).keys).toEqual(keys);
   });
 
-  test('with a computed import name is an error', () => {
+  test('rejects a computed import name', () => {
     expect(() => readSource('src/jobs/work.ts', 'await import(name);')).toThrow(/src\/jobs\/work\.ts/);
   });
 
@@ -143,7 +143,7 @@ describe('a source', () => {
     ["import { env } from 'node:process'", true],
     ['settings.env', false],
     ["'process.env'", false],
-  ])('%s: reading the environment is seen', (text, expected) => {
+  ])('%s: detects that the environment is read', (text, expected) => {
     expect(readSource('src/jobs/work.ts', text).readsEnvironment).toBe(expected);
   });
 
@@ -159,7 +159,7 @@ describe('a source', () => {
   });
 });
 
-describe('a rule', () => {
+describe('the rules', () => {
   const from = (path: string, ...names: string[]) => [
     readSource(path, names.map((name) => `import '${name}';`).join('\n')),
   ];
@@ -188,7 +188,7 @@ describe('a rule', () => {
     ['src/client/a.ts', '../jobs/b.ts'],
     ['src/rpc/a.ts', '../client/b.ts'],
     ['src/jobs/a.ts', '../notify/b.ts'],
-  ])('refuses %s to import %s', (path, name) => {
+  ])('forbid %s to import %s', (path, name) => {
     expect(againstArrows(from(path, name))).toHaveLength(1);
   });
 
@@ -209,11 +209,11 @@ describe('a rule', () => {
     ['src/base/a.ts', '../contract/b.ts'],
     ['console/src/deep/a.ts', '../../../gen/b.ts'],
     ['console/src/deep/a.ts', '../b.ts'],
-  ])('lets %s import %s', (path, name) => {
+  ])('allow %s to import %s', (path, name) => {
     expect(againstArrows(from(path, name))).toEqual([]);
   });
 
-  test('keeps the folders of markets and kinds to themselves', () => {
+  test('forbid imports between folders of markets or kinds', () => {
     expect(
       betweenSiblings(from('src/markets/mkta/a.ts', '../mktb/b.ts', './c.ts', '../html.ts')),
     ).toHaveLength(1);
@@ -228,21 +228,21 @@ describe('a rule', () => {
     ["{ status: 'processing' }", true],
     ['import "gleaner/options/v1/options.proto";', false],
     ['the jobber processes', false],
-  ])('%s: a word of the service in the gateway is seen: %s', (text, expected) => {
+  ])('report terms of the service in %s: %s', (text, expected) => {
     expect(serviceWordsIn([{ path: 'gateway/a.ts', text }])).toHaveLength(expected ? 1 : 0);
     expect(serviceWordsIn([{ path: 'src/rest/a.ts', text }])).toEqual([]);
   });
 
-  test('keeps drivers in their folders, Node out of web pages, and questions out of the rest', () => {
+  test('restrict drivers to their folders, Node to code outside of pages, and comparisons with names to their folders', () => {
     expect(outsideOf(from('src/store/a.ts', 'mongodb'), /^mongodb$/, /^src\/store\/mongo\//)).toHaveLength(1);
-    expect(notForBrowsers(from('console/src/a.ts', 'node:fs', 'react'))).toHaveLength(1);
-    const asking = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
-    expect(askers(asking('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
-    expect(askers(asking('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
+    expect(importsUnavailableInBrowsers(from('console/src/a.ts', 'node:fs', 'react'))).toHaveLength(1);
+    const comparing = (path: string) => [readSource(path, "if (name === 'pgnt') a(process.env);")];
+    expect(nameComparisons(comparing('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt'"]);
+    expect(nameComparisons(comparing('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     const table = (path: string) => [readSource(path, "const a = { 'pgnt/x': 1 };")];
     expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt/x'"]);
     expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
-    expect(readersOfEnvironment(asking('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
+    expect(environmentReaders(comparing('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
   });
 });

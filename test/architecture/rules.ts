@@ -1,8 +1,8 @@
 import type { Source } from './source.ts';
 
 /**
- * Areas from what is used by all to what uses all. An area imports those of the rows above its own;
- * those of one row don't know each other, except for `neighbours`.
+ * Areas in layers, from the most basic to the most dependent. An area may import from the rows above its own, but not
+ * from its own row, except for `neighbours`.
  */
 const rows: readonly (readonly string[])[] = [
   ['gen'],
@@ -15,7 +15,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/app'],
 ];
 
-/** Within a row: ports speak of the store's documents, kinds of what a market is. */
+/** Allowed within a row: ports use the store's documents, and kinds the declarations of markets. */
 const neighbours: readonly [from: string, file: RegExp][] = [
   ['src/queue', /^src\/store\/documents\.ts$/],
   ['src/blobs', /^src\/store\/documents\.ts$/],
@@ -23,23 +23,23 @@ const neighbours: readonly [from: string, file: RegExp][] = [
   ['src/kinds', /^src\/markets\/market\.ts$/],
 ];
 
-/** Areas beside the rows: what they import, and who imports them. */
+/** Areas outside of the layers: what they import, and who imports them. */
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
-  // A package of its own: it knows the contract, not the service.
+  // A separate package that depends on the contract, not on the service.
   gateway: { imports: ['gen', 'src/contract'], users: ['src/rest'] },
   // The REST interface of this service over the gateway.
   'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract'], users: ['src/app'] },
-  // A web page of its own: nothing of the service runs in a browser.
+  // A web page: no code of the service runs in a browser.
   console: { imports: ['gen', 'src/contract'], users: [] },
-  // Fake sites, started as a process of their own. `direct.ts` implements the fetch port for tests.
+  // Fake sites, started as a separate process. `direct.ts` implements the fetch port for tests.
   sandbox: { imports: ['src/fetch'], users: [] },
-  // What a caller's program would be: it knows the contract, not the service.
+  // Code as in a caller's program: it depends on the contract, not on the service.
   'src/client': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
-  // Commands and their output: what runs the service is in src/app.
+  // Commands and their output; src/app runs the service.
   'src/cli': { imports: ['gen', 'src/base', 'src/contract', 'src/client', 'src/app'], users: [] },
 };
 
-/** Folders in which a driver may be imported. */
+/** Folders that may import a driver, by driver. */
 export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^mongodb$/, /^src\/store\/mongo\//],
   [/^(?:node:)?sqlite$/, /^src\/store\/sqlite\//],
@@ -53,7 +53,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^express$/, /^(?:gateway|src\/rest)\//],
 ];
 
-/** The area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */
+/** Returns the area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */
 export function areaOf(path: string): string {
   const [top, second] = path.split('/');
   return top === 'src' ? `${top}/${second}` : top!;
@@ -68,7 +68,7 @@ export const isKnown = (area: string) => area in apart || rowOf(area) >= 0;
 function mayImport(from: string, file: string): boolean {
   const to = areaOf(file);
   if (from === to) return true;
-  // The version that the program reports.
+  // File with the version that the program reports.
   if (file === 'package.json') return from === 'src/app' || from === 'src/cli';
   if (apart[from]) return apart[from].imports.includes(to);
   if (apart[to]) return apart[to].users.includes(from);
@@ -76,11 +76,11 @@ function mayImport(from: string, file: string): boolean {
   return rowOf(to) >= 0 && rowOf(to) < rowOf(from);
 }
 
-/** Returns imports against the order, as "a -> b". */
+/** Returns imports that violate the order, as "a -> b". */
 export const againstArrows = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => !mayImport(areaOf(path), file));
 
-/** Imports of one market's or kind's folder by anyone but itself and the list of its kind. */
+/** Returns imports of a market's or kind's folder from outside, except from the registry. */
 export const betweenSiblings = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => {
     const folder = folderOf(file);
@@ -92,17 +92,17 @@ export const betweenSiblings = (sources: readonly Source[]) =>
   });
 
 /** Returns imports that are unavailable in a browser, as "a -> package". */
-export const notForBrowsers = (sources: readonly Source[]) =>
+export const importsUnavailableInBrowsers = (sources: readonly Source[]) =>
   sources
     .filter(({ path }) => ['console', 'src/contract'].includes(areaOf(path)) && !path.endsWith('.config.ts'))
     .flatMap(({ path, packages }) =>
       packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
     );
 
-/** Words of the service that the gateway must not have, in code, comments and tests. */
+/** Terms of the service that must not occur in the gateway's code, comments, or tests. */
 const serviceWords = /\bjobs?\b|[\s'"`(]\/v1\/|download_?url|\bprocessing\b/i;
 
-/** Lines of the gateway's files that contain words of the service, as "file:line: text". */
+/** Returns lines of the gateway's files that contain terms of the service, as "file:line: text". */
 export const serviceWordsIn = (files: readonly { path: string; text: string }[]) =>
   files
     .filter(({ path }) => areaOf(path) === 'gateway')
@@ -119,20 +119,25 @@ export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegE
     .map(({ path }) => path);
 
 /** Returns files other than the configuration that read environment variables. */
-export const readersOfEnvironment = (sources: readonly Source[]) =>
+export const environmentReaders = (sources: readonly Source[]) =>
   sources
     .filter(({ path, readsEnvironment }) => readsEnvironment && path !== 'src/base/config.ts')
     .map(({ path }) => path);
 
-/** Files outside of the markets' and kinds' own that ask which of them something is, with what they compare. */
-export const askers = (sources: readonly Source[], names: ReadonlySet<string>) =>
+/**
+ * Returns files outside of the folders of markets and kinds that compare a value with their names, with these names.
+ */
+export const nameComparisons = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources
     .filter(({ path }) => folderOf(path) === undefined)
     .flatMap(({ path, compared }) =>
       compared.filter((text) => names.has(text)).map((text) => `${path}: '${text}'`),
     );
 
-/** Files outside of the markets' and kinds' own that hold a lookup table keyed by them, with the keys. */
+/**
+ * Returns files outside of the folders of markets and kinds that contain a lookup table keyed by their names, with
+ * the keys.
+ */
 export const lookupTables = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources
     .filter(({ path }) => folderOf(path) === undefined && !path.startsWith('gen/'))
@@ -142,7 +147,7 @@ export const lookupTables = (sources: readonly Source[], names: ReadonlySet<stri
         .map((key) => `${path}: '${key}'`),
     );
 
-/** The folder of one market or kind, of a path inside one. */
+/** Returns the folder of the market or kind that a path is in. */
 const folderOf = (path: string) => /^(?:src\/(?:markets|kinds)|sandbox)\/[^/]+(?=\/)/.exec(path)?.[0];
 
 const importsWhere = (sources: readonly Source[], holds: (path: string, file: string) => boolean) =>

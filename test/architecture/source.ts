@@ -102,7 +102,7 @@ const texts = (values: readonly unknown[]) => values.map(textOf).filter((text) =
 const nameOf = (value: unknown) =>
   isNode(value) && value.type === 'Identifier' ? (value.name as string) : textOf(value);
 
-/** What is taken out of something: by an import, or by a pattern. */
+/** Returns the names taken from an import or by a destructuring pattern. */
 const names = (parts: unknown) =>
   ((parts ?? []) as Node[]).map(({ imported, key }) => nameOf(imported ?? key));
 

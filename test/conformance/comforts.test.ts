@@ -6,7 +6,7 @@ import { createApi, sendJson, type TestApi, type TestUser } from '../support/api
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
 
-// Features beyond the interface, on the service in one process and through a separate gateway process.
+// Features for the convenience of clients, on the service in one process and through a separate gateway process.
 let running: RunningOrigins;
 let deployment: Deployment;
 let gateway: ServiceProcess;

@@ -4,7 +4,7 @@ import type { Case, Endpoint } from './table.ts';
 /** Ids of a job and a task that do not exist. */
 const nowhere = { uuid: '00000000-0000-4000-8000-000000000000', integer: '99999999999' };
 
-/** Matches the ErrorResponse of the interface. */
+/** Matches the body of an error response (docs/errors.md). */
 export const errorAnswer = { detail: text, code: text, request_id: text };
 
 /** Returns the error cases that every endpoint has: authentication, methods, and ids in the path. */

@@ -7,7 +7,7 @@ import { examplesOf, runShell, type Variables } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
 const page = readFileSync(join(root, 'docs/cli.md'), 'utf8')
-  // Nothing is sent outside of this machine.
+  // No request leaves this machine.
   .replaceAll('https://hooks.example/', 'http://127.0.0.1:9/');
 const commands = examplesOf(page).map(({ command }) => command);
 
@@ -36,7 +36,10 @@ afterAll(async () => {
 
 const run = (command: string, variables: Variables) => runShell(command, variables, folder);
 
-/** Variables of a reader with an account, a configuration folder, and jobs in the states that the page names. */
+/**
+ * Returns the variables of a reader with an account, a configuration folder, and jobs in the states that the page
+ * mentions.
+ */
 async function readersVariables(): Promise<Variables> {
   const variables: Variables = {
     ...(await place.variables()),
@@ -59,13 +62,13 @@ async function readersVariables(): Promise<Variables> {
   return variables;
 }
 
-test('the commands of docs/cli.md work, and its spend script counts what was charged', async () => {
+test('the commands of docs/cli.md work, and its spending script returns the charged credits', async () => {
   const variables = await readersVariables();
   const spend = commands.findIndex((command) => command.includes('ledger --export jsonl'));
   expect(spend).toBeGreaterThan(0);
   for (const command of commands.slice(0, spend)) await run(command, variables);
 
-  // A refund, and jobs with a cost that were never charged: those that were rejected or still wait for approval.
+  // A refund, and jobs with a cost that were never charged: rejected ones, and those awaiting approval.
   await run('gleaner submit mktb pdp_bulk some-unknown.csv --wait || [ $? = 7 ]', variables);
   await run('gleaner watch "$WAITING_JOB"', variables);
   const balance = Number(JSON.parse(await run('gleaner balance --json', variables)).balance);

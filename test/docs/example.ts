@@ -1,19 +1,19 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** A command of a page, and the answer that the page shows for it. */
+/** A command of a page and the response shown for it. */
 export interface Example {
   /** Text of the `sh` block. */
   command: string;
-  /** Text of the `json` block right after it; null where the page shows none. */
+  /** Text of the `json` block directly after it; null if there is none. */
   answer: string | null;
-  /** Where the answer's text stands in the page; null without one. */
+  /** Position of the response in the page; null if there is none. */
   place: { from: number; to: number } | null;
 }
 
 const block = /^```sh\n([\s\S]*?)^```\n(?:\n*^```json\n([\s\S]*?)^```\n)?/gm;
 
-/** The examples of a page, in order. */
+/** Returns the examples of a page, in order. */
 export function examplesOf(page: string): Example[] {
   return [...page.matchAll(block)].map((match) => {
     const [whole, command, answer] = match;
@@ -23,10 +23,10 @@ export function examplesOf(page: string): Example[] {
   });
 }
 
-/** What examples of one page hand on to the next ones: `$JOB`, `$TASK`, `$LINK` and what the reader sets. */
+/** Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, and those that the reader sets. */
 export type Variables = Record<string, string>;
 
-/** Runs a command as a reader would, in bash, and returns its standard output. Rejects when it fails. */
+/** Runs a command in bash, as a reader would, and returns its standard output. Rejects if it fails. */
 export async function runShell(command: string, variables: Variables, cwd?: string): Promise<string> {
   const script = `set -euo pipefail\n${command}`;
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
@@ -37,14 +37,14 @@ export async function runShell(command: string, variables: Variables, cwd?: stri
   return stdout;
 }
 
-/** Runs an example and parses the JSON that it printed; of JSON Lines, the first. Rejects when it fails. */
+/** Runs an example and parses the JSON that it prints; for JSON Lines, the first line. Rejects if it fails. */
 export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
   const stdout = await runShell(command, variables);
   const [first = '', ...lines] = stdout.trimEnd().split('\n');
   return JSON.parse(lines.every((line) => line.startsWith('{"')) ? first : stdout);
 }
 
-/** Notes what later examples call by a name: the answer's job, task, and first link. */
+/** Stores the response's job, task, and first link in the variables of later examples. */
 export function remember(answer: unknown, variables: Variables): void {
   const found = answer as Record<string, unknown>;
   if (typeof found?.job_id === 'string') variables.JOB = found.job_id;
@@ -56,10 +56,10 @@ export function remember(answer: unknown, variables: Variables): void {
 
 const more = '…';
 
-/** Keys shown of an object, by how deep it stands; below that, none. */
+/** Maximum keys shown of an object, by depth; none below that. */
 const widths = [24, 20, 10, 6, 7];
 
-/** An answer short enough to read: long lists, wide objects, what stands deep and long texts end in "…". */
+/** Shortens a response for a page: long lists, wide or deeply nested objects, and long texts end in "…". */
 export function abridge(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 60)}${more}` : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -75,7 +75,7 @@ export function abridge(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.length > most ? [...shown, [more, more]] : shown);
 }
 
-/** Where an answer is not of the shape that a page shows: other keys or types. None: it is. */
+/** Returns the paths at which a response differs in shape from the page: other keys or types. Empty if it does not. */
 export function differences(shown: unknown, got: unknown, path = 'answer'): string[] {
   if (shown === more) return [];
   if (shown === null || typeof shown !== 'object') {

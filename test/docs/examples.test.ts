@@ -15,7 +15,7 @@ const pages = [
   'webhooks.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
-/** Pages whose examples are tested as a session: here, and in cli.test.ts. */
+/** Pages whose examples are tested as one session, here or in cli.test.ts. */
 const sessions = ['api.md', 'cli.md'];
 
 let place: Place;
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => place?.stop());
 
-describe('the examples of', () => {
-  test.each(pages)('docs/%s work, and answer as the page shows', async (name) => {
+describe('the examples', () => {
+  test.each(pages)('of docs/%s work, and return responses of the documented shape', async (name) => {
     const examples = examplesOf(readFileSync(join(folder, name), 'utf8'));
     expect(examples.length).toBeGreaterThan(0);
     const variables = await place.variables();

@@ -6,7 +6,7 @@ import { root } from '../support/service.ts';
 
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 
-/** Names that headings of a page are linked by. */
+/** Returns the anchors of a page's headings. */
 function headings(path: string): string[] {
   const lines = readFileSync(path, 'utf8').match(/^#+ .*$/gm) ?? [];
   return lines.map((line) =>
@@ -18,7 +18,7 @@ function headings(path: string): string[] {
   );
 }
 
-/** Links of a page that lead nowhere. */
+/** Returns the broken links of a page. */
 function broken(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replace(/```[\s\S]*?```/g, '');
   const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
@@ -30,6 +30,6 @@ function broken(page: string): string[] {
   });
 }
 
-test.each(pages)('links of %s lead somewhere', (page) => {
+test.each(pages)('%s has no broken links', (page) => {
   expect(broken(page)).toEqual([]);
 });

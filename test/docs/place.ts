@@ -5,14 +5,14 @@ import { createDeployment } from '../support/deployment.ts';
 import { type Engines, embedded } from '../support/engines.ts';
 import type { Variables } from './example.ts';
 
-/** A service with the fake marketplaces behind it, and what a reader of the documentation has set. */
+/** A service on fake marketplaces, and the variables of a reader of the documentation. */
 export interface Place {
-  /** Of a user with credits: `$URL`, `$KEY`, `$OPERATOR_KEY`, `$STORE`. */
+  /** Variables of a user with credits: `$URL`, `$KEY`, `$OPERATOR_KEY`, `$STORE`. */
   variables(): Promise<Variables>;
   stop(): Promise<void>;
 }
 
-/** Starts what the examples of the documentation are run against. */
+/** Starts the service that the examples of the documentation run against. */
 export async function startPlace(): Promise<Place> {
   const sites = await startOrigins({ origins, misbehaviour: 'none' });
   const deployment = await createDeployment({

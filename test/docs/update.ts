@@ -1,4 +1,4 @@
-// Writes what examples answer into the pages named: node test/docs/update.ts docs/kinds/*.md
+// Updates the responses of the examples in the given pages: `node test/docs/update.ts docs/kinds/*.md`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { abridge, examplesOf, remember, runExample } from './example.ts';
 import { startPlace } from './place.ts';
@@ -14,7 +14,7 @@ try {
       const printed = await runExample(example, variables);
       remember(printed, variables);
       if (example.place === null) continue;
-      // Addresses and ports of this run are of no use to readers.
+      // Readers cannot use the addresses and ports of this run.
       const text = JSON.stringify(abridge(printed), null, 2)
         .replaceAll(variables.URL!, 'http://127.0.0.1:8080')
         .replaceAll(variables.STORE!, 'https://store.example')

@@ -1,15 +1,18 @@
 /**
- * Mutants that Stryker skips because no caller can observe them: the text and fields of a log line, and the
- * wording of an error. Error codes, and the fields that an error names, are mutated. Flushing a file or a folder to
- * the disk shows only after a power cut.
+ * Mutants that Stryker skips because no caller can observe them: the text and fields of log lines, and the wording of
+ * errors. Error codes and the fields that an error names are mutated. Flushing a file or folder to disk is observable
+ * only after a power failure.
  */
 
 const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
 
-/** The call that a statement consists of; any other node itself. Stryker removes such statements as a whole. */
+/** Returns the call that a statement consists of, or the node itself. Stryker removes such statements as a whole. */
 const callOf = ({ node }) => (node.type === 'ExpressionStatement' ? node.expression : node);
 
-/** True for `log.info(…)`, `context.log.warn(…)` and `log[level](…)`, and for an `if` around nothing else. */
+/**
+ * Returns true for `log.info(…)`, `context.log.warn(…)`, and `log[level](…)`, and for an `if` that contains nothing
+ * else.
+ */
 function isLogCall(path) {
   const node = callOf(path);
   if (node.type === 'IfStatement') return node.alternate === null && isLogCall({ node: node.consequent });
@@ -19,7 +22,10 @@ function isLogCall(path) {
   return name === 'log' && (computed || logMethods.has(property.name));
 }
 
-/** True for the message of `new Fault(code, message)` and `new Error(message)`, and for details that are a cause only. */
+/**
+ * Returns true for the message of `new Fault(code, message)` and `new Error(message)`, and for details that contain
+ * only a cause.
+ */
 function isErrorText({ node, parent, listKey, key }) {
   if (parent.type !== 'NewExpression' || listKey !== 'arguments') return false;
   if (node.type === 'ObjectExpression')
@@ -28,7 +34,7 @@ function isErrorText({ node, parent, listKey, key }) {
   return (parent.callee.name === 'Fault' && key === 1) || (parent.callee.name === 'Error' && key === 0);
 }
 
-/** True for `syncFolder(…)` and the option `flush: true`. */
+/** Returns true for `syncFolder(…)` and the option `flush: true`. */
 function isDurability(path) {
   const node = callOf(path);
   if (node.type === 'CallExpression') return node.callee.name === 'syncFolder';

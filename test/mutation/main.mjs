@@ -1,6 +1,6 @@
 /**
- * Runs Stryker. With `--files`, on a random sample of the mutants of some files and with the tests beside them, so
- * that a figure for a file takes minutes; otherwise with the options of Stryker itself.
+ * Runs Stryker. With `--files`, on a random sample of the mutants of these files and with the tests beside them, so
+ * that a result takes minutes. Otherwise passes its arguments to Stryker.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const config = 'test/mutation/stryker.config.json';
 const noop = () => {};
 const logger = { debug: noop, info: noop, warn: noop, isDebugEnabled: () => false };
 
-/** Returns the mutants of a source file that are not ignored, in an order that depends on the seed only. */
+/** Returns the mutants of a source file that are not ignored, in an order determined by the seed. */
 async function shuffledMutants(name, seed) {
   const files = [{ name, mutate: true, content: readFileSync(name, 'utf8') }];
   const ignorers = strykerPlugins.map(({ value }) => value);
@@ -45,8 +45,8 @@ const isBefore = (one, other) =>
 const contains = (outer, inner) => isBefore(outer.start, inner.start) && isBefore(inner.end, outer.end);
 
 /**
- * Returns ranges of a source file that hold about `size` mutants. Stryker mutates all that a range holds: a mutant
- * is left out when its range would exceed the sample.
+ * Returns ranges of a source file that contain about `size` mutants. Stryker mutates everything within a range, so a
+ * mutant is omitted if its range would exceed the sample.
  */
 async function sampleRanges(name, size, seed) {
   const mutants = await shuffledMutants(name, seed);
@@ -68,7 +68,7 @@ async function sampleArguments({ files, sample, seed, tests }) {
   const ranges = [];
   for (const name of names) ranges.push(...(await sampleRanges(name, Number(sample), seed)));
   const testFiles = tests ?? [...new Set(names.map((name) => `${dirname(name)}/*.test.ts`))].join(',');
-  // Code that runs on import needs every test for each mutant.
+  // Code that runs at import requires every test for each mutant.
   const options = ['--ignoreStatic', '--timeoutMS', '15000'];
   return ['--mutate', ranges.join(','), '--testFiles', testFiles, ...options];
 }

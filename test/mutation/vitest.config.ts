@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * The suites that run against each mutant: those beside the code and its callers. Suites that start processes,
- * engines or browsers would take minutes for every mutant.
+ * Suites that run against each mutant: those beside the code and its callers. Suites that start processes, engines,
+ * or browsers would take minutes per mutant.
  */
 export default defineConfig({
   test: {
