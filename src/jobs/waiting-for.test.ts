@@ -66,7 +66,7 @@ test('counts done batches as dispatched', async () => {
   expect(await waitingFor(fixture.context, job, counts(1, 1))).toBeNull();
 });
 
-test('returns the wait within working hours, even with undispatched batches', async () => {
+test('returns the wait within working hours, even if batches are not dispatched', async () => {
   const job = await jobWith(1, 0, { workingHours: open });
   expect(await waitingFor(fixture.context, job)).toMatch(/^mkta\/id: paused 0, next try /);
 });
