@@ -17,7 +17,7 @@ export interface BodyBudget {
 }
 
 /** Limits of a process. A body of unknown length reserves its method's whole limit, so three are handled at once. */
-export const defaultBodyBudget: BodyBudgetLimits = {
+const defaultBodyBudget: BodyBudgetLimits = {
   totalBytes: 48 * 1024 * 1024,
   userBytes: 32 * 1024 * 1024,
 };
