@@ -23,7 +23,7 @@ const always = Number.POSITIVE_INFINITY;
  * Faults by the last three digits of a request's subject (an item id, a keyword, a shop). README.md documents
  * the table; tests and the demo rely on it.
  */
-export const rules: Readonly<Record<string, Rule>> = {
+const rules: Readonly<Record<string, Rule>> = {
   900: { does: 'slow', times: always },
   901: { does: 'drop', times: 1 },
   902: { does: 'drop', times: always },

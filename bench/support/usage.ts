@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const tickMs = 10;
 
 /** Returns the ids of a process and its descendants. */
-export function family(pid: number): number[] {
+function family(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
 }

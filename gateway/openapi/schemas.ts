@@ -108,7 +108,7 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
 }
 
 /** Returns the full name of a field, the key of its comment. */
-export function fullName(field: DescField): string {
+function fullName(field: DescField): string {
   return `${field.parent.typeName}.${field.name}`;
 }
 

@@ -2,7 +2,7 @@ import type { Problem } from '../../src/contract/fault.ts';
 import { quote } from '../../src/contract/problem-texts.ts';
 
 /** Response header that names the unknown fields of a request. */
-export const ignoredFieldsHeader = 'x-ignored-fields';
+const ignoredFieldsHeader = 'x-ignored-fields';
 
 const maxNameLength = 64;
 const none: Readonly<Record<string, string>> = {};

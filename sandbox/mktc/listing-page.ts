@@ -39,7 +39,7 @@ function card(goods: Goods, form: string) {
 }
 
 /** Returns the filter of a listing's query; undefined without one. */
-export function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | undefined {
+function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | undefined {
   const words = query.get('searchTerm')?.toLowerCase();
   const brand = query.get('brand');
   if (words === undefined && brand === null) return undefined;

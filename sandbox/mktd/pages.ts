@@ -1,4 +1,4 @@
-import { type FakeProduct, fakeProduct, image, places, reviewer, shown } from './products.ts';
+import { type FakeProduct, image, places, reviewer, shown } from './products.ts';
 
 type Data = Record<string, unknown>;
 
@@ -208,5 +208,3 @@ export function html(title: string, data: Data | null, key: string): string {
   return `<!DOCTYPE html><html dir="ltr"><head><title>${title} - Shop</title><script id="config" type="application/json">{"sdk":"captcha"}</script></head>
 <body><div id="root"></div><script type="application/json" id="__MODERN_ROUTER_DATA__">${router.replaceAll('<', '\\u003c')}</script></body></html>`;
 }
-
-export { fakeProduct };

@@ -104,7 +104,7 @@ export interface FakeProduct {
 }
 
 /** Forms of products by the last digits of their id (README.md). */
-export const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
+const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
 
 const sizes = ['S', 'M', 'L'];
 

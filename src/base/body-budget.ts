@@ -17,7 +17,7 @@ export interface BodyBudget {
 }
 
 /** Default limits. A body of unknown length reserves the method's whole limit, so three are handled at a time. */
-export const defaultBodyBudget: BodyBudgetLimits = {
+const defaultBodyBudget: BodyBudgetLimits = {
   totalBytes: 48 * 1024 * 1024,
   userBytes: 32 * 1024 * 1024,
 };

@@ -11,7 +11,7 @@ export const tagHeader = 'etag';
 export const warningHeader = 'x-gleaner-warning';
 
 /** Rate-limit headers, sent where an API key's rate is limited: see src/access/rate-limit.ts. */
-export const rateHeaderNames: readonly string[] = [
+const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
   'ratelimit',
   'x-ratelimit-limit',
@@ -20,12 +20,7 @@ export const rateHeaderNames: readonly string[] = [
 ];
 
 /** Headers of RPC responses that the edges forward. */
-export const responseHeaderNames: readonly string[] = [
-  creditsHeader,
-  tagHeader,
-  warningHeader,
-  ...rateHeaderNames,
-];
+const responseHeaderNames: readonly string[] = [creditsHeader, tagHeader, warningHeader, ...rateHeaderNames];
 
 /** Copies the forwarded headers of an RPC response into `into` and returns it. */
 export function copyResponseHeaders(from: Headers, into: ResponseHeaders): ResponseHeaders {

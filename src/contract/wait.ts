@@ -4,7 +4,7 @@ import { Fault, type Problem } from './fault.ts';
 import { quote } from './problem-texts.ts';
 
 /** Maximum wait of a call for a job, in seconds. */
-export const maxWaitSeconds = 60;
+const maxWaitSeconds = 60;
 
 /** Metadata of an RPC with its wait in seconds; the counterpart of `?wait=` in REST. */
 export const waitMetadata = 'gleaner-wait';

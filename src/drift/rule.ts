@@ -38,9 +38,9 @@ export interface Shares {
 }
 
 /** Number of newest pages that are compared with the baseline. */
-export const windowPages = 200;
+const windowPages = 200;
 /** Pages per tally, and the minimum for any conclusion. */
-export const minPages = 50;
+const minPages = 50;
 /** Maximum weight of the baseline in pages, so that it follows slow changes. */
 const maxBaselinePages = 2_000;
 /**

@@ -32,7 +32,7 @@ export interface FetchLimits {
 }
 
 /** What holds where nothing else is set. */
-export const defaultLimits: FetchLimits = {
+const defaultLimits: FetchLimits = {
   wireBytes: 16 * 1024 * 1024,
   bytes: 16 * 1024 * 1024,
   totalMs: 20_000,

@@ -111,7 +111,7 @@ export async function placeJob(
 }
 
 /** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
-export function unitPrice(context: JobContext, { kind, market }: Offer): number {
+function unitPrice(context: JobContext, { kind, market }: Offer): number {
   const { prices } = context.settings;
   return (
     prices.get(`${market.name}.${kind.name}`) ??

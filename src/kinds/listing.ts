@@ -89,7 +89,7 @@ function knownBefore(unit: Unit, { job, batch, collectedAt }: UnitFilePlace): Js
  * Yields the entries of one list, separated by commas. Returns the number of entries and pages, and the
  * listing's summary.
  */
-export async function* entriesOf(
+async function* entriesOf(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
   list: string,
 ): AsyncGenerator<string, { count: number; read: number; summary: ListSummary }> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { Counts, Delivery, Job, NoticeReason, User } from '../store/documents.ts';
+import type { Counts, Delivery, Job, User } from '../store/documents.ts';
 
 /** Message types, as sent in webhooks. */
 export type NoticeType =
@@ -15,12 +15,6 @@ export interface Notice {
   /** Time of the event, ISO 8601. */
   timestamp: string;
   data: JsonObject;
-}
-
-/** Returns the message type for the reason a notice is due. */
-export function typeOf(reason: NoticeReason): NoticeType {
-  if (reason === 'awaiting_approval' || reason === 'approval_expiring') return `job.${reason}`;
-  return reason === 'rejected' ? 'job.rejected' : 'job.ended';
 }
 
 const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

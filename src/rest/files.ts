@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { create as contentDisposition } from 'content-disposition';
 import type { Caller, Headers } from '../../gateway/caller.ts';
 import { admit, type Exchange, sendJson } from '../../gateway/exchange.ts';
 import {
@@ -109,7 +110,7 @@ export async function serveFile(
     response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
   else response.setHeader('content-encoding', encoding);
   response.setHeader('content-type', contentType);
-  response.setHeader('content-disposition', attachment(fileName));
+  response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
   if (request.method === 'HEAD' || size === 0) {
     response.end();
     return;
@@ -130,16 +131,4 @@ export function contentTypeOf(name: string): string {
   if (name.endsWith('.jsonl')) return 'application/x-ndjson';
   if (name.endsWith('.csv')) return 'text/csv; charset=utf-8';
   return 'application/octet-stream';
-}
-
-/** Returns a Content-Disposition that saves under `name`, with any characters (RFC 6266). */
-export function attachment(name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(name.toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return plain === name
-    ? `attachment; filename="${plain}"`
-    : `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -7,7 +7,7 @@ import { addJob, type ClientContext, follow } from './customer.ts';
 const pollMs = 1_000;
 
 /** Lists all jobs of the client's user. */
-export async function listJobs(client: GleanerClient): Promise<Job[]> {
+async function listJobs(client: GleanerClient): Promise<Job[]> {
   const jobs: Job[] = [];
   for await (const page of client.pages(JobService.method.listJobs, { pageSize: 1_000 }))
     jobs.push(...page.jobs);

@@ -21,7 +21,7 @@ export interface Target {
 export const referenceForm = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
 /** Fills in the parameters of a path. Those without a placeholder become the query. */
-export function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
+function pathOf(target: Target, path: string, params: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
     if (!path.includes(`{${name}}`)) query.set(name, target.fill(value));

@@ -19,7 +19,7 @@ const step = /(?<name>[^.[\]]+)(?<filters>(?:\[[^=\]]+=(?:"(?:[^"\\]|\\.)*"|[^\]
 const filter = /\[([^=\]]+)=((?:"(?:[^"\\]|\\.)*"|[^\]])*)\]/g;
 
 /** Parses a path into steps. Throws an Error that quotes an invalid path. */
-export function parsePath(path: string): Step[] {
+function parsePath(path: string): Step[] {
   const steps: Step[] = [];
   step.lastIndex = 0;
   while (step.lastIndex < path.length) {

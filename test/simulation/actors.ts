@@ -24,13 +24,13 @@ import type { Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** Services called by the simulated clients. */
-export const services = [MktaService, JobService, OperatorService];
+const services = [MktaService, JobService, OperatorService];
 
 /** Limits batches to three units, so that small jobs have several. */
 const small = (kind: Kind): Kind => ({ ...kind, batchSize: Math.min(kind.batchSize, 3) });
 
 /** Offers of the simulated marketplace. */
-export const offers = resolveOffers(services, kinds.map(small), [market]);
+const offers = resolveOffers(services, kinds.map(small), [market]);
 
 /** Maximum concurrent batches of a job: fewer than some jobs have. */
 const jobWindow = 4;
@@ -69,7 +69,7 @@ export interface Actors {
 }
 
 /** Creates the job context of a process. */
-export function createContext(shared: Shared, process: Process): JobContext {
+function createContext(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
   const changes = createJobChanges(clock);

@@ -103,7 +103,7 @@ export const variantSold = {
 };
 
 /** Terminal statuses of jobs. */
-export const terminalStatuses: readonly string[] = ['completed', 'partial_complete', 'failed', 'rejected'];
+const terminalStatuses: readonly string[] = ['completed', 'partial_complete', 'failed', 'rejected'];
 
 /** An item of a variant-sold submit. */
 export interface VariantSoldItem {

@@ -13,7 +13,7 @@ export interface CrashingProcess {
 }
 
 /** Thrown by every call of a crashed process, so that its code does not continue. */
-export class ProcessCrash extends Error {}
+class ProcessCrash extends Error {}
 
 /**
  * Creates a process with the context that crashes at its `last`-th call to store, queue, or files: `before`

@@ -6,7 +6,7 @@ import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
 
 /** Returns whether a key can be used. */
-export function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
   return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'active';
 }

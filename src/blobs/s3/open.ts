@@ -10,12 +10,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
 import { parseAddress, type S3Address } from './address.ts';
-import { contentDisposition } from './disposition.ts';
 
 /** Options for openS3(). */
 export interface S3Options {

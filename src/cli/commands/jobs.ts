@@ -104,7 +104,7 @@ export function addJobCommands(program: Command): void {
 }
 
 /** Shows all properties of a job. */
-export async function showJob(session: Session, job: Job): Promise<void> {
+async function showJob(session: Session, job: Job): Promise<void> {
   if (session.isJson) return session.write(jsonLine(JobSchema, job));
   const { batches, batchesDone } = job;
   await session.write(

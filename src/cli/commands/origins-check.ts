@@ -45,7 +45,7 @@ export function addOriginsCheck(origins: Command, say: (line: string) => void): 
 const isFailed = ({ result }: OriginCheck): boolean => result !== 'ok' && result !== 'skipped';
 
 /** Formats checks as a table, followed by what to do about each problem. */
-export function checkLines(checks: readonly OriginCheck[]): string[] {
+function checkLines(checks: readonly OriginCheck[]): string[] {
   const problems = checks.filter(({ result }) => result !== 'ok');
   return [
     table(columns, checks).trimEnd(),

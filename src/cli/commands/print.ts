@@ -3,9 +3,6 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 
-/** Writes text to standard output, and resolves when more can be written. */
-export type Write = (text: string) => Promise<void>;
-
 /** A column of a table. */
 export interface Column<Row> {
   name: string;

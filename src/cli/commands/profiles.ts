@@ -36,7 +36,7 @@ const shape = z.strictObject({
 export const defaultProfile = 'default';
 
 /** Default address of the service. */
-export const defaultUrl = 'http://127.0.0.1:8080';
+const defaultUrl = 'http://127.0.0.1:8080';
 
 /** Reads the configuration file. Returns no profiles if it does not exist. Throws a UsageError for an invalid file. */
 export function readProfiles(path: string): ProfileFile {

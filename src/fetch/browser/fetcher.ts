@@ -28,7 +28,7 @@ export interface BrowserFetcherOptions {
 }
 
 /** What holds where nothing else is set. */
-export const defaultPoolLimits: PoolLimits = {
+const defaultPoolLimits: PoolLimits = {
   pages: 4,
   contexts: 12,
   contextPages: 200,

@@ -15,7 +15,7 @@ const maxPages = 500;
  * Builds the request for a page of a shop's sold-out items: by offset, and for a browser by page number from
  * 0.
  */
-export function soldOutRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
+function soldOutRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     shopid: shopId,
     limit: String(limit),
@@ -34,7 +34,7 @@ export function soldOutRequest(shopId: string, region: string, offset: number, p
 }
 
 /** Builds the request for a page of a shop's active items. */
-export function activeRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
+function activeRequest(shopId: string, region: string, offset: number, page: number): PageRequest {
   const query = new URLSearchParams({
     bundle: 'shop_page_category_tab_main',
     shop_id: shopId,

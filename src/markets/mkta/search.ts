@@ -23,7 +23,7 @@ const narrowing: readonly string[] = [
  * Builds the request for a page of a search (`keyword`) or category (`category_id`): by offset, and for a
  * browser by page number from 0.
  */
-export function searchRequest(input: JsonObject, region: string, offset: number, page: number): PageRequest {
+function searchRequest(input: JsonObject, region: string, offset: number, page: number): PageRequest {
   const category = input.category_id !== undefined;
   const query = new URLSearchParams({
     by: String(input.by ?? (category ? 'pop' : 'relevancy')),

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { text } from '../fields.ts';
 
 /** Base of relative addresses in responses. */
-export const site = 'https://www.blibli.com';
+const site = 'https://www.blibli.com';
 
 /** Headers that the site's own pages send. */
 export const headers: Record<string, string> = {

@@ -24,7 +24,7 @@ import {
 import { parentAsin, variantsOf } from './variants.ts';
 
 /** Builds the request for a product page. The query keeps the site from showing a sibling instead. */
-export function productRequest(asin: string, region: string): PageRequest {
+function productRequest(asin: string, region: string): PageRequest {
   return {
     path: `/dp/${encodeURIComponent(asin)}?th=1&psc=1`,
     headers: requestHeaders(region),

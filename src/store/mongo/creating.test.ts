@@ -1,9 +1,9 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
+import { haltBefore } from '../../../test/support/halting.ts';
 import { aJob, someBatches } from '../contract/samples.ts';
 import { createJob, removeJob } from './creating.ts';
-import { haltBefore } from './halting.ts';
 import { collectionsOf } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 

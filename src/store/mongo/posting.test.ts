@@ -1,11 +1,11 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
+import { haltBefore } from '../../../test/support/halting.ts';
 import { anEntry, aTime, aUser } from '../contract/samples.ts';
 import { collect } from '../contract/stores.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { haltBefore } from './halting.ts';
 import { openMongoStore } from './open.ts';
 import { post, settlePending, voidKey } from './posting.ts';
 import { collectionsOf } from './schema.ts';

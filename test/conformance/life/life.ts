@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { parse } from 'content-disposition';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
@@ -180,7 +181,7 @@ export async function download(life: Life, url: string, user: TestUser | null = 
   return {
     bytes,
     type: response.headers.get('content-type'),
-    name: /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1],
+    name: parse(response.headers.get('content-disposition') ?? '').parameters.filename,
     text: (zipped ? gunzipSync(bytes) : bytes).toString('utf8'),
   };
 }

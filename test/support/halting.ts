@@ -1,4 +1,4 @@
-import type { Collections } from './schema.ts';
+import type { Collections } from '../../src/store/mongo/schema.ts';
 
 /** A call that is suspended before one of its steps until it is resumed. */
 export interface HaltedCall<T> {
