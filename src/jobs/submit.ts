@@ -27,33 +27,43 @@ export async function submit(
   const offer = offered!;
   const { kind, market } = offer;
   const resumable = submitter.idempotencyKey !== undefined;
-  return runIdempotently(context, method, request, submitter, context.newId(), async (creation) => {
-    let written = false;
-    let warning: string | null = null;
-    const writing = () => {
-      written = true;
-      creation.writing();
-    };
-    try {
-      const draft: Draft = {
-        userId: submitter.userId,
-        plan: async () => {
-          const plan = await kind.plan(request, method.input, market);
-          warning = missingOriginWarning(context, market, plan);
-          return plan;
-        },
-        retryOf: null,
-        approvedBy: null,
-        resumable,
+  const planUnits = () => kind.plan(request, method.input, market);
+  let plan: Plan | undefined;
+  const submitted = await runIdempotently(
+    context,
+    method,
+    request,
+    submitter,
+    context.newId(),
+    async (creation) => {
+      let written = false;
+      const writing = () => {
+        written = true;
+        creation.writing();
       };
-      const job = await placeJob(context, offer, { ...creation, writing }, draft);
-      if (warning !== null) warn(warning);
-      return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
-    } catch (error) {
-      if (written && !resumable) await undoSubmit(context, creation.jobId);
-      throw error;
-    }
-  });
+      try {
+        const draft: Draft = {
+          userId: submitter.userId,
+          plan: async () => {
+            plan = await planUnits();
+            return plan;
+          },
+          retryOf: null,
+          approvedBy: null,
+          resumable,
+        };
+        const job = await placeJob(context, offer, { ...creation, writing }, draft);
+        return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+      } catch (error) {
+        if (written && !resumable) await undoSubmit(context, creation.jobId);
+        throw error;
+      }
+    },
+  );
+  // A repeated submit returns the first response without planning, but warns like the first.
+  const warning = missingOriginWarning(context, market, plan ?? (await planUnits()));
+  if (warning !== null) warn(warning);
+  return submitted;
 }
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */

@@ -31,7 +31,10 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
   const tabs: Tab[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
+    [env, browser] = await Promise.all([
+      startConsoleEnvironment({ latencyMs: 20, unconfigured: ['mkta', 'br'] }),
+      openBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -311,6 +314,18 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await click(page, 'button', 'Submit');
     await waitForText(page, '1 of 1', 30_000);
     expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
+  });
+
+  test('shows the warnings of a submit: a region without an origin, and ignored fields', async () => {
+    const user = await createUser('Warned Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await click(page, 'tab', 'JSON');
+    const body = { country: 'br', items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }] };
+    await page.locator(named('textbox', 'Body')).fill(JSON.stringify(body));
+    await click(page, 'button', 'Submit');
+    await waitForText(page, 'No origin is configured for mkta/br.');
+    await waitForText(page, 'Unknown fields were ignored: items[].colour');
+    await waitForText(page, 'Awaiting approval');
   });
 
   test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
