@@ -9,6 +9,7 @@ import { failUnqueued, tryDispatch } from './dispatch.ts';
 import { type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
 import { missingOriginWarning } from './missing-origins.ts';
 import type { JobMethod, Offer } from './offers.ts';
+import { unitPrice } from './prices.ts';
 import { snapshotOf } from './read.ts';
 
 /**
@@ -117,17 +118,6 @@ export async function placeJob(
   throw new Fault(
     'unavailable',
     'The submit took too long and was discarded. Nothing was charged; submit again.',
-  );
-}
-
-/** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
-export function unitPrice(context: JobContext, { kind, market }: Offer): number {
-  const { prices } = context.settings;
-  return (
-    prices.get(`${market.name}.${kind.name}`) ??
-    prices.get(kind.name) ??
-    market.prices?.[kind.page] ??
-    kind.price
   );
 }
 
