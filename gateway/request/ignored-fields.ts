@@ -1,8 +1,6 @@
 import type { Problem } from '../../src/contract/fault.ts';
 import { quote } from '../../src/contract/problem-texts.ts';
-
-/** Response header that names the unknown fields of a request. */
-const ignoredFieldsHeader = 'x-ignored-fields';
+import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 
 const maxNameLength = 64;
 const none: Readonly<Record<string, string>> = {};

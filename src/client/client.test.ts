@@ -69,6 +69,20 @@ test('calls methods over Connect in the binary format, with the key', async () =
   });
 });
 
+test('passes the warning of a response on', async () => {
+  const warnings: string[] = [];
+  const gleaner = await client(
+    (_, number, response) => {
+      if (number === 0) response.setHeader('X-Gleaner-Warning', 'No origin is configured for mkta/th.');
+      message(response, VariantSoldSubmittedSchema, submitted);
+    },
+    { onWarning: (text) => warnings.push(text) },
+  );
+  await gleaner.submit(MktaService.method.submitVariantSold, request);
+  await gleaner.submit(MktaService.method.submitVariantSold, request);
+  expect(warnings).toEqual(['No origin is configured for mkta/th.']);
+});
+
 describe('an error', () => {
   test('lists problems by field', async () => {
     const step = (value: string | number) => ({

@@ -11,6 +11,7 @@ import { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/
 import { job as jobOption, market as marketOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { endpointOf } from '../contract/endpoint.ts';
+import { warningHeader } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { type Clock, platformClock } from './clock.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
@@ -30,6 +31,11 @@ export interface ClientOptions {
   maxAttempts?: number;
   /** Timeout until a response starts, in milliseconds; default 60,000. */
   timeoutMs?: number;
+  /**
+   * Called with the service's warning about a call that succeeded with a restriction, for example a submit for a
+   * marketplace without an origin.
+   */
+  onWarning?: (text: string) => void;
   /** Default: the platform's. */
   fetch?: typeof globalThis.fetch;
   clock?: Clock;
@@ -114,17 +120,21 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
   const rpc = createRpc(base, fetch);
   const authorization = `Bearer ${options.apiKey}`;
 
-  const unary = <I extends DescMessage, O extends DescMessage>(
+  const unary = async <I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     headers: Record<string, string>,
     signal: AbortSignal | undefined,
     isRepeatable = isRead(method),
-  ): Promise<MessageShape<O>> =>
-    retry(() => rpc.unary(method, request, { headers: { authorization, ...headers }, signal }), {
-      isRepeatable,
-      signal,
-    });
+  ): Promise<MessageShape<O>> => {
+    const { message, header } = await retry(
+      () => rpc.unary(method, request, { headers: { authorization, ...headers }, signal }),
+      { isRepeatable, signal },
+    );
+    const warning = header.get(warningHeader);
+    if (warning !== null) options.onWarning?.(warning);
+    return message;
+  };
 
   const client: GleanerClient = {
     call: (method, request, { signal } = {}) => unary(method, request, {}, signal),

@@ -14,13 +14,19 @@ export interface AttemptOptions {
   signal: AbortSignal | undefined;
 }
 
+/** Response of a unary RPC. */
+export interface UnaryResponse<O extends DescMessage> {
+  message: MessageShape<O>;
+  header: Headers;
+}
+
 /** RPCs of a service. They reject with a GleanerError, or with the signal's reason. */
 export interface Rpc {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     options: AttemptOptions,
-  ): Promise<MessageShape<O>>;
+  ): Promise<UnaryResponse<O>>;
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageInitShape<I>,
@@ -34,7 +40,7 @@ export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc 
   return {
     async unary(method, request, { headers, signal }) {
       try {
-        return (await transport.unary(method, signal, undefined, headers, request)).message;
+        return await transport.unary(method, signal, undefined, headers, request);
       } catch (error) {
         signal?.throwIfAborted();
         throw errorOfUnary(error, method.name);

@@ -10,6 +10,9 @@ export const tagHeader = 'etag';
 /** Warning about a call that succeeded, one ASCII sentence: see docs/api.md. */
 export const warningHeader = 'x-gleaner-warning';
 
+/** Names the unknown fields of a request, percent-encoded and separated by commas: see docs/api.md. */
+export const ignoredFieldsHeader = 'x-ignored-fields';
+
 /** Rate-limit headers, sent where an API key's rate is limited: see src/access/rate-limit.ts. */
 const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',

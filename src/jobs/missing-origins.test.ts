@@ -14,13 +14,13 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-const submitTo = async (country: string) => {
+const submitTo = async (country: string, idempotencyKey?: string, user?: string) => {
   const { context } = fixture;
-  const userId = await fixture.createUser(100);
+  const userId = user ?? (await fixture.createUser(100));
   const method = context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
   const request = fromJson(method.method.input, { ...variantSoldRequest(2), country });
   const warnings: string[] = [];
-  const submitter = { userId, idempotencyKey: undefined };
+  const submitter = { userId, idempotencyKey };
   await submit(context, method, request, submitter, (text) => warnings.push(text));
   const { items } = await context.store.listJobs({ userId }, { limit: 1 });
   return { jobId: items[0]!.id, warnings, userId };
@@ -34,6 +34,13 @@ test('submitting for a region without an origin succeeds with a warning that nam
 
 test('submitting for a region with an origin returns no warning', async () => {
   expect((await submitTo('sg')).warnings).toEqual([]);
+});
+
+test('a repeated submit has the warning of the first', async () => {
+  const first = await submitTo('th', 'key-1');
+  const second = await submitTo('th', 'key-1', first.userId);
+  expect(second).toEqual(first);
+  expect(second.warnings).toHaveLength(1);
 });
 
 test('units of a region without an origin fail at the first attempt with the remedy, and are refunded', async () => {

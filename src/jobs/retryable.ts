@@ -1,20 +1,10 @@
+import { isFinalFailure } from '../contract/final-failure.ts';
 import type { Outcome } from '../store/documents.ts';
 import type { FaultGroup } from './faults.ts';
 
-/** Fault codes that depend only on the submitted values or the marketplace's content, so that a retry fails again. */
-const finalCodes: ReadonlySet<string> = new Set([
-  'page_not_found',
-  'page_private',
-  'page_region',
-  'page_too_large',
-  'invalid',
-  'address_refused',
-  'robots_disallowed',
-]);
-
 /** Returns true if a retry of a unit with this outcome can succeed. */
 export function isRetryable(outcome: Outcome | undefined): boolean {
-  return outcome?.status === 'FAILED' && !finalCodes.has(outcome.code);
+  return outcome?.status === 'FAILED' && !isFinalFailure(outcome.code);
 }
 
 /** Failed units of a job: the number that a retry submits again, and the groups whose failure is final. */
@@ -25,7 +15,7 @@ export interface RetryCounts {
 
 /** Splits the failed units of a job by whether a retry can succeed. */
 export function countRetryable(groups: readonly Pick<FaultGroup, 'code' | 'units'>[]): RetryCounts {
-  const final = groups.filter(({ code }) => finalCodes.has(code));
+  const final = groups.filter(({ code }) => isFinalFailure(code));
   const sum = (some: readonly { units: number }[]) => some.reduce((total, { units }) => total + units, 0);
   return { retryable: sum(groups) - sum(final), final };
 }

@@ -9,6 +9,7 @@ import { failUnqueued, tryDispatch } from './dispatch.ts';
 import { type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
 import { missingOriginWarning } from './missing-origins.ts';
 import type { JobMethod, Offer } from './offers.ts';
+import { unitPrice } from './prices.ts';
 import { snapshotOf } from './read.ts';
 
 /**
@@ -27,33 +28,43 @@ export async function submit(
   const offer = offered!;
   const { kind, market } = offer;
   const resumable = submitter.idempotencyKey !== undefined;
-  return runIdempotently(context, method, request, submitter, context.newId(), async (creation) => {
-    let written = false;
-    let warning: string | null = null;
-    const writing = () => {
-      written = true;
-      creation.writing();
-    };
-    try {
-      const draft: Draft = {
-        userId: submitter.userId,
-        plan: async () => {
-          const plan = await kind.plan(request, method.input, market);
-          warning = missingOriginWarning(context, market, plan);
-          return plan;
-        },
-        retryOf: null,
-        approvedBy: null,
-        resumable,
+  const planUnits = () => kind.plan(request, method.input, market);
+  let plan: Plan | undefined;
+  const submitted = await runIdempotently(
+    context,
+    method,
+    request,
+    submitter,
+    context.newId(),
+    async (creation) => {
+      let written = false;
+      const writing = () => {
+        written = true;
+        creation.writing();
       };
-      const job = await placeJob(context, offer, { ...creation, writing }, draft);
-      if (warning !== null) warn(warning);
-      return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
-    } catch (error) {
-      if (written && !resumable) await undoSubmit(context, creation.jobId);
-      throw error;
-    }
-  });
+      try {
+        const draft: Draft = {
+          userId: submitter.userId,
+          plan: async () => {
+            plan = await planUnits();
+            return plan;
+          },
+          retryOf: null,
+          approvedBy: null,
+          resumable,
+        };
+        const job = await placeJob(context, offer, { ...creation, writing }, draft);
+        return kind.submitted(await snapshotOf(context, job, kind.submittedNeeds, undefined));
+      } catch (error) {
+        if (written && !resumable) await undoSubmit(context, creation.jobId);
+        throw error;
+      }
+    },
+  );
+  // A repeated submit returns the first response without planning, but warns like the first.
+  const warning = missingOriginWarning(context, market, plan ?? (await planUnits()));
+  if (warning !== null) warn(warning);
+  return submitted;
 }
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
@@ -107,17 +118,6 @@ export async function placeJob(
   throw new Fault(
     'unavailable',
     'The submit took too long and was discarded. Nothing was charged; submit again.',
-  );
-}
-
-/** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
-function unitPrice(context: JobContext, { kind, market }: Offer): number {
-  const { prices } = context.settings;
-  return (
-    prices.get(`${market.name}.${kind.name}`) ??
-    prices.get(kind.name) ??
-    market.prices?.[kind.page] ??
-    kind.price
   );
 }
 

@@ -3,11 +3,11 @@ import { parse } from 'csv-parse/sync';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
-import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 
-const { getAccount, getUsage, exportLedger, listApiKeys, createApiKey } = AccountService.method;
+const { getAccount, getUsage, exportLedger, listApiKeys, createApiKey, listPrices } = AccountService.method;
 const dayMs = 86_400_000;
 
 let fixture: JobFixture;
@@ -44,6 +44,14 @@ const charge = (amount: number, createdAt: number) => {
 };
 
 const textOf = (parts: { data: Uint8Array }[]) => Buffer.concat(parts.map(({ data }) => data)).toString();
+
+test('lists the price that a submit charges', async () => {
+  const { prices } = await user.call(listPrices, {});
+  await post(100);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
+  const price = prices.find(({ market, kind }) => market === 'mkta' && kind === 'variant_sold');
+  expect(price?.unitPrice).toBe((await fixture.context.store.getJob(jobId))?.cost);
+});
 
 test('a key ends at a time to come that every client can read, or never', async () => {
   const now = fixture.clock.now();

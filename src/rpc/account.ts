@@ -11,6 +11,7 @@ import { createKey } from '../access/keys.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import { listPrices } from '../jobs/prices.ts';
 import type { Call, Handler, Handlers, StreamHandler } from './core.ts';
 import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
@@ -36,7 +37,8 @@ export const pageSize = 100;
 const usageDays = 30;
 
 /** Handlers of gleaner.account.v1.AccountService: the caller's own account. */
-export function accountHandlers({ store, clock }: JobContext): Handlers {
+export function accountHandlers(context: JobContext): Handlers {
+  const { store, clock } = context;
   const { method } = AccountService;
   const unary = new Map([
     handle(method.getAccount, async (_request, { principal }) => {
@@ -54,6 +56,7 @@ export function accountHandlers({ store, clock }: JobContext): Handlers {
       const first = firstDay(clock.now(), days);
       return { days: usageShapes(await store.sumLedger(principal.userId, first), first, days) };
     }),
+    handle(method.listPrices, async () => ({ prices: listPrices(context) })),
     handle(method.createApiKey, ({ name, expiresAt }, { principal }) => {
       const { userId, role } = principal;
       return createKey(store, {

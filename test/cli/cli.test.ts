@@ -107,6 +107,15 @@ describe('a job', () => {
     expect(retried.err).toContain('1 page_not_found');
   });
 
+  test('is retried with a warning about the units that are left out', async () => {
+    const rows = 'product_key,shop_domain\nbarang-1800,toko-7\nbarang-1812,toko-7\n';
+    const done = await user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
+    const retried = await user(['retry', done.json[0].job_id]);
+    expect(retried.code).toBe(0);
+    expect(retried.err).toContain('warning: 1 of 2 failed units are retried.');
+    expect(retried.out).toMatch(/^[0-9a-f-]{36}\n$/);
+  });
+
   test('awaiting approval is approved, and only its id is printed', async () => {
     const items =
       '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';

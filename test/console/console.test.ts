@@ -31,7 +31,10 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
   const tabs: Tab[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
+    [env, browser] = await Promise.all([
+      startConsoleEnvironment({ latencyMs: 20, unconfigured: ['mkta', 'br'] }),
+      openBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -313,6 +316,18 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
   });
 
+  test('shows the warnings of a submit: a region without an origin, and ignored fields', async () => {
+    const user = await createUser('Warned Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await click(page, 'tab', 'JSON');
+    const body = { country: 'br', items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }] };
+    await page.locator(named('textbox', 'Body')).fill(JSON.stringify(body));
+    await click(page, 'button', 'Submit');
+    await waitForText(page, 'No origin is configured for mkta/br.');
+    await waitForText(page, 'Unknown fields were ignored: items[].colour');
+    await waitForText(page, 'Awaiting approval');
+  });
+
   test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
     const user = await createUser('Pasted Ltd', 1_000);
     const page = await open(user.key, '/submit/mkta/variant_sold');
@@ -390,7 +405,10 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
 
   test('retries failed units in a new job and cancels it', async () => {
     const user = await createUser('Again Ltd', 1_000);
-    const items = ['81000000800', '81000000001'].map((item_id) => ({ item_id, shop_id: '7' }));
+    const items = ['81000000800', '81000001800', '81000000813', '81000000001'].map((id) => ({
+      item_id: id,
+      shop_id: '7',
+    }));
     const { body } = await env.api.post(user, '/v1/mkta/variant_sold_v1/submit', { country: 'sg', items });
     await env.api.operator('ApproveJob', { job_id: body.job_id });
     await watchJob(env.api, user, body.job_id, 30_000);
@@ -398,9 +416,12 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await click(page, 'tab', 'Failures');
     await waitForText(page, 'Not found');
     await waitForText(page, 'The marketplace has no such item, shop or listing.');
-    await waitForText(page, 'A retry of the same units fails again.');
+    await waitForText(page, 'A retry leaves these units out: they would fail again.');
     await click(page, 'button', 'Retry failed units');
+    await waitForText(page, 'a new job with the 1 unit that failed, for 10 credits.');
+    await waitForText(page, '2 units would fail again and are left out.');
     await clickInDialog(page, 'Retry');
+    await waitForText(page, '1 of 3 failed units are retried.');
     await waitForText(page, 'Retry of');
     await click(page, 'button', 'Cancel job');
     await clickInDialog(page, 'Cancel job');

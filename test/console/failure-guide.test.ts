@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { failureGuide } from '../../console/src/jobs/failure-guide.ts';
 import { faultCodes } from '../../src/contract/fault.ts';
+import { isFinalFailure } from '../../src/contract/final-failure.ts';
 
 /** Error codes that a unit can fail with. */
-const unitCodes = Object.keys(faultCodes).slice(Object.keys(faultCodes).indexOf('page_not_found'));
+const unitCodes = [
+  'invalid',
+  ...Object.keys(faultCodes).slice(Object.keys(faultCodes).indexOf('page_not_found')),
+];
 
 describe('failureGuide()', () => {
-  test.each(unitCodes)('explains %s in words, and its retry hint follows the retry rule', (code) => {
-    const { heading, meaning, action, retryHelps } = failureGuide(code);
+  test.each(unitCodes)('explains %s in words, and suggests a retry unless the failure is final', (code) => {
+    const { heading, meaning, action } = failureGuide(code);
     expect(heading).toMatch(/^[A-Z][\w .:-]+$/);
     expect(heading).not.toContain('_');
     for (const text of [meaning, action]) expect(text).toMatch(/^[A-Z].+\.$/);
-    expect(retryHelps).toBe(faultCodes[code as keyof typeof faultCodes] !== 'never');
+    expect(/\b(retry|resubmit)\b/i.test(action)).toBe(!isFinalFailure(code));
   });
 
   test('shows an unknown code unchanged', () => {

@@ -33,7 +33,7 @@ export function App() {
     >
       <TransportProvider transport={transport}>
         <QueryClientProvider client={queryClient}>
-          <Notifications position="top-right" />
+          <Notifications position="bottom-right" />
           <ModalsProvider>
             {router ? <RouterProvider router={router} /> : <SignIn message={message} />}
           </ModalsProvider>

@@ -6,9 +6,9 @@ export function showSuccess(message: string): void {
   notifications.show({ color: 'teal', message });
 }
 
-/** Shows a warning notification. */
+/** Shows a warning until the user closes it. */
 export function showWarning(message: string): void {
-  notifications.show({ color: 'yellow', message, autoClose: 10_000 });
+  notifications.show({ color: 'yellow', message, autoClose: false });
 }
 
 /** Shows an error notification with the cause. */

@@ -2,6 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Accordion, Badge, Code, EmptyState, Group, List, Skeleton, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import type { FaultGroup, Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { isFinalFailure } from '../../../src/contract/final-failure.ts';
 import { pollMs } from '../app/queries.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { formatCount, formatUnits } from '../number/format.ts';
@@ -39,7 +40,7 @@ export function Failures({ job }: { job: Job }) {
 }
 
 function FailureGroup({ group: { code, units, examples } }: { group: FaultGroup }) {
-  const { heading, meaning, action, retryHelps } = failureGuide(code);
+  const { heading, meaning, action } = failureGuide(code);
   return (
     <Accordion.Item value={code}>
       <Accordion.Control>
@@ -59,11 +60,11 @@ function FailureGroup({ group: { code, units, examples } }: { group: FaultGroup 
             {meaning} {action}
           </Text>
           <Text size="sm" c="dimmed">
-            {retryHelps
-              ? 'A retry can succeed.'
-              : isNotRun(code)
-                ? 'These units were not tried.'
-                : 'A retry of the same units fails again.'}
+            {isNotRun(code)
+              ? 'These units were not tried.'
+              : isFinalFailure(code)
+                ? 'A retry leaves these units out: they would fail again.'
+                : 'A retry can succeed.'}
           </Text>
           <Text size="sm" fw={500}>
             {units > examples.length

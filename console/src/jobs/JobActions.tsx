@@ -2,16 +2,15 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { modals } from '@mantine/modals';
-import { IconPlayerStop, IconRefresh } from '@tabler/icons-react';
-import { useNavigate } from 'react-router';
+import { IconPlayerStop } from '@tabler/icons-react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { DecisionButtons } from '../approvals/DecisionButtons.tsx';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
-import { formatCount, formatUnits } from '../number/format.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useSession } from '../session/session.ts';
+import { RetryButton } from './RetryButton.tsx';
 
 /** Actions available in the job's current state. */
 export function JobActions({ job }: { job: Job }) {
@@ -19,46 +18,9 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <>
       {operator && job.status === 'awaiting_approval' && <DecisionButtons job={job} />}
-      {job.ended && job.failed > 0 && <Retry job={job} />}
+      {job.ended && job.failed > 0 && <RetryButton job={job} />}
       {!job.ended && !(operator && job.status === 'awaiting_approval') && <Cancel job={job} />}
     </>
-  );
-}
-
-function Retry({ job }: { job: Job }) {
-  const operator = useSession().role === 'operator';
-  const navigate = useNavigate();
-  const operatorMutation = useMutation(OperatorService.method.retryJob);
-  const userMutation = useMutation(JobService.method.retryJob);
-  const isNotRun = job.failed === job.notRun;
-  const run = async () => {
-    try {
-      const { jobId } = job;
-      const created = operator
-        ? (await operatorMutation.mutateAsync({ jobId })).job
-        : await userMutation.mutateAsync({ jobId });
-      showSuccess('New job created.');
-      if (created) void navigate(`/jobs/${created.jobId}`);
-    } catch (error) {
-      showError(error);
-    }
-  };
-  const confirm = () =>
-    modals.openConfirmModal({
-      title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
-      children: `This creates a new job with the ${formatUnits(job.failed)} that ${isNotRun ? 'did not run' : 'failed'}, for ${formatCount(job.failed * job.unitPrice)} credits${operator ? ', charged to its owner' : ''}.`,
-      labels: { confirm: isNotRun ? 'Resubmit' : 'Retry', cancel: 'Back' },
-      onConfirm: () => void run(),
-    });
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconRefresh size={16} aria-hidden />}
-      loading={operatorMutation.isPending || userMutation.isPending}
-      onClick={confirm}
-    >
-      {isNotRun ? 'Resubmit units' : 'Retry failed units'}
-    </Button>
   );
 }
 

@@ -9,8 +9,6 @@ export interface SubmittedJob {
   /** Id of the job; '' if it could not be resolved from the task id. */
   jobId: string;
   cost: number;
-  /** Unknown fields of the body, separated by commas; null without any. */
-  ignoredFields: string | null;
 }
 
 /** Creates an idempotency key of 32 hexadecimal digits. */
@@ -36,7 +34,6 @@ export async function send(
   return {
     jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)),
     cost: submitted.cost,
-    ignoredFields: response.headers.get('x-ignored-fields'),
   };
 }
 

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { showSuccess, showWarning } from '../errors/toast.ts';
+import { showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import { formatCount } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
@@ -20,10 +20,9 @@ export function useSubmit(offer: Offer) {
     setBusy(true);
     setError(null);
     try {
-      const { jobId, cost, ignoredFields } = await send(offer, body, lastSubmit.current!.key);
+      const { jobId, cost } = await send(offer, body, lastSubmit.current!.key);
       lastSubmit.current = null;
       showSuccess(`Job submitted for ${formatCount(cost)} credits.`);
-      if (ignoredFields !== null) showWarning(`Unknown fields were ignored: ${ignoredFields}`);
       await refresh();
       await navigate(jobId === '' ? '/jobs' : `/jobs/${jobId}`);
     } catch (thrown) {

@@ -79,7 +79,11 @@ function sessionOf(options: CommonOptions, settings: ClientSettings, signal: Abo
       throw new UsageError(
         `No ${what} configured. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
       );
-    return createGleanerClient({ url: settings.url.value, apiKey: key });
+    return createGleanerClient({
+      url: settings.url.value,
+      apiKey: key,
+      onWarning: (text) => note(`warning: ${text}`),
+    });
   };
   const session: Session = {
     isJson: options.json === true,

@@ -25,7 +25,7 @@ const refusedName = (title: string, name: unknown, type: string, restOnly = fals
   restOnly,
 });
 
-/** The caller's account: 7 endpoints. */
+/** The caller's account: 8 endpoints. */
 export const account: Marketplace = {
   name: 'the account',
   jobs: {},
@@ -118,6 +118,23 @@ export const account: Marketplace = {
         refusedQuery('days', '367', 'less_than_equal'),
         refusedQuery('days', '-1', 'greater_than_equal'),
         refusedQuery('days', 'all', 'int_parsing', { restOnly: true }),
+      ],
+    },
+    {
+      verb: 'GET',
+      path: '/v1/account/prices',
+      method: rpc.listPrices,
+      cases: [
+        {
+          title: 'the price of every kind of job',
+          status: 200,
+          answer: {
+            prices: matching('14 prices', (value) => {
+              const prices = value as { market: string; kind: string; unit_price: number }[];
+              return prices.length === 14 && prices.every(({ unit_price }) => unit_price > 0);
+            }),
+          },
+        },
       ],
     },
     {

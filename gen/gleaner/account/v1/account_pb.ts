@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/account/v1/account.proto.
  */
 export const file_gleaner_account_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxIoYBCgdBY2NvdW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSDwoHYmFsYW5jZRgEIAEoAxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzdXNwZW5kZWQYBiABKAgilwEKC0xlZGdlckVudHJ5EgsKA2tleRgBIAEoCRIOCgZhbW91bnQYAiABKAMSDAoEdHlwZRgDIAEoCRIOCgZqb2JfaWQYBCABKAkSDAoEbm90ZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGAcgASgJIvgBCgZBcGlLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJXChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXwoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IhQKEkxpc3RBcGlLZXlzUmVxdWVzdCI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjoKE0V4cG9ydExlZGdlclJlcXVlc3QSIwoGZm9ybWF0GAEgASgJQhO6SBByDlIAUgNjc3ZSBWpzb25sIisKD0dldFVzYWdlUmVxdWVzdBIYCgRkYXlzGAEgASgFQgq6SAcaBRjuAigAIj4KEEdldFVzYWdlUmVzcG9uc2USKgoEZGF5cxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5Vc2FnZURheSJZCghVc2FnZURheRILCgNkYXkYASABKAkSDwoHY2hhcmdlZBgCIAEoAxIQCghyZWZ1bmRlZBgDIAEoAxIPCgdncmFudGVkGAQgASgDEgwKBGpvYnMYBSABKAUiEwoRR2V0V2ViaG9va1JlcXVlc3QiZwoHV2ViaG9vaxILCgN1cmwYASABKAkSDwoHZW5hYmxlZBgCIAEoCBIOCgZzZWNyZXQYAyABKAkSLgoKdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTAoRU2V0V2ViaG9va1JlcXVlc3QSHQoDdXJsGAEgASgJQgu6SAjIAQFyAxjQD0gAiAEBEhAKCGRpc2FibGVkGAIgASgIQgYKBF91cmwiHAoaUm90YXRlV2ViaG9va1NlY3JldFJlcXVlc3QiFAoSVGVzdFdlYmhvb2tSZXF1ZXN0IlQKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiYwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIwCgpkZWxpdmVyaWVzGAEgAygLMhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLfAgoIRGVsaXZlcnkSEwoLZGVsaXZlcnlfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZqb2JfaWQYAyABKAkSDwoHY2hhbm5lbBgEIAEoCRIOCgZ0YXJnZXQYBSABKAkSDQoFc3RhdGUYBiABKAkSEAoIYXR0ZW1wdHMYByABKAUSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbmV4dF9hdHRlbXB0X2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcmVzcG9uc2Vfc3RhdHVzGAsgASgFEg0KBWVycm9yGAwgASgJEhIKBGJvZHkYDSABKAlCBOC8GAESDwoHdXNlcl9pZBgOIAEoCSI4ChdSZWRlbGl2ZXJXZWJob29rUmVxdWVzdBIdCgtkZWxpdmVyeV9pZBgBIAEoCUIIukgFcgOwAQEyow4KDkFjY291bnRTZXJ2aWNlEngKCkdldEFjY291bnQSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlcXVlc3QaJi5nbGVhbmVyLmFjY291bnQudjEuR2V0QWNjb3VudFJlc3BvbnNlIhuCvBgEKgKRA4LT5JMCDRILL3YxL2FjY291bnQSlgEKEUxpc3RMZWRnZXJFbnRyaWVzEiwuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBotLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIiSCvBgGKgSRA6YDgtPkkwIUEhIvdjEvYWNjb3VudC9sZWRnZXISfAoMRXhwb3J0TGVkZ2VyEicuZ2xlYW5lci5hY2NvdW50LnYxLkV4cG9ydExlZGdlclJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiuCvBgGKgSRA6YDgtPkkwIbEhkvdjEvYWNjb3VudC9sZWRnZXIvZXhwb3J0MAESegoIR2V0VXNhZ2USIy5nbGVhbmVyLmFjY291bnQudjEuR2V0VXNhZ2VSZXF1ZXN0GiQuZ2xlYW5lci5hY2NvdW50LnYxLkdldFVzYWdlUmVzcG9uc2UiI4K8GAYqBJEDpgOC0+STAhMSES92MS9hY2NvdW50L3VzYWdlEogBCgxDcmVhdGVBcGlLZXkSJy5nbGVhbmVyLmFjY291bnQudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBooLmdsZWFuZXIuYWNjb3VudC52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIlgrwYBioEkQOmA4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxKQAQoMUmV2b2tlQXBpS2V5EicuZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKC5nbGVhbmVyLmFjY291bnQudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiLYK8GAgqBpEDlAOmA4LT5JMCGyoZL3YxL2FjY291bnQva2V5cy97a2V5X2lkfRKAAQoLTGlzdEFwaUtleXMSJi5nbGVhbmVyLmFjY291bnQudjEuTGlzdEFwaUtleXNSZXF1ZXN0GicuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiIIK8GAQqApEDgtPkkwISEhAvdjEvYWNjb3VudC9rZXlzEnUKCkdldFdlYmhvb2sSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0V2ViaG9va1JlcXVlc3QaGy5nbGVhbmVyLmFjY291bnQudjEuV2ViaG9vayIjgrwYBCoCkQOC0+STAhUSEy92MS9hY2NvdW50L3dlYmhvb2sSegoKU2V0V2ViaG9vaxIlLmdsZWFuZXIuYWNjb3VudC52MS5TZXRXZWJob29rUmVxdWVzdBobLmdsZWFuZXIuYWNjb3VudC52MS5XZWJob29rIiiCvBgGKgSRA6YDgtPkkwIYOgEqGhMvdjEvYWNjb3VudC93ZWJob29rEpMBChNSb3RhdGVXZWJob29rU2VjcmV0Ei4uZ2xlYW5lci5hY2NvdW50LnYxLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0GhsuZ2xlYW5lci5hY2NvdW50LnYxLldlYmhvb2siL4K8GAYqBJEDlAOC0+STAh86ASoiGi92MS9hY2NvdW50L3dlYmhvb2svcm90YXRlEoUBCgtUZXN0V2ViaG9vaxImLmdsZWFuZXIuYWNjb3VudC52MS5UZXN0V2ViaG9va1JlcXVlc3QaHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiMIK8GAkIygEqBJEDlAOC0+STAh06ASoiGC92MS9hY2NvdW50L3dlYmhvb2svdGVzdBKZAQoOTGlzdERlbGl2ZXJpZXMSKS5nbGVhbmVyLmFjY291bnQudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiMIK8GAYqBJEDpgOC0+STAiASHi92MS9hY2NvdW50L3dlYmhvb2svZGVsaXZlcmllcxKvAQoQUmVkZWxpdmVyV2ViaG9vaxIrLmdsZWFuZXIuYWNjb3VudC52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBocLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSJQgrwYCwjKASoGkQOUA6YDgtPkkwI7OgEqIjYvdjEvYWNjb3VudC93ZWJob29rL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXIaBKi7GAJiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_options_v1_options, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxIoYBCgdBY2NvdW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSDwoHYmFsYW5jZRgEIAEoAxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzdXNwZW5kZWQYBiABKAgilwEKC0xlZGdlckVudHJ5EgsKA2tleRgBIAEoCRIOCgZhbW91bnQYAiABKAMSDAoEdHlwZRgDIAEoCRIOCgZqb2JfaWQYBCABKAkSDAoEbm90ZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGAcgASgJIvgBCgZBcGlLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJXChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXwoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IhQKEkxpc3RBcGlLZXlzUmVxdWVzdCI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjoKE0V4cG9ydExlZGdlclJlcXVlc3QSIwoGZm9ybWF0GAEgASgJQhO6SBByDlIAUgNjc3ZSBWpzb25sIhMKEUxpc3RQcmljZXNSZXF1ZXN0Ij8KEkxpc3RQcmljZXNSZXNwb25zZRIpCgZwcmljZXMYASADKAsyGS5nbGVhbmVyLmFjY291bnQudjEuUHJpY2UiOQoFUHJpY2USDgoGbWFya2V0GAEgASgJEgwKBGtpbmQYAiABKAkSEgoKdW5pdF9wcmljZRgDIAEoBSIrCg9HZXRVc2FnZVJlcXVlc3QSGAoEZGF5cxgBIAEoBUIKukgHGgUY7gIoACI+ChBHZXRVc2FnZVJlc3BvbnNlEioKBGRheXMYASADKAsyHC5nbGVhbmVyLmFjY291bnQudjEuVXNhZ2VEYXkiWQoIVXNhZ2VEYXkSCwoDZGF5GAEgASgJEg8KB2NoYXJnZWQYAiABKAMSEAoIcmVmdW5kZWQYAyABKAMSDwoHZ3JhbnRlZBgEIAEoAxIMCgRqb2JzGAUgASgFIhMKEUdldFdlYmhvb2tSZXF1ZXN0ImcKB1dlYmhvb2sSCwoDdXJsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDgoGc2VjcmV0GAMgASgJEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKEVNldFdlYmhvb2tSZXF1ZXN0Eh0KA3VybBgBIAEoCUILukgIyAEBcgMY0A9IAIgBARIQCghkaXNhYmxlZBgCIAEoCEIGCgRfdXJsIhwKGlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0IhQKElRlc3RXZWJob29rUmVxdWVzdCJUChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImMKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki3wIKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGam9iX2lkGAMgASgJEg8KB2NoYW5uZWwYBCABKAkSDgoGdGFyZ2V0GAUgASgJEg0KBXN0YXRlGAYgASgJEhAKCGF0dGVtcHRzGAcgASgFEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3Jlc3BvbnNlX3N0YXR1cxgLIAEoBRINCgVlcnJvchgMIAEoCRISCgRib2R5GA0gASgJQgTgvBgBEg8KB3VzZXJfaWQYDiABKAkiOAoXUmVkZWxpdmVyV2ViaG9va1JlcXVlc3QSHQoLZGVsaXZlcnlfaWQYASABKAlCCLpIBXIDsAEBMqQPCg5BY2NvdW50U2VydmljZRJ4CgpHZXRBY2NvdW50EiUuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXF1ZXN0GiYuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXNwb25zZSIbgrwYBCoCkQOC0+STAg0SCy92MS9hY2NvdW50EpYBChFMaXN0TGVkZ2VyRW50cmllcxIsLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLS5nbGVhbmVyLmFjY291bnQudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIkgrwYBioEkQOmA4LT5JMCFBISL3YxL2FjY291bnQvbGVkZ2VyEnwKDEV4cG9ydExlZGdlchInLmdsZWFuZXIuYWNjb3VudC52MS5FeHBvcnRMZWRnZXJSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIrgrwYBioEkQOmA4LT5JMCGxIZL3YxL2FjY291bnQvbGVkZ2VyL2V4cG9ydDABEnoKCEdldFVzYWdlEiMuZ2xlYW5lci5hY2NvdW50LnYxLkdldFVzYWdlUmVxdWVzdBokLmdsZWFuZXIuYWNjb3VudC52MS5HZXRVc2FnZVJlc3BvbnNlIiOCvBgGKgSRA6YDgtPkkwITEhEvdjEvYWNjb3VudC91c2FnZRJ/CgpMaXN0UHJpY2VzEiUuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RQcmljZXNSZXF1ZXN0GiYuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RQcmljZXNSZXNwb25zZSIigrwYBCoCkQOC0+STAhQSEi92MS9hY2NvdW50L3ByaWNlcxKIAQoMQ3JlYXRlQXBpS2V5EicuZ2xlYW5lci5hY2NvdW50LnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKC5nbGVhbmVyLmFjY291bnQudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJYK8GAYqBJEDpgOC0+STAhU6ASoiEC92MS9hY2NvdW50L2tleXMSkAEKDFJldm9rZUFwaUtleRInLmdsZWFuZXIuYWNjb3VudC52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GiguZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIi2CvBgIKgaRA5QDpgOC0+STAhsqGS92MS9hY2NvdW50L2tleXMve2tleV9pZH0SgAEKC0xpc3RBcGlLZXlzEiYuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBonLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIiCCvBgEKgKRA4LT5JMCEhIQL3YxL2FjY291bnQva2V5cxJ1CgpHZXRXZWJob29rEiUuZ2xlYW5lci5hY2NvdW50LnYxLkdldFdlYmhvb2tSZXF1ZXN0GhsuZ2xlYW5lci5hY2NvdW50LnYxLldlYmhvb2siI4K8GAQqApEDgtPkkwIVEhMvdjEvYWNjb3VudC93ZWJob29rEnoKClNldFdlYmhvb2sSJS5nbGVhbmVyLmFjY291bnQudjEuU2V0V2ViaG9va1JlcXVlc3QaGy5nbGVhbmVyLmFjY291bnQudjEuV2ViaG9vayIogrwYBioEkQOmA4LT5JMCGDoBKhoTL3YxL2FjY291bnQvd2ViaG9vaxKTAQoTUm90YXRlV2ViaG9va1NlY3JldBIuLmdsZWFuZXIuYWNjb3VudC52MS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBobLmdsZWFuZXIuYWNjb3VudC52MS5XZWJob29rIi+CvBgGKgSRA5QDgtPkkwIfOgEqIhovdjEvYWNjb3VudC93ZWJob29rL3JvdGF0ZRKFAQoLVGVzdFdlYmhvb2sSJi5nbGVhbmVyLmFjY291bnQudjEuVGVzdFdlYmhvb2tSZXF1ZXN0GhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5IjCCvBgJCMoBKgSRA5QDgtPkkwIdOgEqIhgvdjEvYWNjb3VudC93ZWJob29rL3Rlc3QSmQEKDkxpc3REZWxpdmVyaWVzEikuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoqLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIjCCvBgGKgSRA6YDgtPkkwIgEh4vdjEvYWNjb3VudC93ZWJob29rL2RlbGl2ZXJpZXMSrwEKEFJlZGVsaXZlcldlYmhvb2sSKy5nbGVhbmVyLmFjY291bnQudjEuUmVkZWxpdmVyV2ViaG9va1JlcXVlc3QaHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiUIK8GAsIygEqBpEDlAOmA4LT5JMCOzoBKiI2L3YxL2FjY291bnQvd2ViaG9vay9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vcmVkZWxpdmVyGgSouxgCYgZwcm90bzM", [file_buf_validate_validate, file_gleaner_options_v1_options, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A user's account.
@@ -451,6 +451,77 @@ export const ExportLedgerRequestSchema: GenMessage<ExportLedgerRequest> = /*@__P
   messageDesc(file_gleaner_account_v1_account, 13);
 
 /**
+ * Empty: the API key identifies the caller.
+ *
+ * @generated from message gleaner.account.v1.ListPricesRequest
+ */
+export type ListPricesRequest = Message<"gleaner.account.v1.ListPricesRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.account.v1.ListPricesRequest.
+ * Use `create(ListPricesRequestSchema)` to create a new message.
+ */
+export const ListPricesRequestSchema: GenMessage<ListPricesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 14);
+
+/**
+ * Prices of units.
+ *
+ * @generated from message gleaner.account.v1.ListPricesResponse
+ */
+export type ListPricesResponse = Message<"gleaner.account.v1.ListPricesResponse"> & {
+  /**
+   * One entry per marketplace and kind of job.
+   *
+   * @generated from field: repeated gleaner.account.v1.Price prices = 1;
+   */
+  prices: Price[];
+};
+
+/**
+ * Describes the message gleaner.account.v1.ListPricesResponse.
+ * Use `create(ListPricesResponseSchema)` to create a new message.
+ */
+export const ListPricesResponseSchema: GenMessage<ListPricesResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 15);
+
+/**
+ * Price of a unit of a kind of job on a marketplace.
+ *
+ * @generated from message gleaner.account.v1.Price
+ */
+export type Price = Message<"gleaner.account.v1.Price"> & {
+  /**
+   * Path segment of the marketplace: "mkta".
+   *
+   * @generated from field: string market = 1;
+   */
+  market: string;
+
+  /**
+   * Kind of the job: "variant_sold".
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * Credits charged for a unit submitted now.
+   *
+   * @generated from field: int32 unit_price = 3;
+   */
+  unitPrice: number;
+};
+
+/**
+ * Describes the message gleaner.account.v1.Price.
+ * Use `create(PriceSchema)` to create a new message.
+ */
+export const PriceSchema: GenMessage<Price> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 16);
+
+/**
  * Request for daily sums of the ledger.
  *
  * @generated from message gleaner.account.v1.GetUsageRequest
@@ -469,7 +540,7 @@ export type GetUsageRequest = Message<"gleaner.account.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 14);
+  messageDesc(file_gleaner_account_v1_account, 17);
 
 /**
  * Sums of the ledger.
@@ -490,7 +561,7 @@ export type GetUsageResponse = Message<"gleaner.account.v1.GetUsageResponse"> & 
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 15);
+  messageDesc(file_gleaner_account_v1_account, 18);
 
 /**
  * Sums of one day's ledger entries.
@@ -539,7 +610,7 @@ export type UsageDay = Message<"gleaner.account.v1.UsageDay"> & {
  * Use `create(UsageDaySchema)` to create a new message.
  */
 export const UsageDaySchema: GenMessage<UsageDay> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 16);
+  messageDesc(file_gleaner_account_v1_account, 19);
 
 /**
  * Empty: the API key identifies the caller.
@@ -554,7 +625,7 @@ export type GetWebhookRequest = Message<"gleaner.account.v1.GetWebhookRequest"> 
  * Use `create(GetWebhookRequestSchema)` to create a new message.
  */
 export const GetWebhookRequestSchema: GenMessage<GetWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 17);
+  messageDesc(file_gleaner_account_v1_account, 20);
 
 /**
  * Webhook for messages about an account's jobs.
@@ -596,7 +667,7 @@ export type Webhook = Message<"gleaner.account.v1.Webhook"> & {
  * Use `create(WebhookSchema)` to create a new message.
  */
 export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 18);
+  messageDesc(file_gleaner_account_v1_account, 21);
 
 /**
  * Request to set the webhook.
@@ -624,7 +695,7 @@ export type SetWebhookRequest = Message<"gleaner.account.v1.SetWebhookRequest"> 
  * Use `create(SetWebhookRequestSchema)` to create a new message.
  */
 export const SetWebhookRequestSchema: GenMessage<SetWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 19);
+  messageDesc(file_gleaner_account_v1_account, 22);
 
 /**
  * Empty: the API key identifies the caller.
@@ -639,7 +710,7 @@ export type RotateWebhookSecretRequest = Message<"gleaner.account.v1.RotateWebho
  * Use `create(RotateWebhookSecretRequestSchema)` to create a new message.
  */
 export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 20);
+  messageDesc(file_gleaner_account_v1_account, 23);
 
 /**
  * Empty: the API key identifies the caller.
@@ -654,7 +725,7 @@ export type TestWebhookRequest = Message<"gleaner.account.v1.TestWebhookRequest"
  * Use `create(TestWebhookRequestSchema)` to create a new message.
  */
 export const TestWebhookRequestSchema: GenMessage<TestWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 21);
+  messageDesc(file_gleaner_account_v1_account, 24);
 
 /**
  * Request for a page of deliveries.
@@ -682,7 +753,7 @@ export type ListDeliveriesRequest = Message<"gleaner.account.v1.ListDeliveriesRe
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 22);
+  messageDesc(file_gleaner_account_v1_account, 25);
 
 /**
  * A page of deliveries.
@@ -710,7 +781,7 @@ export type ListDeliveriesResponse = Message<"gleaner.account.v1.ListDeliveriesR
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 23);
+  messageDesc(file_gleaner_account_v1_account, 26);
 
 /**
  * A message and the state of its delivery.
@@ -822,7 +893,7 @@ export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 24);
+  messageDesc(file_gleaner_account_v1_account, 27);
 
 /**
  * Request to redeliver a message.
@@ -843,7 +914,7 @@ export type RedeliverWebhookRequest = Message<"gleaner.account.v1.RedeliverWebho
  * Use `create(RedeliverWebhookRequestSchema)` to create a new message.
  */
 export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 25);
+  messageDesc(file_gleaner_account_v1_account, 28);
 
 /**
  * The caller's account: balance, ledger, API keys, and webhook.
@@ -890,6 +961,16 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * Lists the price of a unit for every kind of job.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.ListPrices
+   */
+  listPrices: {
+    methodKind: "unary";
+    input: typeof ListPricesRequestSchema;
+    output: typeof ListPricesResponseSchema;
   },
   /**
    * Creates an API key. Only this response contains the key.

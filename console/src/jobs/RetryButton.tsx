@@ -1,0 +1,69 @@
+import { useMutation, useQuery } from '@connectrpc/connect-query';
+import { Button } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconRefresh } from '@tabler/icons-react';
+import { useNavigate } from 'react-router';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { isFinalFailure } from '../../../src/contract/final-failure.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
+import { formatCount, formatUnits } from '../number/format.ts';
+import { useSession } from '../session/session.ts';
+import { listFaultsMethod } from './methods.ts';
+
+/** Button that submits the failed units of an ended job again; absent if every failure is final. */
+export function RetryButton({ job }: { job: Job }) {
+  const { role } = useSession();
+  const { data } = useQuery(listFaultsMethod(role), { jobId: job.jobId });
+  const { retry, busy } = useRetry(job);
+  const units = (data?.faults ?? [])
+    .filter(({ code }) => !isFinalFailure(code))
+    .reduce((sum, group) => sum + group.units, 0);
+  if (units === 0) return null;
+  const isNotRun = job.failed === job.notRun;
+  const leftOut = job.failed - units;
+  const confirm = () =>
+    modals.openConfirmModal({
+      title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
+      children: [
+        `This creates a new job with the ${formatUnits(units)} that ${isNotRun ? 'did not run' : 'failed'},`,
+        `for ${formatCount(units * job.unitPrice)} credits${role === 'operator' ? ', charged to its owner' : ''}.`,
+        leftOut > 0
+          ? `${formatUnits(leftOut)} would fail again and ${leftOut === 1 ? 'is' : 'are'} left out.`
+          : '',
+      ].join(' '),
+      labels: { confirm: isNotRun ? 'Resubmit' : 'Retry', cancel: 'Back' },
+      onConfirm: () => void retry(),
+    });
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconRefresh size={16} aria-hidden />}
+      loading={busy}
+      onClick={confirm}
+    >
+      {isNotRun ? 'Resubmit units' : 'Retry failed units'}
+    </Button>
+  );
+}
+
+/** Returns the action that retries a job and opens the new one. */
+function useRetry({ jobId }: Job) {
+  const { role } = useSession();
+  const navigate = useNavigate();
+  const operatorMutation = useMutation(OperatorService.method.retryJob);
+  const userMutation = useMutation(JobService.method.retryJob);
+  const retry = async () => {
+    try {
+      const created =
+        role === 'operator'
+          ? (await operatorMutation.mutateAsync({ jobId })).job
+          : await userMutation.mutateAsync({ jobId });
+      showSuccess('New job created.');
+      if (created) void navigate(`/jobs/${created.jobId}`);
+    } catch (error) {
+      showError(error);
+    }
+  };
+  return { retry, busy: operatorMutation.isPending || userMutation.isPending };
+}

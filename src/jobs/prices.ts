@@ -1,0 +1,33 @@
+import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { JobContext } from './context.ts';
+import type { Offer } from './offers.ts';
+
+/** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
+export function unitPrice(
+  { settings: { prices } }: Pick<JobContext, 'settings'>,
+  { kind, market }: Offer,
+): number {
+  return (
+    prices.get(`${market.name}.${kind.name}`) ??
+    prices.get(kind.name) ??
+    market.prices?.[kind.page] ??
+    kind.price
+  );
+}
+
+/** Price of a unit of an offer. */
+export interface Price {
+  market: string;
+  kind: string;
+  /** Credits per unit. */
+  unitPrice: number;
+}
+
+/** Lists the current price of every offer that can be submitted. */
+export function listPrices(context: Pick<JobContext, 'settings' | 'offers'>): Price[] {
+  return [...context.offers.methods.values()].flatMap(({ offer, step }) =>
+    offer !== null && step === Step.SUBMIT
+      ? [{ market: offer.market.name, kind: offer.kind.name, unitPrice: unitPrice(context, offer) }]
+      : [],
+  );
+}
