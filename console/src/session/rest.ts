@@ -1,19 +1,19 @@
 import { describeError } from '../errors/describe.ts';
 import { readRestError } from '../errors/rest-error.ts';
-import { currentSession, endSession } from './session.ts';
+import { currentSession } from './session.ts';
+import { csrfHeader, sessionRejected } from './sign-in.ts';
 
 /**
- * Sends a REST request with the session's key. Throws a RestError for an error response; a rejected key ends
- * the session.
+ * Sends a REST request in the session. Throws a RestError for an error response; a rejected session ends.
  */
 export async function fetchRest(path: string, init: RequestInit = {}): Promise<Response> {
-  const key = currentSession()?.key ?? '';
+  const session = currentSession();
   const headers = new Headers(init.headers);
-  headers.set('authorization', `Bearer ${key}`);
+  headers.set(csrfHeader, session?.csrfToken ?? '');
   const response = await fetch(path, { ...init, headers });
   if (response.ok) return response;
   const error = await readRestError(response);
-  if (response.status === 401 && currentSession()?.key === key) endSession(describeError(error).detail);
+  if (response.status === 401 && session) await sessionRejected(session, describeError(error).detail);
   throw error;
 }
 
