@@ -15,5 +15,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },
-  server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service } },
+  server: { proxy: { '/gleaner.': service, '/v1': service, '/files': service, '/console/session': service } },
 });

@@ -2,7 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ApiKey, Role, User } from '../store/documents.ts';
+import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
+import { requireSession, requireUnexpired } from './browser-session.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 
 /** An authenticated caller. */
@@ -12,16 +14,21 @@ export interface Principal {
   keyId: string;
   /** Credits of the account, from the same query as the key. */
   balance: number;
+  /** Session that stands for the key; absent for a call with the key itself. */
+  session?: Pick<BrowserSession, 'hash' | 'expiresAt'>;
   /** Headers added to every response to this request. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns the caller for an `Authorization: Bearer <key>` header. Throws fault `unauthenticated`. */
+/**
+ * Returns the caller for an Authorization header: `Bearer` with an API key, or `Session` with the token of a
+ * browser's session. Throws fault `unauthenticated`.
+ */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
 /** Options for createAuthenticator(). */
 export interface AuthenticatorOptions extends KeyUsageOptions {
-  store: Pick<AccountStore, 'findApiKey' | 'touchApiKey'>;
+  store: Pick<AccountStore, 'findApiKey' | 'touchApiKey'> & Pick<SessionStore, 'findSession'>;
 }
 
 /**
@@ -31,15 +38,23 @@ export interface AuthenticatorOptions extends KeyUsageOptions {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
   const used = createKeyUsage(options);
-  return async (authorization) => {
-    const token = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
-    const found = await store.findApiKey(sha256(token));
-    if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
-    const { key, user } = found;
+  const principalOf = (key: ApiKey, user: User): Principal => {
     requireValid(key, user, clock.now());
     used(key);
     return { userId: key.userId, role: key.role, keyId: key.id, balance: user.balance };
+  };
+  return async (authorization) => {
+    const [, scheme, token] = /^(Bearer|Session) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
+    if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
+    if (scheme!.toLowerCase() === 'session') {
+      const { session, key, user } = await requireSession(store, sha256(token));
+      const principal = principalOf(key, user);
+      requireUnexpired(session, clock.now());
+      return { ...principal, session };
+    }
+    const found = await store.findApiKey(sha256(token));
+    if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
+    return principalOf(found.key, found.user);
   };
 }
 
@@ -54,14 +69,19 @@ function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, n
  * fault `unauthenticated`.
  */
 export async function requireStillValid(
-  store: Pick<AccountStore, 'listApiKeys' | 'getUser'>,
+  store: Pick<AccountStore, 'listApiKeys' | 'getUser'> & Pick<SessionStore, 'findSession'>,
   clock: Clock,
-  { userId, keyId }: Principal,
+  { userId, keyId, session }: Principal,
 ): Promise<User> {
-  const [keys, user] = await Promise.all([store.listApiKeys(userId), store.getUser(userId)]);
+  const [keys, user] = await Promise.all([
+    store.listApiKeys(userId),
+    store.getUser(userId),
+    session && requireSession(store, session.hash),
+  ]);
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
   requireValid(key, user, clock.now());
+  if (session !== undefined) requireUnexpired(session, clock.now());
   return user;
 }
 

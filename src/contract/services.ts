@@ -2,6 +2,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { marketServices } from '../../gen/services.ts';
 
 export { marketServices };
@@ -12,4 +13,5 @@ export const services: readonly DescService[] = [
   JobService,
   AccountService,
   OperatorService,
+  SessionService,
 ];

@@ -24,6 +24,9 @@ export function recordedCaller(
   const state: { missing: Fault | undefined } = { missing: undefined };
   const caller: RestCaller = {
     started: () => true,
+    call: async () => {
+      throw new Fault('unauthenticated', 'The shop has no sessions.');
+    },
     ready: async () => {
       if (state.missing !== undefined) throw state.missing;
     },

@@ -10,11 +10,13 @@ import type { Log } from '../base/log.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { serveHealth, serveReady } from './health.ts';
 import { type RetrieveCache, retrieveRetention } from './retention.ts';
+import { type SessionCaller, serveSession } from './session.ts';
+import { applySessionCookie } from './session-cookie.ts';
 import { shownByKind } from './shown-by.ts';
 import { systemOperations } from './system-paths.ts';
 
 /** Calls to the core, and its state. */
-export interface RestCaller extends Caller {
+export interface RestCaller extends Caller, SessionCaller {
   /** True once the core admits callers; always true for a remote core, whose process reports it. */
   started(): boolean;
   /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
@@ -49,8 +51,8 @@ export function addressForms(path: string): string[] {
 
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
-  const { services, caller, log, clock, budget, publicUrl, version, mounts, retrieveCache } = options;
-  return createGateway({
+  const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
+  const gateway = createGateway({
     services,
     caller,
     log,
@@ -76,11 +78,15 @@ export function createRestApi(options: RestOptions): RequestListener {
         serve: (exchange) => serveFile(options, exchange),
       },
     ],
-    ...(mounts ? { mounts } : {}),
+    mounts: [serveSession({ caller, clock, publicUrl }), ...mounts],
     retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
     shownBy: shownByKind,
     // Links are signed for each response.
     isVolatile: ({ name }) => name === 'download_url',
     onAuthenticated: acceptRequest,
   });
+  return (request, response) => {
+    applySessionCookie(request, publicUrl());
+    gateway(request, response);
+  };
 }

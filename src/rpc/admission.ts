@@ -21,17 +21,17 @@ export function createAdmission({ transport }: RemoteCore): Admission {
   const accounts = createClient(AccountService, transport);
   return async (service, authorization, signal) => {
     const headers = authorization === null ? {} : { authorization };
-    const isForOperators = getOption(service, access) === Access.OPERATOR;
+    const required = getOption(service, access);
     let userId: string;
     try {
       const { account } = await accounts.getAccount({}, { headers, signal, timeoutMs: remoteTimeoutMs });
       userId = account!.id;
     } catch (error) {
       const fault = fromConnectError(error);
-      if (isForOperators && fault.code === 'forbidden') return '';
+      if (required !== Access.USER && fault.code === 'forbidden') return '';
       throw fault;
     }
-    if (isForOperators) throw new Fault('forbidden', 'This call needs the key of an operator.');
+    if (required === Access.OPERATOR) throw new Fault('forbidden', 'This call needs the key of an operator.');
     return userId;
   };
 }

@@ -15,6 +15,7 @@ import { accountHandlers } from './account.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
+import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** What a handler is told beside the message. */
@@ -103,6 +104,7 @@ export function createCore(
     accountHandlers(context),
     operatorHandlers(context),
     webhookHandlers(context),
+    sessionHandlers(context),
   ];
   const handlers: Handlers = {
     unary: new Map(sources.flatMap(({ unary }) => [...unary])),
@@ -143,7 +145,7 @@ export function createCore(
     },
     authorize(principal, service) {
       const access = accesses.get(service);
-      if (access === Access.PUBLIC) return;
+      if (access === Access.PUBLIC || access === Access.ANY_KEY) return;
       requireRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     async unary(method, request, call) {

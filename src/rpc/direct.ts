@@ -14,6 +14,12 @@ export function createDirectCaller(core: Core) {
   return {
     started: () => core.started(),
     ready: () => core.ready(),
+    async call(method: DescMethod, message: Message, authorization: string | undefined): Promise<Message> {
+      const principal = await core.admit(method.parent, authorization);
+      const { signal } = new AbortController();
+      const context = { idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+      return core.unary(method, message, { ...context, responseHeaders: {}, principal });
+    },
     async authenticate(headers: Record<string, string | undefined>) {
       const principal = await core.admit(service, headers.authorization);
       return {

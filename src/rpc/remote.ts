@@ -50,6 +50,12 @@ export function createRemoteCaller({ url, transport, stopping }: RemoteCore) {
       if (status !== Status.SERVING)
         throw new Fault('unavailable', `The core at ${url} is not ready.`, { component: 'core' });
     },
+    async call(method: DescMethod, message: Message, authorization: string | undefined): Promise<Message> {
+      const headers = authorization === undefined ? {} : { authorization };
+      const unary = method as DescMethodUnary;
+      const answer = transport.unary(unary, undefined, remoteTimeoutMs, headers, message as never);
+      return (await faulty(answer)).message;
+    },
     async authenticate(headers: Record<string, string | undefined>) {
       const authorization = headers.authorization;
       const sent = { ...(authorization === undefined ? {} : { authorization }) };

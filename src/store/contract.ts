@@ -12,6 +12,7 @@ import { operationsContract } from './contract/operations.ts';
 import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
+import { sessionContract } from './contract/sessions.ts';
 import { stalledContract } from './contract/stalled.ts';
 import type { OpenStores } from './contract/stores.ts';
 import { submissionContract } from './contract/submissions.ts';
@@ -20,6 +21,7 @@ import { waitContract } from './contract/waits.ts';
 /** Registers the tests that every store must pass. Each group opens its own empty stores. */
 export function storeContract(open: OpenStores): void {
   describe('accounts', () => accountContract(open));
+  describe('sessions', () => sessionContract(open));
   describe('ledger', () => ledgerContract(open));
   describe('creating jobs', () => createContract(open));
   describe('jobs', () => jobContract(open));

@@ -17,6 +17,8 @@ export interface Cutoffs {
   originMinutes?: number;
   /** Deliveries, by their creation. */
   deliveries?: number;
+  /** Sessions of browsers, by their expiry. */
+  sessions?: number;
 }
 
 /** Retention of records that are kept for a limited time. */

@@ -21,6 +21,7 @@ import type { ExpiryStore } from './expiry.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
 import type { OriginStore } from './origin-state.ts';
+import type { SessionStore } from './sessions.ts';
 import type { WaitStore } from './waits.ts';
 
 /**
@@ -31,6 +32,7 @@ import type { WaitStore } from './waits.ts';
  */
 export interface Store
   extends AccountStore,
+    SessionStore,
     LedgerStore,
     JobStore,
     BatchStore,

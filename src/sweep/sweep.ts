@@ -106,6 +106,7 @@ export async function sweep(
       waits: now - originRetentionMs,
       processes: now - deadProcessMs,
       originMinutes: now - originRetentionMs,
+      sessions: now,
     });
   });
 }

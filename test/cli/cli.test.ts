@@ -191,6 +191,16 @@ describe('exit codes and messages', () => {
   test.each([
     ['an unknown option', ['jobs', '--nope'], 2, "gleaner: unknown option '--nope'"],
     ['a missing file', ['submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
+    ['a missing log', ['logs', 'none.log'], 2, "no such file or directory, access 'none.log'"],
+    ['a folder in place of a log', ['logs', '.'], 2, 'EISDIR'],
+    ['an unknown level', ['logs', '-', '--level', 'loud'], 2, '--level: "loud" is not one of trace'],
+    [
+      'a missing folder',
+      ['ledger', '--export', 'csv', '-o', 'none/ledger.csv'],
+      2,
+      "open 'none/ledger.csv.part'",
+    ],
+    ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of approvals'],
     ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
     ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
     ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
@@ -204,7 +214,7 @@ describe('exit codes and messages', () => {
     const ran = await user(parameters, 'wrong\n1\n');
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err).toContain(message);
-    expect(ran.err).not.toContain('    at ');
+    expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
   });
 
   test('prints its version', async () => {
@@ -245,6 +255,30 @@ describe('exit codes and messages', () => {
     expect(code).toBe(130);
     expect((await user(['cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
   });
+});
+
+test('open prints the address of a page of the console', async () => {
+  const { url } = place.deployment;
+  expect((await user(['open'])).out).toBe(`${url}/console\n`);
+  expect((await user(['open', 'keys', '--json'])).json).toEqual([{ url: `${url}/console/keys` }]);
+  const jobId = '00000000-0000-4000-8000-000000000000';
+  expect((await user(['open', jobId])).out).toBe(`${url}/console/jobs/${jobId}\n`);
+});
+
+test('logs formats and filters log lines, and keeps other output', async () => {
+  const line = (level: number, fields: object) =>
+    `${JSON.stringify({ level, time: '2030-01-07T04:00:00.000Z', role: 'serve', ...fields })}\n`;
+  const request = line(30, { requestId: 'r1', status: 200, msg: 'request' });
+  const ended = line(40, { jobId: 'j1', msg: 'job\u001b[31m ended' });
+  const log = `Gleaner, serve\n${request}${ended}`;
+  const shown = (await user(['logs'], log)).out;
+  expect(shown).toContain('Gleaner, serve\n');
+  expect(shown).toMatch(/^\[\d\d:\d\d:00\] INFO: serve: request \{"requestId":"r1","status":200\}$/m);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no color where the output is not a terminal.
+  expect(shown).not.toMatch(/\u001b/);
+  expect((await user(['logs', '--level', 'warn', '--json'], log)).out).toBe(ended);
+  expect((await user(['logs', '--request', 'r1', '--json'], log)).out).toBe(request);
+  expect((await user(['logs', '--job', 'j1', '--json'], log)).out).toBe(ended);
 });
 
 test('an account: balance, ledger, usage, keys and webhook', async () => {

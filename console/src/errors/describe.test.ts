@@ -53,3 +53,11 @@ test('readRestError() reads every shape of an error response', async () => {
   ).toMatchObject({ detail: 'Input should be id', problems: [{ where: 'items.0.country' }] });
   expect(await read(502, '<html>Bad gateway</html>')).toMatchObject({ detail: '<html>Bad gateway</html>' });
 });
+
+test.each([
+  ['The token has been revoked.', 'This API key has been revoked.'],
+  ['A Bearer token is missing.', 'The session has ended. Sign in again.'],
+  ['The account is suspended.', 'The account is suspended.'],
+])('describeError() shows "%s" of a rejected session as "%s"', (message, detail) => {
+  expect(describeError(new ConnectError(message, Code.Unauthenticated)).detail).toBe(detail);
+});

@@ -1,11 +1,15 @@
 import { Button, Menu } from '@mantine/core';
-import { IconBook, IconLogout, IconUser } from '@tabler/icons-react';
-import { endSession, useSession } from '../session/session.ts';
+import { IconBook, IconDevices, IconLogout, IconUser } from '@tabler/icons-react';
+import { showError } from '../errors/toast.ts';
+import { useSession } from '../session/session.ts';
+import { signOut } from '../session/sign-in.ts';
 
-/** Menu of the session: API reference and sign-out. */
+const leave = (everywhere: boolean) => void signOut(everywhere).catch(showError);
+
+/** Menu of the session: API reference and sign-out, in this browser or everywhere. */
 export function SessionMenu() {
   const { role, name } = useSession();
-  const label = role === 'operator' ? 'Operator' : name || 'Account';
+  const label = name || (role === 'operator' ? 'Operator' : 'Account');
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
@@ -17,8 +21,11 @@ export function SessionMenu() {
         <Menu.Item component="a" href="/docs" leftSection={<IconBook size={16} aria-hidden />}>
           API reference
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => endSession()}>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave(false)}>
           Sign out
+        </Menu.Item>
+        <Menu.Item leftSection={<IconDevices size={16} aria-hidden />} onClick={() => leave(true)}>
+          Sign out everywhere
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -14,8 +14,7 @@ import { useForm } from '@mantine/form';
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
 import { useState } from 'react';
 import { describeError } from '../errors/describe.ts';
-import { resolveSession } from './resolve.ts';
-import { startSession } from './session.ts';
+import { signIn } from './sign-in.ts';
 
 /** Sign-in page; `message` explains why the previous session ended. */
 export function SignIn({ message }: { message: string }) {
@@ -29,7 +28,7 @@ export function SignIn({ message }: { message: string }) {
   const submit = form.onSubmit(async ({ key }) => {
     setBusy(true);
     try {
-      startSession(await resolveSession(key.trim()));
+      await signIn(key.trim());
     } catch (error) {
       form.setFieldError('key', describeError(error).detail);
     } finally {
@@ -55,7 +54,7 @@ export function SignIn({ message }: { message: string }) {
             )}
             <PasswordInput
               label="API key"
-              description="Stored in this tab only"
+              description="Signs in this browser for 7 days. The key itself is not stored."
               autoComplete="current-password"
               leftSection={<IconKey size={16} aria-hidden />}
               data-autofocus

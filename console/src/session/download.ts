@@ -17,17 +17,17 @@ export function saveBlob(blob: Blob, name: string): void {
 }
 
 /**
- * Downloads a signed link as a file. Links that require the session's key are fetched with it; throws a
- * RestError for an error response.
+ * Downloads a signed link as a file. Links that require their owner are fetched in the session; throws a RestError
+ * for an error response.
  */
 export async function downloadLink(link: string, name: string): Promise<void> {
   const path = sameOriginPath(link);
-  // Links that require a key contain their owner.
+  // Links that require their owner contain the user.
   if (new URL(path, location.origin).searchParams.has('user')) await downloadRest(path, name);
   else downloadAddress(path, name);
 }
 
-/** Downloads a path of this service with the session's key. Throws a RestError for an error response. */
+/** Downloads a path of this service in the session. Throws a RestError for an error response. */
 export async function downloadRest(path: string, name: string): Promise<void> {
   // The content security policy forbids requests to other origins.
   const response = await fetchRest(path, { headers: { prefer: 'no-redirect' } });

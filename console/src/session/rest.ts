@@ -1,24 +1,25 @@
 import { describeError } from '../errors/describe.ts';
 import { readRestError } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
-import { currentSession, endSession } from './session.ts';
+import { currentSession } from './session.ts';
+import { csrfHeader, sessionRejected } from './sign-in.ts';
 import { readWarnings } from './warnings.ts';
 
 /**
- * Sends a REST request with the session's key and shows the warnings of the response. Throws a RestError for an
- * error response; a rejected key ends the session.
+ * Sends a REST request in the session and shows the warnings of the response. Throws a RestError for an
+ * error response; a rejected session ends the session.
  */
 export async function fetchRest(path: string, init: RequestInit = {}): Promise<Response> {
-  const key = currentSession()?.key ?? '';
+  const session = currentSession();
   const headers = new Headers(init.headers);
-  headers.set('authorization', `Bearer ${key}`);
+  headers.set(csrfHeader, session?.csrfToken ?? '');
   const response = await fetch(path, { ...init, headers });
   if (response.ok) {
     readWarnings(response.headers).forEach(showWarning);
     return response;
   }
   const error = await readRestError(response);
-  if (response.status === 401 && currentSession()?.key === key) endSession(describeError(error).detail);
+  if (response.status === 401 && session) await sessionRejected(session, describeError(error).detail);
   throw error;
 }
 

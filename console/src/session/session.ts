@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 
-/** Role of the signed-in key. */
+/** Role of the signed-in account. */
 export type Role = 'user' | 'operator';
 
-/** Session of the signed-in key; ends when the tab is closed. */
+/** Session of the browser. Its cookie is hidden from scripts. */
 export interface Session {
-  /** API key, sent with every request. */
-  key: string;
+  /** Sent with every request to prove that a page of the console sent it; identifies the session. */
+  csrfToken: string;
   role: Role;
   /** Name of the account. */
   name: string;
@@ -14,42 +14,23 @@ export interface Session {
 
 /** Current session, or the reason why there is none. */
 export interface SessionState {
-  session: Session | null;
+  /** Null without a session; undefined until the service has been asked. */
+  session: Session | null | undefined;
   /** Why the last session ended; '' after signing out. */
   message: string;
 }
 
-const storageKey = 'gleaner.session';
-
-function stored(): Session | null {
-  try {
-    const value = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Session | null;
-    return typeof value?.key === 'string' && ['user', 'operator'].includes(value.role) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-let state: SessionState = { session: stored(), message: '' };
+let state: SessionState = { session: undefined, message: '' };
 const listeners = new Set<() => void>();
 
-function set(next: SessionState): void {
-  state = next;
-  if (next.session) sessionStorage.setItem(storageKey, JSON.stringify(next.session));
-  else sessionStorage.removeItem(storageKey);
+/** Replaces the session and re-renders the console. */
+export function setSession(session: Session | null, message = ''): void {
+  state = { session, message };
   for (const listener of listeners) listener();
 }
 
-/** Starts a session. */
-export const startSession = (session: Session): void => set({ session, message: '' });
-
-/** Ends the session and shows the message on the sign-in page; has no effect without a session. */
-export function endSession(message = ''): void {
-  if (state.session) set({ session: null, message });
-}
-
 /** Returns the current session. */
-export const currentSession = (): Session | null => state.session;
+export const currentSession = (): Session | null => state.session ?? null;
 
 /** Returns the session state and re-renders when it changes. */
 export function useSessionState(): SessionState {
@@ -66,5 +47,5 @@ export function useSessionState(): SessionState {
 export function useSession(): Session {
   const { session } = useSessionState();
   // A page may render once more while its session ends.
-  return session ?? { key: '', role: 'user', name: '' };
+  return session ?? { csrfToken: '', role: 'user', name: '' };
 }

@@ -14,7 +14,7 @@ import { type Column, count, pairs, time } from './print.ts';
 import { exportLedger } from './results.ts';
 
 const ledgerColumns: Column<LedgerEntry>[] = [
-  { name: 'TIME (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'TIME', text: ({ createdAt }) => time(createdAt) },
   {
     name: 'CREDITS',
     text: ({ amount }) => (amount > 0n ? `+${count(amount)}` : count(amount)),

@@ -8,6 +8,8 @@ test.each([
   [new ConfigError('x'), 2],
   [new Interrupted(), 130],
   [new Error('x'), 1],
+  [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT', path: 'x', syscall: 'open' }), 2],
+  [Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', path: 'x', syscall: 'write' }), 1],
 ])('exitCodeOf() maps %s', (error, code) => {
   expect(exitCodeOf(error)).toBe(code);
 });

@@ -44,8 +44,22 @@ const statuses: Readonly<Record<number, number>> = {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
   if (error instanceof Fault && error.code === 'invalid') return exitCodes.usage;
+  if (isPathError(error)) return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
   return error instanceof GleanerError ? (statuses[error.status] ?? exitCodes.failed) : exitCodes.failed;
+}
+
+const pathCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']);
+
+/** Returns true for an error of the file system that another path avoids. */
+function isPathError(error: unknown): boolean {
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  // Sockets and programs fail with the same codes. Reading a folder does not name it.
+  return (
+    pathCodes.has(code ?? '') &&
+    (code === 'EISDIR' ||
+      (path !== undefined && /^(?:open|access|mkdir|rename|stat|scandir)$/.test(syscall ?? '')))
+  );
 }
 
 /** Formats an error for standard error: one line, or a heading and one line per problem. */

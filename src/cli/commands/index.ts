@@ -5,6 +5,8 @@ import { addConfigCommands } from './config.ts';
 import { addDownloadCommand } from './download.ts';
 import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
+import { addLogsCommand } from './logs.ts';
+import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
 import { addResultCommands } from './results.ts';
 import { addServiceCommands } from './service.ts';
@@ -21,6 +23,7 @@ export function addClientCommands(program: Command): void {
   addDownloadCommand(program);
   addResultCommands(program);
   addJobCommands(program);
+  addOpenCommand(program);
   addAccountCommands(program);
   addKeyCommands(program);
   addWebhookCommands(program);
@@ -29,6 +32,7 @@ export function addClientCommands(program: Command): void {
   addUserCommands(program);
   addOperatorCommands(program);
   addServiceCommands(program);
+  addLogsCommand(program);
   program.commandsGroup('This command line:');
   addConfigCommands(program);
 }

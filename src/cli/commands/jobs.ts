@@ -18,7 +18,7 @@ const columns: Column<Job>[] = [
   { name: 'TOTAL', text: ({ total }) => count(total), isNumber: true },
   { name: 'COST', text: ({ cost }) => count(cost), isNumber: true },
   { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
-  { name: 'SUBMITTED (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'SUBMITTED', text: ({ createdAt }) => time(createdAt) },
 ];
 
 const ownerColumn: Column<Job> = { name: 'USER', text: ({ userName, userId }) => userName || userId };

@@ -18,10 +18,10 @@ const columns: Column<ApiKey>[] = [
   { name: 'KEY', text: ({ keyId }) => keyId },
   { name: 'PREFIX', text: ({ prefix }) => prefix },
   { name: 'NAME', text: ({ name }) => name },
-  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
-  { name: 'LAST USED (UTC)', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
+  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
+  { name: 'LAST USED', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
   {
-    name: 'EXPIRES (UTC)',
+    name: 'EXPIRES',
     text: ({ expiresAt, revokedAt }) => (revokedAt ? `revoked ${time(revokedAt)}` : time(expiresAt)),
   },
 ];

@@ -21,8 +21,8 @@ const columns: Column<Operator>[] = [
     text: ({ keys }) => count(keys.filter(({ revokedAt }) => revokedAt === undefined).length),
     isNumber: true,
   },
-  { name: 'LAST USED (UTC)', text: lastUsed },
-  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'LAST USED', text: lastUsed },
+  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
 ];
 
 const { createOperator, listOperators } = OperatorService.method;

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { count, counted, pairs, table } from './print.ts';
+import { count, counted, pairs, relativeTime, table, time } from './print.ts';
 
 const columns = [
   { name: 'NAME', text: ({ name }: { name: string; n: number }) => name },
@@ -15,6 +16,39 @@ test('table() aligns columns, and numbers to the right', () => {
   expect(stripVTControlCharacters(text)).toBe(
     'NAME              N\nann          12,345\nbartholomew       6\n',
   );
+});
+
+test('table() aligns wide and combining characters by their width on a terminal', () => {
+  const text = table(columns, [
+    { name: '商品の価格', n: 1 },
+    { name: 'Zoe\u0308 👩‍👧', n: 22 },
+    { name: 'abcdefghijkl', n: 3 },
+  ]);
+  expect(stripVTControlCharacters(text)).toBe(
+    'NAME           N\n商品の価格     1\nZoe\u0308 👩‍👧        22\nabcdefghijkl   3\n',
+  );
+});
+
+test('relativeTime() names the largest whole unit, and the date of distant times', () => {
+  const now = Date.UTC(2030, 0, 31, 12);
+  const ago = (seconds: number) => relativeTime(new Date(now - seconds * 1000), now);
+  expect([0, 59, 60, 3_599, 7_300, 86_400, 5 * 86_400, -30, -7_200].map(ago)).toEqual([
+    'now',
+    '59 seconds ago',
+    '1 minute ago',
+    '59 minutes ago',
+    '2 hours ago',
+    'yesterday',
+    '5 days ago',
+    'in 30 seconds',
+    'in 2 hours',
+  ]);
+  expect(ago(31 * 86_400)).toBe('2029-12-31');
+});
+
+test('time() is ISO 8601 where the output is not a terminal', () => {
+  expect(time(timestampFromMs(Date.UTC(2030, 0, 7, 4, 5, 6, 789)))).toBe('2030-01-07T04:05:06Z');
+  expect(time(undefined)).toBe('');
 });
 
 test('table() returns an empty string without rows', () => {

@@ -1,6 +1,7 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
+import stringWidth from 'string-width';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 
 /** A column of a table. */
@@ -17,7 +18,7 @@ export interface Column<Row> {
 export const jsonLine = (schema: DescMessage, message: Message): string =>
   `${messageWriter(schema)(message)}\n`;
 
-/** Formats rows as a table with a header. Returns '' without rows. */
+/** Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without rows. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
@@ -27,12 +28,12 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     }),
   );
   const widths = columns.map(({ name }, at) =>
-    Math.max(name.length, ...cells.map((row) => stripVTControlCharacters(row[at]!).length)),
+    Math.max(name.length, ...cells.map((row) => stringWidth(row[at]!))),
   );
   const line = (texts: readonly string[]) =>
     texts
       .map((text, at) => {
-        const fill = ' '.repeat(Math.max(0, widths[at]! - stripVTControlCharacters(text).length));
+        const fill = ' '.repeat(widths[at]! - stringWidth(text));
         return columns[at]!.isNumber ? fill + text : text + fill;
       })
       .join('  ')
@@ -62,9 +63,30 @@ export const count = (value: number | bigint): string => value.toLocaleString('e
 export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
   `${count(value)} ${value === 1 ? noun : plural}`;
 
-/** Formats a UTC time to the second. Returns '' without a time. */
-export const time = (timestamp: Timestamp | undefined): string =>
-  timestamp === undefined ? '' : timestampDate(timestamp).toISOString().replace('T', ' ').slice(0, 19);
+/** Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time. */
+export function time(timestamp: Timestamp | undefined): string {
+  if (timestamp === undefined) return '';
+  const date = timestampDate(timestamp);
+  return process.stdout.isTTY ? relativeTime(date, Date.now()) : isoTime(date);
+}
+
+const isoTime = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
+
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const units: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+const maxRelativeMs = 30 * 86_400_000;
+
+/** Formats a time relative to now: "3 minutes ago". Times more than 30 days away are UTC dates. */
+export function relativeTime(date: Date, nowMs: number): string {
+  const seconds = Math.trunc((date.getTime() - nowMs) / 1000);
+  if (Math.abs(seconds) * 1000 > maxRelativeMs) return date.toISOString().slice(0, 10);
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  return relativeFormat.format(Math.trunc(seconds / size), unit);
+}
 
 const styles: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   completed: 'green',

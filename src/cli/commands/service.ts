@@ -25,7 +25,7 @@ const originColumns: Column<Origin>[] = [
   { name: 'REQUESTS', text: (origin) => count(sum(origin, 'requests')), isNumber: true },
   { name: 'REFUSED', text: (origin) => count(sum(origin, 'refused')), isNumber: true },
   { name: 'FAILED', text: (origin) => count(sum(origin, 'failed')), isNumber: true },
-  { name: 'PAUSED UNTIL (UTC)', text: ({ pausedUntil }) => time(pausedUntil) },
+  { name: 'PAUSED UNTIL', text: ({ pausedUntil }) => time(pausedUntil) },
   { name: 'REASON', text: ({ reason }) => reason },
 ];
 
@@ -54,8 +54,8 @@ const processColumns: Column<Process>[] = [
   { name: 'STATUS', text: ({ paused }) => (paused === '' ? 'running' : `paused: ${paused}`) },
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
   { name: 'SKEW (S)', text: ({ clockSkewMs }) => (Number(clockSkewMs) / 1000).toFixed(1), isNumber: true },
-  { name: 'STARTED (UTC)', text: ({ startedAt }) => time(startedAt) },
-  { name: 'SEEN (UTC)', text: ({ seenAt }) => time(seenAt) },
+  { name: 'STARTED', text: ({ startedAt }) => time(startedAt) },
+  { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },
 ];
 
 const settingColumns: Column<Setting>[] = [

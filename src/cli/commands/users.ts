@@ -12,7 +12,7 @@ const columns: Column<Account>[] = [
   { name: 'E-MAIL', text: ({ email }) => email },
   { name: 'BALANCE', text: ({ balance }) => count(balance), isNumber: true },
   { name: 'STATUS', text: ({ suspended }) => (suspended ? 'suspended' : '') },
-  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
+  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
 ];
 
 interface ListFlags {

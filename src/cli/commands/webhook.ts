@@ -20,8 +20,8 @@ export const deliveryColumns: Column<Delivery>[] = [
     text: ({ responseStatus }) => (responseStatus === 0 ? '' : String(responseStatus)),
     isNumber: true,
   },
-  { name: 'CREATED (UTC)', text: ({ createdAt }) => time(createdAt) },
-  { name: 'NEXT ATTEMPT (UTC)', text: ({ nextAttemptAt }) => time(nextAttemptAt) },
+  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
+  { name: 'NEXT ATTEMPT', text: ({ nextAttemptAt }) => time(nextAttemptAt) },
   { name: 'TO', text: ({ target }) => target },
   { name: 'ERROR', text: ({ error }) => error },
 ];

@@ -20,6 +20,7 @@ const deletions: Record<
   processes: ({ processes }, before) => processes.deleteMany({ seenAt: { $lt: before } }),
   originMinutes: ({ originMinutes }, before) => originMinutes.deleteMany({ minute: { $lt: before } }),
   deliveries: ({ deliveries }, before) => deliveries.deleteMany({ createdAt: { $lt: before } }),
+  sessions: ({ sessions }, before) => sessions.deleteMany({ expiresAt: { $lt: before } }),
 };
 
 /** Creates the MongoDB implementation of ExpiryStore. */

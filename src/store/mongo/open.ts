@@ -11,6 +11,7 @@ import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
+import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
 /** Options for openMongoStore(). */
@@ -32,6 +33,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     time: () => engine.time(),
     close: () => engine.close(),
     ...accountStore(engine),
+    ...sessionStore(engine),
     ...ledgerStore(engine),
     ...jobStore(engine),
     ...batchStore(engine),

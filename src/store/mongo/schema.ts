@@ -16,6 +16,7 @@ import type {
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
+import type { BrowserSession } from '../sessions.ts';
 import type { BatchWait } from '../waits.ts';
 
 /** A document with `_id` instead of `id`. */
@@ -107,10 +108,14 @@ export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
 /** Request counts of an origin. The id is a JSON array of minute, origin, market, and region. */
 export type OriginMinuteDocument = OriginMinute & { _id: string };
 
+/** A session by its hash. */
+export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
+
 /** The database's collections. */
 export interface Collections {
   users: Collection<UserDocument>;
   apiKeys: Collection<Stored<ApiKey>>;
+  sessions: Collection<SessionDocument>;
   ledger: Collection<LedgerDocument>;
   jobs: Collection<JobDocument>;
   batches: Collection<BatchDocument>;
@@ -132,6 +137,7 @@ export function collectionsOf(database: Db): Collections {
   return {
     users: database.collection('users'),
     apiKeys: database.collection('apiKeys'),
+    sessions: database.collection('sessions'),
     ledger: database.collection('ledger'),
     jobs: database.collection('jobs'),
     batches: database.collection('batches'),
@@ -153,6 +159,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   users: [{ key: { role: 1, createdAt: -1, _id: -1 } }],
   crawls: [{ key: { at: 1 } }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
+  sessions: [{ key: { userId: 1, createdAt: -1, _id: -1 } }, { key: { expiresAt: 1 } }],
   ledger: [
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },

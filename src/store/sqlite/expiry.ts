@@ -11,6 +11,7 @@ const deletions: Record<keyof Cutoffs, string> = {
   processes: 'DELETE FROM processes WHERE seen_at < ?',
   originMinutes: 'DELETE FROM origin_minutes WHERE minute < ?',
   deliveries: 'DELETE FROM deliveries WHERE created_at < ?',
+  sessions: 'DELETE FROM sessions WHERE expires_at < ?',
 };
 
 /** Creates the SQLite implementation of ExpiryStore. */

@@ -11,6 +11,7 @@ import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
+import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
 /** Options for openSqliteStore(). */
@@ -42,6 +43,7 @@ export function storeOn(engine: SqliteEngine): Store {
     time: async () => Date.now(),
     close: async () => engine.close(),
     ...accountStore(engine),
+    ...sessionStore(engine),
     ...ledgerStore(engine),
     ...jobStore(engine),
     ...batchStore(engine),

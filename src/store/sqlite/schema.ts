@@ -135,6 +135,12 @@ const steps = [
   // legacy/records.ts drops the renamed table when it is empty.
   `ALTER TABLE batches ADD COLUMN parts TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE payloads RENAME TO earlier_payloads;`,
+  `CREATE TABLE sessions (
+    hash TEXT PRIMARY KEY, user_id TEXT NOT NULL, key_id TEXT NOT NULL, created_at REAL NOT NULL,
+    expires_at REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_user ON sessions (user_id, created_at, hash);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at);`,
 ];
 
 /** Applies the missing migrations. Fault `internal` if a newer version wrote the file. */

@@ -9,6 +9,7 @@ import type {
   User,
 } from '../documents.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
+import type { BrowserSession } from '../sessions.ts';
 import type { Value } from './engine.ts';
 
 /** Mapping between a document and a table with one column per field. */
@@ -74,6 +75,9 @@ export const apiKeys = mapRows<ApiKey>([
   'revokedAt',
   'lastUsedAt',
 ]);
+
+/** Table `sessions`. */
+export const sessions = mapRows<BrowserSession>(['hash', 'userId', 'keyId', 'createdAt', 'expiresAt']);
 
 /** Table `ledger`. */
 export const ledger = mapRows<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);

@@ -81,6 +81,16 @@ describe('prepare()', () => {
   });
 
   test.each([
+    ['https://a.test/1\nhttps://a.test/2\n', 'lines'],
+    ['https://a.test/1\nhttps://a.test/2\n', 'csv'],
+    ['url\nhttps://a.test/1\nhttps://a.test/2\n', 'csv'],
+  ] as const)('of a kind with one column is made of %j as %s', (text, format) => {
+    expect(bodyOf('mktf', 'search_bulk', text, [], format).body).toEqual({
+      items: [{ url: 'https://a.test/1' }, { url: 'https://a.test/2' }],
+    });
+  });
+
+  test.each([
     ['https://a.test/1\nhttps://a.test/2\n'],
     ['url\nhttps://a.test/1\nhttps://a.test/2\n'],
     ['["https://a.test/1","https://a.test/2"]'],

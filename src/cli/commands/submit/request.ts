@@ -84,9 +84,7 @@ function bodyOf(offer: Offer, { name, content }: Input, lines: number[], setting
       return { ...value, ...settings };
     values.push(...entries(value));
   } else if (content.format === 'lines') {
-    if (!hasTextUnits(offer))
-      throw new UsageError(`${name}: ${offer.kind} requires the columns ${namesOf(unitFields(offer))}`);
-    values.push(...content.lines);
+    values.push(...ofLines(offer, name, content.lines));
   } else if (content.format === 'jsonl') {
     for (const { line, value } of content.values) {
       lines.push(line);
@@ -100,23 +98,37 @@ function bodyOf(offer: Offer, { name, content }: Input, lines: number[], setting
   return { ...only, ...settings };
 }
 
+/** Returns the units of lines without a header: strings, or objects with the only field of the kind. */
+function ofLines(offer: Offer, name: string, lines: readonly string[]): readonly Json[] {
+  if (hasTextUnits(offer)) return lines;
+  const fields = unitFields(offer);
+  const [only] = fields;
+  if (only === undefined || fields.length > 1)
+    throw new UsageError(`${name}: ${offer.kind} requires the columns ${namesOf(fields)}`);
+  return lines.map((line) => ({ [restName(only)]: line }));
+}
+
 function ofCsv(
   offer: Offer,
   name: string,
   { header, rows }: Extract<Content, { format: 'csv' }>,
   lines: number[],
 ): Json[] {
+  const [first = ''] = header;
+  const texts = () =>
+    rows.map(({ line, cells }) => {
+      lines.push(line);
+      return cells[first] ?? '';
+    });
+  // A file of bare URLs has no header.
+  if (header.length === 1 && first.includes('://')) {
+    lines.push(1);
+    return [...ofLines(offer, name, [first, ...texts()])];
+  }
   if (hasTextUnits(offer)) {
     if (header.length !== 1)
       throw new UsageError(`${name}: ${offer.kind} takes one column, not ${header.length}`);
-    // A file of bare URLs has no header.
-    const all = header[0]!.includes('://')
-      ? [{ line: 1, cells: { [header[0]!]: header[0]! } }, ...rows]
-      : rows;
-    return all.map(({ line, cells }) => {
-      lines.push(line);
-      return cells[header[0]!] ?? '';
-    });
+    return texts();
   }
   const fields = new Map(unitFields(offer).map((field) => [restName(field), field]));
   for (const column of header)

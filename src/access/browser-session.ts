@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
+import type { ApiKey, User } from '../store/documents.ts';
+import type { BrowserSession, SessionStore } from '../store/sessions.ts';
+import type { AccountStore } from '../store/store.ts';
+import type { Principal } from './principal.ts';
+
+/** Lifetime of a session in milliseconds. A session is not extended: the browser signs in again. */
+const sessionMs = 7 * 24 * 60 * 60 * 1000;
+/** Maximum sessions of an account. */
+const maxSessions = 20;
+
+/** A new session and its token, which is not stored. */
+export interface CreatedSession {
+  token: string;
+  expiresAt: number;
+}
+
+/**
+ * Creates a session that stands for the principal's API key and expires with it at the latest. Fault `forbidden` for
+ * a principal that is a session itself, since sessions must end.
+ */
+export async function createBrowserSession(
+  store: SessionStore & Pick<AccountStore, 'listApiKeys'>,
+  { userId, keyId, session }: Principal,
+  now: number,
+): Promise<CreatedSession> {
+  if (session !== undefined) throw new Fault('forbidden', 'Signing in needs an API key, not a session.');
+  const key = (await store.listApiKeys(userId)).find(({ id }) => id === keyId);
+  const expiresAt = Math.min(now + sessionMs, key?.expiresAt ?? Number.POSITIVE_INFINITY);
+  const token = `gls_${randomBytes(32).toString('base64url')}`;
+  await store.createSession({ hash: sha256(token), userId, keyId, createdAt: now, expiresAt }, maxSessions);
+  return { token, expiresAt };
+}
+
+/** Returns the session with this hash, its key, and its user. Fault `unauthenticated` if the session ended. */
+export async function requireSession(
+  store: Pick<SessionStore, 'findSession'>,
+  hash: string,
+): Promise<{ session: BrowserSession; key: ApiKey; user: User }> {
+  const found = await store.findSession(hash);
+  if (found === null) throw new Fault('unauthenticated', 'The session has ended. Sign in again.');
+  return found;
+}
+
+/** Throws the fault `unauthenticated` for an expired session. */
+export function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now: number): void {
+  if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
+}

@@ -1,0 +1,76 @@
+import { createReadStream } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import pino from 'pino';
+import { readableLog } from '../../base/readable-log.ts';
+import { addCommand } from './command.ts';
+import { UsageError } from './exit.ts';
+import { plain } from './print.ts';
+
+interface LogsFlags {
+  level?: string;
+  request?: string;
+  job?: string;
+}
+
+/** Adds `logs`. */
+export function addLogsCommand(program: Command): void {
+  addCommand<LogsFlags>(program, {
+    usage: 'logs [file]',
+    about: "Format the service's log for reading, from a file or standard input (--json: filter only)",
+    options: [
+      ['--level <level>', 'minimum level: trace, debug, info, warn, error, or fatal (default: all)'],
+      ['--request <id>', 'lines of one request (X-Request-ID)'],
+      ['--job <id>', 'lines of one job'],
+    ],
+    async run(session, flags, file: string | undefined) {
+      const isWanted = filterOf(flags);
+      const isInput = file === undefined || file === '-';
+      if (isInput && process.stdin.isTTY)
+        throw new UsageError(
+          'Missing log. Pass a file, or pipe it: journalctl -u gleaner -o cat -f | gleaner logs',
+        );
+      if (!isInput) await access(file, constants.R_OK);
+      const { prettyFactory } = await import('pino-pretty');
+      const format = prettyFactory(readableLog(process.stdout.isTTY === true));
+      const input = isInput ? process.stdin : createReadStream(file);
+      session.signal.addEventListener('abort', () => input.destroy(), { once: true });
+      for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+        const entry = parseEntry(line);
+        // Output of a service that is no log line, such as its start message, has no level.
+        if (!isWanted(entry)) continue;
+        if (session.isJson) await session.write(entry === null ? '' : `${line}\n`);
+        else await session.write(entry === null ? `${plain(line)}\n` : format(entry as never));
+      }
+    },
+  });
+}
+
+/** Log line of the service. */
+type Entry = Readonly<Record<string, unknown>>;
+
+function parseEntry(line: string): Entry | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'level' in value ? (value as Entry) : null;
+  } catch {
+    return null;
+  }
+}
+
+function filterOf({ level, request, job }: LogsFlags): (entry: Entry | null) => boolean {
+  const { values } = pino.levels;
+  const least = level === undefined ? 0 : values[level];
+  if (least === undefined)
+    throw new UsageError(`--level: "${level}" is not one of ${Object.keys(values).join(', ')}`);
+  const isFiltered = level !== undefined || request !== undefined || job !== undefined;
+  return (entry) => {
+    if (entry === null) return !isFiltered;
+    return (
+      Number(entry.level) >= least &&
+      (request === undefined || entry.requestId === request) &&
+      (job === undefined || entry.jobId === job)
+    );
+  };
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { addCommand } from './command.ts';
+import { UsageError } from './exit.ts';
+import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
+
+/** Pages of the console that have a name. */
+const pages = [
+  'approvals',
+  'jobs',
+  'submit',
+  'users',
+  'operators',
+  'ledger',
+  'origins',
+  'work',
+  'settings',
+  'keys',
+  'webhook',
+];
+
+/** Adds `open`. */
+export function addOpenCommand(program: Command): void {
+  addCommand<{ operator?: true }>(program, {
+    usage: 'open [page]',
+    about: `Open the console in the browser, at a job or a page: ${pages.join(', ')}`,
+    options: [operatorOption],
+    async run(session, { operator }, page: string | undefined) {
+      const base = `${session.settings.url.value.replace(/\/+$/, '')}/console`;
+      const path = page === undefined || pages.includes(page) ? (page ?? '') : await jobPath(page);
+      const address = path === '' ? base : `${base}/${path}`;
+      await session.write(session.isJson ? `${JSON.stringify({ url: address })}\n` : `${address}\n`);
+      // Scripts want the address only.
+      if (session.isJson || !process.stdout.isTTY) return;
+      const { default: openBrowser } = await import('open');
+      await openBrowser(address);
+
+      async function jobPath(text: string): Promise<string> {
+        if (!/\d/.test(text))
+          throw new UsageError(`No page "${text}". Pass a job, or one of ${pages.join(', ')}.`);
+        const id = checkId(text);
+        // The console knows jobs by their UUID.
+        return `jobs/${/^\d+$/.test(id) ? (await jobsOf(session, operator === true).find(id)).jobId : id}`;
+      }
+    },
+  });
+}

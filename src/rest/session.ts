@@ -1,0 +1,102 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Exchange } from '../../gateway/exchange.ts';
+import { type Session, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
+import type { Clock } from '../base/clock.ts';
+import { acceptRequest } from '../base/connections.ts';
+import { Fault } from '../contract/fault.ts';
+import { csrfTokenOf, isSameOrigin, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
+
+/** Calls methods of any role with the credentials of an Authorization header. */
+export interface SessionCaller {
+  call<M extends DescMethod>(
+    method: M,
+    message: MessageShape<M['input']>,
+    authorization: string | undefined,
+  ): Promise<MessageShape<M['output']>>;
+}
+
+/** Options for serveSession(). */
+export interface SessionServing {
+  caller: SessionCaller;
+  clock: Clock;
+  /** Returns the base address of the service. */
+  publicUrl: () => string;
+}
+
+/** Time that a browser keeps the cookie of an expired session, so that the sign-in page can show why it ended. */
+const keepMs = 24 * 60 * 60 * 1000;
+
+/** Path of the session of the console. */
+const path = '/console/session';
+
+const { createSession, getSession, endSession } = SessionService.method;
+
+/**
+ * Serves the sign-in of the console. POST with an API key starts a session and sets its cookie; the session of an
+ * earlier cookie ends. GET returns the browser's session, 204 without one. DELETE ends it, or with `everywhere=true`
+ * every session of the account. Faults: `forbidden` for another site's request, `unauthenticated` otherwise.
+ */
+export function serveSession({ caller, clock, publicUrl }: SessionServing): RequestHandler {
+  const call = <M extends DescMethod>(
+    method: M,
+    fields: MessageInitShape<M['input']>,
+    authorization: string | undefined,
+  ) => caller.call(method, create<M['input']>(method.input, fields), authorization);
+  const cookieOf = (request: Request) => readSessionCookie(request, publicUrl());
+  const setCookie = (request: Request, response: Response, token: string, seconds: number) =>
+    response.setHeader('set-cookie', writeSessionCookie(request, publicUrl(), token, seconds));
+
+  const router = express.Router();
+  router.use(path, (request, response, next) => {
+    response.setHeader('cache-control', 'no-store');
+    (response.locals.exchange as Exchange).route = path;
+    if (!isSameOrigin(request, publicUrl()))
+      throw new Fault('forbidden', 'Only pages of this service may use its sessions.');
+    next();
+  });
+  router.post(path, async (request, response) => {
+    const { session, token } = await call(createSession, {}, request.headers.authorization);
+    acceptRequest(request);
+    const earlier = cookieOf(request);
+    // The browser forgets the earlier session in any case; a failure leaves it to its expiry.
+    if (earlier !== undefined) await call(endSession, {}, `Session ${earlier}`).catch(() => {});
+    const seconds = Math.floor((timestampMs(session!.expiresAt!) + keepMs - clock.now()) / 1000);
+    setCookie(request, response, token, seconds);
+    response.status(201).json(shape(session!, token));
+  });
+  router.get(path, async (request, response) => {
+    const token = cookieOf(request);
+    if (token === undefined) {
+      response.status(204).end();
+      return;
+    }
+    const { session } = await call(getSession, {}, `Session ${token}`);
+    response.json(shape(session!, token));
+  });
+  router.delete(path, async (request, response) => {
+    // The header is set from the cookie if the request has the CSRF token.
+    const { authorization } = request.headers;
+    if (authorization === undefined)
+      throw new Fault('unauthenticated', 'The session cookie or its CSRF token is missing.');
+    const everywhere = request.query.everywhere === 'true';
+    try {
+      await call(endSession, { everywhere }, authorization);
+    } catch (error) {
+      // An ended session is what the caller asks for.
+      if (everywhere || Fault.from(error).code !== 'unauthenticated') throw error;
+    }
+    setCookie(request, response, '', 0);
+    response.status(204).end();
+  });
+  return router;
+}
+
+/** Returns a session as the console reads it. */
+const shape = ({ role, name, expiresAt }: Session, token: string) => ({
+  role,
+  name,
+  expires_at: timestampDate(expiresAt!).toISOString(),
+  csrf_token: csrfTokenOf(token),
+});

@@ -1,0 +1,39 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { type SessionSchema, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
+import { createBrowserSession } from '../access/browser-session.ts';
+import type { Principal } from '../access/principal.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { handle } from './account.ts';
+import type { Handlers } from './core.ts';
+
+/** Returns the handlers of gleaner.session.v1.SessionService. */
+export function sessionHandlers({ store, clock }: JobContext): Handlers {
+  const { method } = SessionService;
+  const shape = async (
+    { userId, role }: Principal,
+    expiresAt: number | undefined,
+  ): Promise<MessageInitShape<typeof SessionSchema>> => {
+    const user = await store.getUser(userId);
+    return {
+      role,
+      name: user?.name ?? '',
+      ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+    };
+  };
+  const unary = new Map([
+    handle(method.createSession, async (_request, { principal }) => {
+      const { token, expiresAt } = await createBrowserSession(store, principal, clock.now());
+      return { token, session: await shape(principal, expiresAt) };
+    }),
+    handle(method.getSession, async (_request, { principal }) => ({
+      session: await shape(principal, principal.session?.expiresAt),
+    })),
+    handle(method.endSession, async ({ everywhere }, { principal: { userId, session } }) => {
+      if (everywhere) await store.deleteSessions(userId);
+      else if (session !== undefined) await store.deleteSession(session.hash);
+      return {};
+    }),
+  ]);
+  return { unary, stream: new Map() };
+}

@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromium, skipped } from '../browser/chromium.ts';
+import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
+import { click, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
+
+const cookieName = 'gleaner_session';
+
+describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () => {
+  let env: ConsoleEnvironment;
+  let browser: Browser;
+  beforeAll(async () => {
+    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await env?.stop();
+  });
+
+  const createUser = async (name: string) => {
+    const { user } = await env.api.operator('CreateUser', { name });
+    const created = await env.api.operator('CreateApiKey', { user_id: user.id, name: 'first' });
+    return { key: created.apiKey as string, keyId: created.keyId as string };
+  };
+  const openSignedIn = async (key: string): Promise<Tab> => {
+    const tab = await openTab(browser);
+    await signIn(tab, env.url, key);
+    return tab;
+  };
+  const signOut = async (page: Page, name: string, item: string) => {
+    await click(page, 'button', name);
+    await click(page, 'menuitem', item);
+  };
+  const showsSignIn = (page: Page) => page.waitForSelector(named('textbox', 'API key'));
+  const showsConsole = (page: Page) => page.waitForSelector('nav[aria-label=Pages]');
+
+  test('keep the key and the token from scripts, and survive a reload and a restart of the service', async () => {
+    const { key } = await createUser('Anna');
+    const { page, close } = await openSignedIn(key);
+    const [cookie] = await page.browserContext().cookies();
+    expect(cookie).toMatchObject({ name: cookieName, httpOnly: true, sameSite: 'Strict' });
+    const visible = `JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])`;
+    const text = String(await page.evaluate(visible));
+    expect(text).not.toContain(key);
+    expect(text).not.toContain(cookie!.value);
+    await page.reload();
+    await showsConsole(page);
+    await env.deployment.restart({});
+    await page.reload();
+    await showsConsole(page);
+    await waitForText(page, 'Anna');
+    await close();
+  });
+
+  test('hold in every tab of the browser, and end in all of them', async () => {
+    const { key } = await createUser('Budi');
+    const { page, close } = await openSignedIn(key);
+    const second = await page.browserContext().newPage();
+    await second.goto(`${env.url}/keys`);
+    await showsConsole(second);
+    // A page in the background is not painted.
+    await page.bringToFront();
+    await signOut(page, 'Budi', 'Sign out');
+    await showsSignIn(page);
+    await second.bringToFront();
+    await showsSignIn(second);
+    await page.bringToFront();
+    expect(await page.browserContext().cookies()).toEqual([]);
+    await page.locator(named('textbox', 'API key')).fill(key);
+    await click(page, 'button', 'Sign in');
+    await showsConsole(page);
+    await second.bringToFront();
+    await showsConsole(second);
+    await close();
+  });
+
+  test('end in other browsers at "Sign out everywhere"', async () => {
+    const { key } = await createUser('Clara');
+    const [one, two] = [await openSignedIn(key), await openSignedIn(key)];
+    await signOut(one.page, 'Clara', 'Sign out everywhere');
+    await showsSignIn(one.page);
+    await two.page.reload();
+    await waitForText(two.page, 'The session has ended. Sign in again.');
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('end with a reason when their key is revoked', async () => {
+    const { key, keyId } = await createUser('Dora');
+    const { page, close } = await openSignedIn(key);
+    await env.api.operator('RevokeApiKey', { key_id: keyId });
+    await page.goto(`${env.url}/jobs`);
+    await waitForText(page, 'This API key has been revoked.');
+    await close();
+  });
+
+  test('are not sent with the requests of another site', async () => {
+    const { key } = await createUser('Emma');
+    const { page, close } = await openSignedIn(key);
+    const attack = await page.browserContext().newPage();
+    // The same service under another site's name.
+    const foreign = env.url.replace('127.0.0.1', 'localhost');
+    await attack.goto(`${foreign.replace(/console$/, '')}health`);
+    const target = new URL(env.url).origin;
+    const statuses = await attack.evaluate(`Promise.all([
+      fetch('${target}/v1/account', { credentials: 'include' }).then(({ status }) => status, () => 'blocked'),
+      fetch('${target}/console/session', { method: 'DELETE', credentials: 'include' }).then(({ status }) => status, () => 'blocked'),
+    ])`);
+    expect(statuses).toEqual(['blocked', 'blocked']);
+    await page.reload();
+    await showsConsole(page);
+    await close();
+  });
+});

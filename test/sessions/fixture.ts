@@ -1,0 +1,140 @@
+import { createKey } from '../../src/access/keys.ts';
+import { createBodyBudget } from '../../src/base/body-budget.ts';
+import { services } from '../../src/contract/services.ts';
+import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';
+import { type RunningServer, startServer } from '../../src/rest/server.ts';
+import { createRpcListener } from '../../src/rpc/adapter.ts';
+import { type Core, createCore } from '../../src/rpc/core.ts';
+import { createDirectCaller } from '../../src/rpc/direct.ts';
+import { routeForward } from '../../src/rpc/forward.ts';
+import { createRemoteCaller, openRemoteCore } from '../../src/rpc/remote.ts';
+import { routeCore } from '../../src/rpc/routes.ts';
+import { listen } from '../../src/rpc/server.ts';
+import type { Role } from '../../src/store/documents.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type JobFixture, openJobFixture } from '../support/jobs.ts';
+
+/** A gateway over a core in the same process, or over the core of another one. */
+export type Edge = 'api' | 'gateway';
+
+/** Gateways over one store, and accounts with keys. */
+export interface SessionFixture {
+  jobs: JobFixture;
+  /** Starts a further process and returns the address of its HTTP port. */
+  startProcess(edge: Edge): Promise<string>;
+  createAccount(role: Role, expiresAt?: number): Promise<{ userId: string; keyId: string; apiKey: string }>;
+  close(): Promise<void>;
+}
+
+const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+
+/** Opens the fixture over a store. */
+export async function openSessionFixture(store?: Store): Promise<SessionFixture> {
+  const jobs = await openJobFixture({}, store);
+  const { context, clock } = jobs;
+  const closers: (() => Promise<unknown>)[] = [];
+  const stopping = new AbortController();
+  const budget = createBodyBudget();
+
+  const openRemote = async (core: Core) => {
+    const server = await listen(createRpcListener(routeCore(core, context.log), budget), '127.0.0.1', 0);
+    closers.push(() => server.close());
+    const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
+    return { caller: createRemoteCaller(remote), routes: routeForward(declared, remote, context.log) };
+  };
+
+  return {
+    jobs,
+    async startProcess(edge) {
+      const core = createCore(context, declared);
+      const { caller, routes } =
+        edge === 'gateway'
+          ? await openRemote(core)
+          : { caller: createDirectCaller(core), routes: routeCore(core, context.log) };
+      const app = createRestApi({
+        services: declared,
+        caller: caller as RestCaller,
+        files: context.blobs,
+        verifyLink: () => {
+          throw new Error('no file is served here');
+        },
+        log: context.log,
+        clock,
+        publicUrl: () => 'http://gleaner.test',
+        version: '0.0.0',
+        mounts: [createRpcListener(routes, budget)],
+        budget,
+      });
+      const server: RunningServer = await startServer(app, 0, '127.0.0.1');
+      closers.push(() => server.close(0));
+      return `http://127.0.0.1:${server.port}`;
+    },
+    async createAccount(role, expiresAt) {
+      const userId = context.newId();
+      const createdAt = clock.now();
+      const user = { id: userId, name: `Ann the ${role}`, email: '', role, balance: 0, createdAt };
+      await context.store.createUser({ ...user, suspendedAt: null });
+      const request = { userId, role, name: 'laptop', createdAt, expiresAt: expiresAt ?? null };
+      return { userId, ...(await createKey(context.store, request)) };
+    },
+    async close() {
+      stopping.abort();
+      context.changes.stop();
+      for (const close of closers.reverse()) await close();
+      await jobs.close();
+    },
+  };
+}
+
+/** Response of a gateway. */
+export interface SessionResponse {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every endpoint.
+  body: any;
+  /** Value of the Set-Cookie header. */
+  setCookie: string | null;
+}
+
+/** Sends a request; `body` is sent as JSON. */
+export async function send(
+  method: string,
+  url: string,
+  headers: Record<string, string> = {},
+  body?: object,
+): Promise<SessionResponse> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    body: text === '' ? null : JSON.parse(text),
+    setCookie: response.headers.get('set-cookie'),
+  };
+}
+
+/** A signed-in browser: what it sends with the requests of the console. */
+export interface SignedIn {
+  cookie: string;
+  csrf: string;
+  headers: Record<string, string>;
+  response: SessionResponse;
+}
+
+/** Signs in with an API key. */
+export async function signInWith(
+  url: string,
+  apiKey: string,
+  headers: Record<string, string> = {},
+): Promise<SignedIn> {
+  const response = await send('POST', `${url}/console/session`, {
+    ...headers,
+    authorization: `Bearer ${apiKey}`,
+  });
+  if (response.status !== 201) throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
+  const cookie = response.setCookie!.split(';')[0]!;
+  const csrf = response.body.csrf_token;
+  return { cookie, csrf, headers: { cookie, 'x-csrf-token': csrf }, response };
+}
