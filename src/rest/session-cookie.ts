@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
 /** Request header that proves that a page of this service sent the request: the session's CSRF token. */
-export const csrfHeader = 'x-csrf-token';
+const csrfHeader = 'x-csrf-token';
 
 /** Returns the token of the session cookie that a browser sent. */
 export function readSessionCookie(request: IncomingMessage, publicUrl: string): string | undefined {

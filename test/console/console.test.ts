@@ -32,7 +32,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
     [env, browser] = await Promise.all([
-      startConsoleEnvironment({ latencyMs: 20, unconfigured: ['mkta', 'br'] }),
+      startConsoleEnvironment({ latencyMs: 20, withoutOrigin: ['mkta', 'br'] }),
       openBrowser(),
     ]);
   });

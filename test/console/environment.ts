@@ -24,7 +24,7 @@ export interface ConsoleEnvironmentOptions {
   /** Latency of each response of a fake marketplace, in milliseconds. */
   latencyMs: number;
   /** Marketplace and region without an origin. */
-  unconfigured?: [market: string, region: string];
+  withoutOrigin?: [market: string, region: string];
   /** Limits per origin; unlimited by default. */
   limits?: { concurrency: number; requests_per_second: number };
 }
@@ -34,12 +34,12 @@ const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} 
 /** Builds the console if necessary and starts a service on the embedded stack. */
 export async function startConsoleEnvironment({
   latencyMs,
-  unconfigured,
+  withoutOrigin,
   limits,
 }: ConsoleEnvironmentOptions): Promise<ConsoleEnvironment> {
   if (!buildConsole()) throw new Error('the console could not be built');
   const running = await startOrigins({ origins, latencyMs });
-  if (unconfigured) delete running.config[unconfigured[0]]?.[unconfigured[1]];
+  if (withoutOrigin) delete running.config[withoutOrigin[0]]?.[withoutOrigin[1]];
   const receiver = await startReceiver();
   const deployment = await createDeployment({
     stack: { distributed: false },
