@@ -11,7 +11,7 @@ import { openFiles } from '../src/blobs/files/open.ts';
 import { type FaultCode, faultCodes } from '../src/contract/fault.ts';
 import { services } from '../src/contract/services.ts';
 import { createDriftWatch } from '../src/drift/watch.ts';
-import type { PageAnswer, PageRequest } from '../src/fetch/page.ts';
+import type { PageRequest, PageResponse } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
 import { resolveOffers } from '../src/jobs/offers.ts';
 import { readUnit } from '../src/jobs/read-unit.ts';
@@ -21,27 +21,27 @@ import { markets } from '../src/markets/list.ts';
 import { aBatch, aJob } from '../src/store/contract/samples.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 
-/** What a site answers instead of the page asked for. */
-interface Bad {
+/** Response of a site instead of the requested page. */
+interface BadPage {
   status?: number;
   headers?: Record<string, string>;
   body?: string;
-  /** Where the answer came from in the end. */
+  /** URL of the response; the requested one by default. */
   url?: string;
 }
 
-const html = (title: string, body: string): Bad => ({
+const html = (title: string, body: string): BadPage => ({
   headers: { 'content-type': 'text/html' },
   body: `<!doctype html><html><head><title>${title}</title></head><body>${body}</body></html>`,
 });
-const json = (value: unknown): Bad => ({
+const json = (value: unknown): BadPage => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
 });
-const redirect = (location: string): Bad => ({ status: 302, headers: { location } });
+const redirect = (location: string): BadPage => ({ status: 302, headers: { location } });
 
-/** Sorts of bad pages that every site may answer, and the fault that each must be. */
-const everywhere: Record<string, [Bad, FaultCode]> = {
+/** Bad pages that any site may return, with the expected fault. */
+const commonPages: Record<string, [BadPage, FaultCode]> = {
   'a redirect to a login': [redirect('/login?next=%2F'), 'page_login'],
   'a login page': [html('Log in', '<form><input name="p" type="password"></form>'), 'page_login'],
   'status 403': [{ status: 403, body: 'Forbidden' }, 'page_blocked'],
@@ -60,12 +60,12 @@ const softNotFound = html('Page Not Found', '<h1>We could not find that page</h1
 
 interface Site {
   region: string;
-  /** Readers by the kind that reads units with them. */
+  /** Unit inputs by kind. */
   units: Record<string, JsonObject>;
-  /** Where its real pages come from. */
+  /** Origin of its pages. */
   origin: string;
-  /** Its own ways to say it, beside or instead of those of every site. */
-  own: Record<string, [Bad, FaultCode]>;
+  /** Bad pages of this site, in addition to the common ones or instead of them. */
+  own: Record<string, [BadPage, FaultCode]>;
 }
 
 const sites: Record<string, Site> = {
@@ -79,14 +79,17 @@ const sites: Record<string, Site> = {
       merchant_items: { shop_id: '7' },
     },
     own: {
-      'a refusal by its number': [json({ is_login: false, action_type: 2, error: 90309999 }), 'page_blocked'],
+      'its error code for a block': [
+        json({ is_login: false, action_type: 2, error: 90309999 }),
+        'page_blocked',
+      ],
       'a redirect to its login': [redirect('/buyer/login?next=1'), 'page_login'],
       'a soft 404': [
         json({ bff_meta: null, error: 266900002, error_msg: null, data: null }),
         'page_not_found',
       ],
       "another country's host": [redirect('https://shop.co.th/product/7/4'), 'page_region'],
-      // Its paths speak JSON: a web page says something of the path, not of the item.
+      // Its paths return JSON: a web page concerns the path, not the item.
       'a web page that says 404': [softNotFound, 'page_failed'],
     },
   },
@@ -105,7 +108,7 @@ const sites: Record<string, Site> = {
         'page_not_found',
       ],
       "another country's host": [redirect('https://gql.pasar.com/graphql'), 'page_region'],
-      'a login by its code': [
+      'its error code for a login': [
         json([{ errors: [{ message: 'x', extensions: { code: 401 } }] }]),
         'page_login',
       ],
@@ -189,18 +192,18 @@ const sites: Record<string, Site> = {
     },
   },
 };
-/** Requests that a unit may cost: one where another try cannot help. */
-const requestsOf = { never: 1, soon: 4, later: 6 };
+/** Expected requests of a unit: one if the fault is not retried. */
+const requestCounts = { never: 1, soon: 4, later: 6 };
 
 const cases = Object.entries(sites).flatMap(([market, { units, own }]) =>
   Object.keys(units).flatMap((kind) =>
-    Object.entries({ ...everywhere, ...own }).map(
-      ([sort, [bad, code]]) => [market, kind, sort, code, requestsOf[faultCodes[code]], bad] as const,
+    Object.entries({ ...commonPages, ...own }).map(
+      ([page, [bad, code]]) => [market, kind, page, code, requestCounts[faultCodes[code]], bad] as const,
     ),
   ),
 );
 
-describe('a page that is not what was asked for is a fault, never a result', () => {
+describe('readUnit()', () => {
   const offers = resolveOffers(services, kinds, markets);
   const log = createLog('silent', 'test');
   const store = openSqliteStore({ path: ':memory:' });
@@ -217,39 +220,42 @@ describe('a page that is not what was asked for is a fault, never a result', () 
     await rm(folder, { recursive: true });
   });
 
-  test.each(cases)('%s, %s: %s is %s, in %d requests', async (market, kind, _sort, code, requests, bad) => {
-    const { region, units, origin } = sites[market]!;
-    const asked: PageRequest[] = [];
-    let now = 0;
-    const context = {
-      blobs,
-      log,
-      offers,
-      drift,
-      random: () => 0.5,
-      clock: {
-        now: () => now,
-        sleep: async (ms: number) => {
-          now += ms;
-        },
-      },
-      pages: {
-        visit: () => ({
-          fetch: async (request: PageRequest): Promise<PageAnswer> => {
-            asked.push(request);
-            const { status = 200, headers = {}, body = '', url = origin + request.path } = bad;
-            return { status, headers, body: Buffer.from(body), url, at: now };
+  test.each(cases)(
+    'fails a unit of %s, %s, for %s with %s after %d requests',
+    async (market, kind, _page, code, requests, bad) => {
+      const { region, units, origin } = sites[market]!;
+      const sent: PageRequest[] = [];
+      let now = 0;
+      const context = {
+        blobs,
+        log,
+        offers,
+        drift,
+        random: () => 0.5,
+        clock: {
+          now: () => now,
+          sleep: async (ms: number) => {
+            now += ms;
           },
-          ended: async () => {},
-        }),
-        concurrency: () => 1,
-      },
-    } as unknown as JobContext;
-    const job = aJob({ market, kind, id: newId() });
-    const batch = aBatch(job, 0, [{ key: 'unit', input: units[kind]! }], { region });
-    const { outcome, payload } = await readUnit(context, job, batch, 0, new AbortController().signal);
-    expect(outcome).toMatchObject({ status: 'FAILED', code });
-    expect(payload).toBeUndefined();
-    expect(asked).toHaveLength(requests);
-  });
+        },
+        pages: {
+          openSession: () => ({
+            fetch: async (request: PageRequest): Promise<PageResponse> => {
+              sent.push(request);
+              const { status = 200, headers = {}, body = '', url = origin + request.path } = bad;
+              return { status, headers, body: Buffer.from(body), url, at: now };
+            },
+            end: async () => {},
+          }),
+          concurrency: () => 1,
+        },
+      } as unknown as JobContext;
+      const job = aJob({ market, kind, id: newId() });
+      const batch = aBatch(job, 0, [{ key: 'unit', input: units[kind]! }], { region });
+      const { outcome, payload } = await readUnit(context, job, batch, 0, new AbortController().signal);
+      expect(outcome).toMatchObject({ status: 'FAILED', code });
+      expect(payload).toBeUndefined();
+      expect(sent).toHaveLength(requests);
+    },
+  );
 });

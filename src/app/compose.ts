@@ -6,7 +6,7 @@ import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
 import { createDriftWatch } from '../drift/watch.ts';
-import { createPagesElsewhere } from '../fetch/elsewhere.ts';
+import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { resolveOffers } from '../jobs/offers.ts';
@@ -82,7 +82,13 @@ export async function compose(
   const changes = options.changes ?? createJobChanges(clock);
   const store = notifyOnMove(stack.store, changes);
   const tally = createOriginTally(clock);
-  const fetching = await openPages(options.readsPages ?? false, { config, store, clock, log, watch: tally });
+  const fetching = await openPages(options.readsPages ?? false, {
+    config,
+    store,
+    clock,
+    log,
+    observer: tally,
+  });
   const context: JobContext = {
     store,
     queue,
@@ -135,7 +141,7 @@ export async function compose(
 async function openPages(readsPages: boolean, options: FetchingOptions): Promise<Fetching> {
   if (readsPages) return (await import('./fetching.ts')).openFetching(options);
   return {
-    pages: createPagesElsewhere({ origins: options.config.origins, policyOf: policyOfMarket }),
+    pages: createDisabledScheduler({ origins: options.config.origins, policyOf: policyOfMarket }),
     async close() {},
   };
 }

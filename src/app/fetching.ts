@@ -2,36 +2,35 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
-import { chooseFetcher } from '../fetch/choose.ts';
 import { createHttpFetcher } from '../fetch/http.ts';
+import { createMarketFetcher } from '../fetch/market-fetcher.ts';
+import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
 import { createPageMemory } from '../fetch/page-memory.ts';
-import { createPolitePages, type PolitePages } from '../fetch/polite.ts';
-import type { RequestWatch } from '../fetch/request-watch.ts';
+import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
 
 /** Options for openFetching(). */
 export interface FetchingOptions {
   config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes'>;
-  /** Store of the rate limits shared by all workers. */
+  /** Store of the limits that all workers share. */
   store: Store;
   clock: Clock;
   log: Log;
-  /** Called for every request. */
-  watch?: RequestWatch;
+  observer?: RequestObserver;
 }
 
-/** Page access and its connections. */
+/** Access to origins, and the connections behind it. */
 export interface Fetching {
-  pages: PolitePages;
+  pages: OriginScheduler;
   close(): Promise<void>;
 }
 
-/** Opens page access with the configured proxies, browser, and origin policies. */
-export function openFetching({ config, store, clock, log, watch }: FetchingOptions): Fetching {
+/** Creates the fetchers and the scheduler for a configuration. */
+export function openFetching({ config, store, clock, log, observer }: FetchingOptions): Fetching {
   const { origins, userAgent } = config;
   const { path, ...browserLimits } = config.browser;
-  const fetcher = chooseFetcher(origins, {
+  const fetcher = createMarketFetcher(origins, {
     http: createHttpFetcher({
       origins,
       clock,
@@ -41,7 +40,7 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
     }),
     browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
   });
-  const pages = createPolitePages({
+  const pages = createOriginScheduler({
     fetcher,
     origins,
     clock,
@@ -51,7 +50,7 @@ export function openFetching({ config, store, clock, log, watch }: FetchingOptio
     limitsOf: limitsOfMarket,
     policyOf: policyOfMarket,
     memory: createPageMemory({ maxBytes: config.pageMemoryBytes, clock }),
-    ...(watch ? { watch } : {}),
+    ...(observer ? { observer } : {}),
   });
   return {
     pages,

@@ -91,9 +91,9 @@ async function checkOrigin(
   if (target === null) return empty;
   const wire = recordRequests();
   try {
-    const visit = pages.visit(market, region);
-    const { main, records, fault } = await readPage(target, visit.fetch);
-    await visit.ended(fault);
+    const session = pages.openSession(market, region);
+    const { main, records, fault } = await readPage(target, session.fetch);
+    await session.end(fault);
     const { of, missing } = missingOf(target, records);
     const exchange = wire.exchanges().at(-1);
     const date = Date.parse(main?.answer.headers.date ?? '');

@@ -38,9 +38,9 @@ export async function runFetch(
   try {
     say(targetLine(target));
     const started = clock.now();
-    const visit = pages.visit(target.market.name, target.region);
-    const reading = await readPage(target, visit.fetch);
-    await visit.ended(reading.fault);
+    const session = pages.openSession(target.market.name, target.region);
+    const reading = await readPage(target, session.fetch);
+    await session.end(reading.fault);
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { guardedLookup, isPublicAddress, type ResolveName, storeOrigin } from './address.ts';
 
-describe('addresses of the public internet', () => {
+describe('isPublicAddress()', () => {
   test.each(['8.8.8.8', '93.184.216.34', '2606:4700::1111', '172.32.0.1', '100.63.0.1'])(
-    '%s is one',
+    'returns true for %s',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -51,13 +51,13 @@ describe('addresses of the public internet', () => {
     '100::1',
     'nonsense',
     '',
-  ])('%s is none', (address) => {
+  ])('returns false for %j', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
 
-describe('origins of stores', () => {
-  test('lose path, case and default port', () => {
+describe('storeOrigin()', () => {
+  test('removes the path, upper case, and the default port', () => {
     expect(storeOrigin('HTTPS://Shop.Example:443/a?b', false)).toBe('https://shop.example');
     expect(storeOrigin('http://shop.example:8080', false)).toBe('http://shop.example:8080');
   });
@@ -80,48 +80,48 @@ describe('origins of stores', () => {
     'http://u:p@shop.example',
     'shop.example',
     '',
-  ])('%s is refused', (origin) => {
+  ])('refuses %j', (origin) => {
     expect(() => storeOrigin(origin, false)).toThrow(expect.objectContaining({ code: 'address_refused' }));
   });
 
-  test('may be private where that is allowed, still over http only', () => {
+  test('accepts private addresses if they are allowed, but still only http and https', () => {
     expect(storeOrigin('http://127.0.0.1:1', true)).toBe('http://127.0.0.1:1');
     expect(() => storeOrigin('ftp://127.0.0.1', true)).toThrow('not ftp:');
   });
 });
 
-describe('the lookup for stores', () => {
-  const answers =
+describe('guardedLookup()', () => {
+  const resolving =
     (...addresses: string[]): ResolveName =>
     (_host, _options, callback) =>
       callback(
         null,
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       );
-  const look = (resolve: ResolveName, all: boolean) =>
+  const lookUp = (resolve: ResolveName, all: boolean) =>
     new Promise<unknown[]>((done) =>
       guardedLookup(resolve)('shop.example', { all }, (...given) => done(given)),
     );
 
-  test('gives the addresses that it judged, in the form asked for', async () => {
-    const resolve = answers('8.8.8.8', '2606:4700::1111');
-    expect(await look(resolve, true)).toEqual([
+  test('returns the checked addresses in the requested form', async () => {
+    const resolve = resolving('8.8.8.8', '2606:4700::1111');
+    expect(await lookUp(resolve, true)).toEqual([
       null,
       [
         { address: '8.8.8.8', family: 4 },
         { address: '2606:4700::1111', family: 6 },
       ],
     ]);
-    expect(await look(resolve, false)).toEqual([null, '8.8.8.8', 4]);
+    expect(await lookUp(resolve, false)).toEqual([null, '8.8.8.8', 4]);
   });
 
-  test('refuses a name of which one address is private', async () => {
-    const [error] = await look(answers('8.8.8.8', '10.0.0.5'), true);
+  test('refuses a name with one private address', async () => {
+    const [error] = await lookUp(resolving('8.8.8.8', '10.0.0.5'), true);
     expect(error).toMatchObject({ code: 'address_refused', message: expect.stringContaining('10.0.0.5') });
   });
 
-  test('passes on that a name does not exist', async () => {
+  test('passes on resolver errors', async () => {
     const missing = Object.assign(new Error('no'), { code: 'ENOTFOUND' });
-    expect((await look((_host, _options, callback) => callback(missing, []), true))[0]).toBe(missing);
+    expect((await lookUp((_host, _options, callback) => callback(missing, []), true))[0]).toBe(missing);
   });
 });

@@ -6,9 +6,9 @@ import { Fault } from '../contract/fault.ts';
 const globalUnicast6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /**
- * Tells whether an address belongs to the public internet. False for loopback, private, link-local
- * (cloud metadata), carrier-grade NAT, multicast, unspecified, reserved and documentation ranges, and
- * for every IPv6 form that carries an IPv4 address inside (mapped, NAT64, 6to4, Teredo).
+ * Returns true for an address of the public internet. Returns false for loopback, private, link-local (cloud metadata),
+ * carrier-grade NAT, multicast, unspecified, reserved, and documentation ranges, and for every IPv6 form that embeds an
+ * IPv4 address (mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -18,35 +18,35 @@ export function isPublicAddress(text: string): boolean {
 }
 
 function refused(host: string, address: string): Fault {
-  const what = host === address ? `${host} is` : `${host} leads to ${address},`;
+  const what = host === address ? `${host} is` : `${host} resolves to ${address}, which is`;
   return new Fault('address_refused', `${what} not an address of the public internet`);
 }
 
 /**
- * The origin of a store that a caller named, normalized: odd notations of addresses become plain.
- * Fault `address_refused` for anything but http and https, for credentials, and for an address
- * outside the public internet unless `allowPrivate`.
+ * Returns the normalized origin of a store that a caller named. Throws `address_refused` for schemes other than http and
+ * https, for credentials, for ports of other services, and, unless `allowPrivate`, for addresses outside the public
+ * internet.
  */
 export function storeOrigin(text: string, allowPrivate: boolean): string {
-  if (!URL.canParse(text)) throw new Fault('address_refused', `${text.slice(0, 200)} is not an address`);
+  if (!URL.canParse(text)) throw new Fault('address_refused', `${text.slice(0, 200)} is not a URL`);
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new Fault('address_refused', `stores are read over http and https, not ${url.protocol}`);
+    throw new Fault('address_refused', `stores must use http or https, not ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Fault('address_refused', 'an address with a user name or password is not read');
+    throw new Fault('address_refused', 'the URL of a store must not contain a user name or password');
   }
-  // The ports below 1024 belong to other services than shops.
+  // Ports below 1024 belong to services other than shops.
   const port = url.port === '' ? 443 : Number(url.port);
   if (!allowPrivate && port !== 80 && port !== 443 && port < 1024) {
-    throw new Fault('address_refused', `stores are not read on port ${port}`);
+    throw new Fault('address_refused', `stores must not use port ${port}`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw refused(host, host);
   return url.origin;
 }
 
-/** Resolves a name to all of its addresses; `dns.lookup` in production. */
+/** Resolves a host name to all of its addresses; `dns.lookup` by default. */
 export type ResolveName = (
   host: string,
   options: { all: true; family?: number | 'IPv4' | 'IPv6'; hints?: number },
@@ -54,22 +54,21 @@ export type ResolveName = (
 ) => void;
 
 /**
- * A lookup for sockets that refuses names leading outside the public internet with the fault
- * `address_refused`. The socket connects to the very addresses that were judged, so a name that
- * changes between two lookups gains nothing. One private address among several refuses them all.
+ * Creates a socket lookup that fails with `address_refused` for names that resolve to any address outside the public
+ * internet. The socket connects to the checked addresses, so DNS rebinding has no effect.
  */
 export function guardedLookup(resolve: ResolveName = dns.lookup): LookupFunction {
   return (host, options, callback) => {
     const { family, hints } = options;
-    const wanted = {
+    const resolveOptions = {
       all: true,
       ...(family === undefined ? {} : { family }),
       ...(hints === undefined ? {} : { hints }),
     };
-    resolve(host, wanted as { all: true }, (error, addresses) => {
+    resolve(host, resolveOptions as { all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      const bad = addresses.find(({ address }) => !isPublicAddress(address));
-      if (bad) return callback(refused(host, bad.address), []);
+      const blocked = addresses.find(({ address }) => !isPublicAddress(address));
+      if (blocked) return callback(refused(host, blocked.address), []);
       if (options.all) return callback(null, addresses);
       return callback(null, addresses[0]!.address, addresses[0]!.family);
     });

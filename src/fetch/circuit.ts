@@ -2,172 +2,200 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
-import { inWords, type Verdict } from './request-outcome.ts';
-import { longestRetryAfterMs } from './retry-after.ts';
-import { createTroubles } from './troubles.ts';
+import { createFailureHistory } from './failure-history.ts';
+import { describePauseReason, type RequestOutcome } from './request-outcome.ts';
+import { maxRetryAfterMs } from './retry-after.ts';
 
-/** One origin's circuit, as this process sees what all workers share. */
+/** Circuit breaker of one origin: this process's view of the state that all workers share. */
 export interface Circuit {
   /**
-   * Resolves when there is no pause. One that ends within `patienceMs` is waited for; for a longer one
-   * the fault `origin_paused` tells when to come back.
+   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with `origin_paused`
+   * and the remaining time for a longer one.
    */
-  pass(patienceMs: number, signal?: AbortSignal): Promise<void>;
+  wait(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
   /**
-   * As `pass`, and resolves when a request for a page may go out: true for the one that tries whether
-   * the origin works again, while all others wait for what comes of it.
+   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial request of a
+   * half-open circuit; other requests wait for its outcome.
    */
-  admit(page: string, patienceMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** Whether nothing is to be asked of the origin now. */
+  admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** True while requests to the origin are paused. */
   readonly paused: boolean;
-  /** Takes what a page came to. `probe`: its request was let through to try the origin. */
-  judge(page: string, verdict: Verdict, probe: boolean): Promise<void>;
-  /** Takes what the store says of the origin. */
-  learn(pause: OriginPause): void;
+  /** Records the outcome of a request, and pauses or resumes the origin. `trial`: what `admit` returned for it. */
+  record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void>;
+  /** Applies the origin's pause as last read from the store. */
+  update(pause: OriginPause): void;
 }
 
-/** What a circuit is made of. */
+/** Options for createCircuit(). */
 export interface CircuitOptions {
   origin: string;
-  /** What the origin is called in faults and logs: "mkta/id". */
+  /** Name of the origin in faults: "mkta/id". */
   name: string;
   store: Pick<OriginStore, 'getPause' | 'putPause'>;
   clock: Clock;
   log: Log;
-  /** Told when a pause begins. */
-  pausing(): void;
-  /** From 0 up to, not including, 1: spreads waits. */
+  /** Called when a pause starts. */
+  onPause(): void;
+  /** Returns a number from 0 (inclusive) to 1 (exclusive); adds jitter to waits. */
   random: () => number;
-  /** First pause where the site names none; doubled by each that follows. */
+  /** Duration of the first pause if the site names none, in milliseconds. Later pauses double it. */
   firstPauseMs: number;
 }
 
-/** So many pauses in a row open the circuit: one request at a time then tries the origin. */
-const strikesToOpen = 3;
+/** Consecutive pauses that open the circuit, so that only trial requests are sent. */
+const pausesToOpen = 3;
 
-/** Longest pause that the site did not ask for: a few bad pages hold an origin up for no longer. */
-const longestPauseMs = 2 * 60_000;
+/** Maximum pause that the site did not ask for, in milliseconds: limits the effect of a few bad pages. */
+const maxPauseMs = 2 * 60_000;
 
-/** Strikes this long after the last pause do not add up with it. */
-const forgottenMs = 10 * 60_000;
+/** Time after a pause until the next one counts as the first again, in milliseconds. */
+const resetMs = 10 * 60_000;
 
-/** How long the request that tries an origin may take until another does. */
-const probeMs = 45_000;
+/** Timeout of a trial request, after which another one is sent, in milliseconds. */
+const trialMs = 45_000;
 
-/** How long to stay away while another request tries the origin. */
-const whileProbedMs = 5_000;
+/** Maximum time until a request that waits for a trial checks again, in milliseconds. */
+const trialPollMs = 5_000;
 
-/** How old knowledge of a pause may be. */
-const freshMs = 1_000;
+/** Maximum age of the known pause, in milliseconds. */
+const maxAgeMs = 1_000;
 
-/** Makes the circuit of one origin (docs/fetching.md, "When a site refuses"). */
+/** Creates the circuit of one origin (docs/fetching.md, "When a site refuses"). */
 export function createCircuit(options: CircuitOptions): Circuit {
-  const { origin, name, store, clock, log, pausing, random, firstPauseMs } = options;
-  const troubles = createTroubles();
-  let known = noPause;
-  let learntAt = 0;
+  return new SharedCircuit(options);
+}
 
-  const take = (pause: OriginPause) => {
-    const begins = pause.change !== known.change && pause.until > clock.now();
-    if (pause.change !== known.change && pause.failures > 0) troubles.struck();
-    known = pause;
-    learntAt = clock.now();
-    if (begins) pausing();
-  };
+class SharedCircuit implements Circuit {
+  readonly #options: CircuitOptions;
+  readonly #history = createFailureHistory();
+  #pause: OriginPause = noPause;
+  #updatedAt = 0;
 
-  /** Writes the next pause over the known one; false, with the other one known, when another came first. */
-  const write = async (next: Omit<OriginPause, 'change'>): Promise<boolean> => {
-    const { written, pause } = await store.putPause(origin, { ...next, change: known.change + 1 });
-    take(pause);
-    return written;
-  };
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
 
-  const waitMs = (now: number): number => {
-    const left = known.until - now;
-    return known.probing ? Math.min(left, whileProbedMs * (0.5 + random() / 2)) : left;
-  };
+  get paused(): boolean {
+    return this.#pause.until > this.#options.clock.now();
+  }
 
-  const pass: Circuit['pass'] = async (patienceMs, signal) => {
-    let patience = patienceMs;
-    for (let now = clock.now(); known.until > now; now = clock.now()) {
-      if (now - learntAt >= freshMs) {
-        take(await store.getPause(origin));
+  async wait(maxWaitMs: number, signal?: AbortSignal): Promise<void> {
+    const { clock, name, origin, store } = this.#options;
+    let leftMs = maxWaitMs;
+    for (let now = clock.now(); this.#pause.until > now; now = clock.now()) {
+      if (now - this.#updatedAt >= maxAgeMs) {
+        this.#apply(await store.getPause(origin));
         continue;
       }
-      const ms = waitMs(now);
-      if (ms > patience) {
-        throw new Fault('origin_paused', `${name}: ${inWords(known.reason)}`, { retryAfterMs: ms });
+      const ms = this.#waitMs(now);
+      if (ms > leftMs) {
+        const message = `${name}: ${describePauseReason(this.#pause.reason)}`;
+        throw new Fault('origin_paused', message, { retryAfterMs: ms });
       }
-      patience -= ms;
+      leftMs -= ms;
       await clock.sleep(ms, signal);
     }
-  };
+  }
 
-  const admit: Circuit['admit'] = async (page, patienceMs, signal) => {
+  async admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean> {
+    const { clock, origin, store } = this.#options;
     let yields = true;
     for (;;) {
-      await pass(patienceMs, signal);
-      if (known.failures < strikesToOpen) return false;
-      if (yields && troubles.has(page)) {
-        // A page that was refused before is a poor one to judge the origin by: others go first.
+      await this.wait(maxWaitMs, signal);
+      if (this.#pause.failures < pausesToOpen) return false;
+      if (yields && this.#history.has(page)) {
+        // A page that was refused before is a poor trial of the origin: other pages go first.
         yields = false;
-        await clock.sleep(Math.min(whileProbedMs, patienceMs), signal);
-        take(await store.getPause(origin));
-      } else if (await write({ ...known, until: clock.now() + probeMs, probing: true })) return true;
+        await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
+        this.#apply(await store.getPause(origin));
+      } else if (await this.#write({ ...this.#pause, until: clock.now() + trialMs, probing: true })) {
+        return true;
+      }
     }
-  };
+  }
 
-  const strike = async (reason: string, asked: number | undefined, probe: boolean) => {
+  async record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void> {
+    switch (outcome.kind) {
+      case 'refused': {
+        const concernsOrigin = this.#history.refused(page, outcome.explicit);
+        if (concernsOrigin || trial) await this.#extend(outcome.reason, outcome.waitMs, trial);
+        return;
+      }
+      case 'failed':
+        if (this.#history.failed(page) || trial) await this.#extend(outcome.reason, undefined, trial);
+        return;
+      case 'succeeded':
+        this.#history.succeeded(page);
+        if (trial || (this.#pause.failures > 0 && !this.#pause.probing && this.#history.recovered)) {
+          await this.#resume();
+        }
+        return;
+      case 'inconclusive':
+        // Ends the trial without a result, so that another request becomes the trial.
+        if (trial) await this.#write({ ...this.#pause, until: this.#options.clock.now(), probing: false });
+    }
+  }
+
+  update(pause: OriginPause): void {
+    if (pause.change > this.#pause.change) this.#apply(pause);
+    else if (pause.change === this.#pause.change) this.#updatedAt = this.#options.clock.now();
+  }
+
+  #apply(pause: OriginPause): void {
+    const { clock, onPause } = this.#options;
+    const isChanged = pause.change !== this.#pause.change;
+    if (isChanged && pause.failures > 0) this.#history.pauseStarted();
+    this.#pause = pause;
+    this.#updatedAt = clock.now();
+    if (isChanged && pause.until > clock.now()) onPause();
+  }
+
+  /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
+  async #write(next: Omit<OriginPause, 'change'>): Promise<boolean> {
+    const { origin, store } = this.#options;
+    const { written, pause } = await store.putPause(origin, { ...next, change: this.#pause.change + 1 });
+    this.#apply(pause);
+    return written;
+  }
+
+  #waitMs(now: number): number {
+    const left = this.#pause.until - now;
+    return this.#pause.probing ? Math.min(left, trialPollMs * (0.5 + this.#options.random() / 2)) : left;
+  }
+
+  /** Starts a pause, or extends the current one if the site asks for a longer one. */
+  async #extend(reason: string, requestedMs: number | undefined, trial: boolean): Promise<void> {
+    const { origin, clock, log } = this.#options;
     for (;;) {
       const now = clock.now();
-      const goesOn = known.until > now && !(known.probing && probe);
-      const askedUntil = asked ? Math.ceil(now + Math.min(asked, longestRetryAfterMs)) : 0;
-      // Many requests are under way when a site begins to refuse: together they are one strike.
-      if (goesOn && askedUntil <= known.until) return;
-      const anew = known.failures === 0 || (!probe && (troubles.calm || now - known.until > forgottenMs));
-      const strikes = goesOn ? known.failures : anew ? 1 : known.failures + 1;
-      const grownMs = Math.min(firstPauseMs * 2 ** (strikes - 1), longestPauseMs) * (1 + random() / 4);
-      const until = askedUntil || Math.ceil(now + grownMs);
-      const since = anew && !goesOn ? now : known.since;
-      if (await write({ until, reason, failures: strikes, since, probing: false })) {
-        log.warn({ origin, strikes, ms: until - now, reason }, 'origin left alone');
+      const isPaused = this.#pause.until > now && !(this.#pause.probing && trial);
+      const requestedUntil = requestedMs ? Math.ceil(now + Math.min(requestedMs, maxRetryAfterMs)) : 0;
+      // Many requests are in flight when a site starts to refuse them: together they count as one failure.
+      if (isPaused && requestedUntil <= this.#pause.until) return;
+      const isFirst = this.#isFirst(now, trial);
+      const failures = isPaused ? this.#pause.failures : isFirst ? 1 : this.#pause.failures + 1;
+      const until = requestedUntil || Math.ceil(now + this.#backOffMs(failures));
+      const since = isFirst && !isPaused ? now : this.#pause.since;
+      if (await this.#write({ until, reason, failures, since, probing: false })) {
+        log.warn({ origin, failures, ms: until - now, reason }, 'origin paused');
         return;
       }
     }
-  };
+  }
 
-  const close = async () => {
-    if (await write(noPause)) log.info({ origin }, 'origin asked again as usual');
-  };
+  /** Returns true if a pause that starts now is unrelated to the last one. */
+  #isFirst(now: number, trial: boolean): boolean {
+    if (this.#pause.failures === 0) return true;
+    return !trial && (this.#history.recovered || now - this.#pause.until > resetMs);
+  }
 
-  return {
-    pass,
-    admit,
-    get paused() {
-      return known.until > clock.now();
-    },
-    judge: async (page, verdict, probe) => {
-      switch (verdict.sort) {
-        case 'refused': {
-          const tells = troubles.refused(page, verdict.asked);
-          if (tells || probe) await strike(verdict.reason, verdict.waitMs, probe);
-          return;
-        }
-        case 'failed':
-          if (troubles.failed(page) || probe) await strike(verdict.reason, undefined, probe);
-          return;
-        case 'well':
-          troubles.well(page);
-          if (probe || (known.failures > 0 && !known.probing && troubles.calm)) await close();
-          return;
-        case 'other':
-          // It tells nothing, so another request has to.
-          if (probe) await write({ ...known, until: clock.now(), probing: false });
-      }
-    },
-    learn: (pause) => {
-      if (pause.change > known.change) take(pause);
-      else if (pause.change === known.change) learntAt = clock.now();
-    },
-  };
+  #backOffMs(failures: number): number {
+    const { firstPauseMs, random } = this.#options;
+    return Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs) * (1 + random() / 4);
+  }
+
+  async #resume(): Promise<void> {
+    const { origin, log } = this.#options;
+    if (await this.#write(noPause)) log.info({ origin }, 'origin resumed');
+  }
 }

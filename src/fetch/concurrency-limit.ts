@@ -1,98 +1,97 @@
 import { onAbort } from '../base/abort.ts';
 import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
 
-/** Who wants to be let in. */
-export interface PermitRequest {
-  /** Comes before all that are not. */
+/** Options for acquiring a permit. */
+export interface AcquireOptions {
+  /** Takes precedence over callers that are not urgent. */
   urgent?: boolean;
-  /** Callers of different users, and of different jobs of a user, are let in by turns. Absent: one user for all. */
+  /** User and job of the caller; permits alternate between users, and between the jobs of a user. By default, all
+   *  callers belong to one user. */
   owner?: Owner;
 }
 
-/** Limits the callers that are in at once. Users, and the jobs of a user, have equal shares; callers of a job come in
- *  in the order they came. */
+/** Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job are served in order. */
 export interface ConcurrencyLimit {
-  /** Resolves, once there is room, with the function that makes room again. Rejects with the
-   *  signal's reason when aborted before. */
-  enter(signal?: AbortSignal, caller?: PermitRequest): Promise<() => void>;
-  /** Has room for so many from now on. Who is in stays in. */
-  resize(room: number): void;
-  /** Turns away who waits, with this reason. */
-  refuse(reason: unknown): void;
-  /** Callers that are in. */
-  readonly inside: number;
-  /** Callers that wait. */
+  /** Resolves with the release function of a permit once one is free. Rejects with the signal's reason if aborted. */
+  acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
+  /** Changes the number of permits. Permits in use remain valid. */
+  resize(permits: number): void;
+  /** Rejects all waiting callers with this reason. */
+  rejectWaiting(reason: unknown): void;
+  /** Number of permits in use. */
+  readonly inUse: number;
+  /** Number of waiting callers. */
   readonly waiting: number;
 }
 
-const nobody: Owner = { userId: '', jobId: '' };
+const sharedOwner: Owner = { userId: '', jobId: '' };
 
-/** A caller that waits. */
-interface Visitor {
-  comeIn(): void;
-  goAway(reason: unknown): void;
+/** A caller waiting for a permit. */
+interface Waiter {
+  grant(): void;
+  reject(reason: unknown): void;
 }
 
-/** Makes a gate with this much room. */
-export function createConcurrencyLimit(room: number): ConcurrencyLimit {
-  let inside = 0;
-  const waiting = createFairQueue<Visitor>();
-  const urgently = createFairQueue<Visitor>();
+/** Creates a limit with this number of permits. */
+export function createConcurrencyLimit(permits: number): ConcurrencyLimit {
+  let inUse = 0;
+  const waiting = createFairQueue<Waiter>();
+  const urgentWaiting = createFairQueue<Waiter>();
 
-  const letIn = () => {
-    while (inside < room) {
-      const visitor = urgently.take() ?? waiting.take();
-      if (visitor === undefined) return;
-      inside += 1;
-      visitor.comeIn();
+  const grantFree = () => {
+    while (inUse < permits) {
+      const waiter = urgentWaiting.take() ?? waiting.take();
+      if (waiter === undefined) return;
+      inUse += 1;
+      waiter.grant();
     }
   };
 
-  const once = () => {
-    let left = false;
+  const createRelease = () => {
+    let released = false;
     return () => {
-      if (left) return;
-      left = true;
-      inside -= 1;
-      letIn();
+      if (released) return;
+      released = true;
+      inUse -= 1;
+      grantFree();
     };
   };
 
   return {
-    get inside() {
-      return inside;
+    get inUse() {
+      return inUse;
     },
     get waiting() {
-      return urgently.size + waiting.size;
+      return urgentWaiting.size + waiting.size;
     },
-    enter: (signal, { urgent = false, owner = nobody } = {}) =>
+    acquire: (signal, { urgent = false, owner = sharedOwner } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        if (inside < room) {
-          inside += 1;
-          return resolve(once());
+        if (inUse < permits) {
+          inUse += 1;
+          return resolve(createRelease());
         }
-        const visitor = {
-          comeIn: () => {
+        const waiter = {
+          grant: () => {
             stopListening?.();
-            resolve(once());
+            resolve(createRelease());
           },
-          goAway: (reason: unknown) => {
+          reject: (reason: unknown) => {
             stopListening?.();
-            line.remove(visitor, owner);
+            queue.remove(waiter, owner);
             reject(reason);
           },
         };
-        const line: FairQueue<Visitor> = urgent ? urgently : waiting;
-        line.add(visitor, owner);
-        const stopListening = signal && onAbort(signal, () => visitor.goAway(signal.reason));
+        const queue: FairQueue<Waiter> = urgent ? urgentWaiting : waiting;
+        queue.add(waiter, owner);
+        const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
       }),
-    resize: (wanted) => {
-      room = wanted;
-      letIn();
+    resize: (next) => {
+      permits = next;
+      grantFree();
     },
-    refuse: (reason) => {
-      for (const { goAway } of [...urgently.entries(), ...waiting.entries()]) goAway(reason);
+    rejectWaiting: (reason) => {
+      for (const { reject } of [...urgentWaiting.entries(), ...waiting.entries()]) reject(reason);
     },
   };
 }

@@ -2,12 +2,12 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { Fault } from '../contract/fault.ts';
 
-/** What a request's accept-encoding says: the encodings that `decoded` undoes. */
+/** Value of the accept-encoding header: the encodings that decodeBody() supports. */
 export const acceptedEncodings = 'gzip, deflate, br, zstd';
 
 interface Decoder {
-  now(body: Buffer, options: { maxOutputLength: number }): Buffer;
-  later(body: Buffer, options: { maxOutputLength: number }): Promise<Buffer>;
+  decodeSync(body: Buffer, options: { maxOutputLength: number }): Buffer;
+  decode(body: Buffer, options: { maxOutputLength: number }): Promise<Buffer>;
 }
 
 function inflate(body: Buffer, options: { maxOutputLength: number }): Buffer {
@@ -15,46 +15,50 @@ function inflate(body: Buffer, options: { maxOutputLength: number }): Buffer {
   return bare ? zlib.inflateRawSync(body, options) : zlib.inflateSync(body, options);
 }
 
-const gzip: Decoder = { now: zlib.gunzipSync, later: promisify(zlib.gunzip) };
+const gzip: Decoder = { decodeSync: zlib.gunzipSync, decode: promisify(zlib.gunzip) };
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip,
   'x-gzip': gzip,
-  deflate: { now: inflate, later: async (body, options) => inflate(body, options) },
-  br: { now: zlib.brotliDecompressSync, later: promisify(zlib.brotliDecompress) },
-  zstd: { now: zlib.zstdDecompressSync, later: promisify(zlib.zstdDecompress) },
+  deflate: { decodeSync: inflate, decode: async (body, options) => inflate(body, options) },
+  br: { decodeSync: zlib.brotliDecompressSync, decode: promisify(zlib.brotliDecompress) },
+  zstd: { decodeSync: zlib.zstdDecompressSync, decode: promisify(zlib.zstdDecompress) },
 };
 
-/** Encodings one upon the other that are undone: servers use one, a proxy may add another. */
-const mostLayers = 3;
+/** Maximum nested encodings: servers use one, and a proxy may add another. */
+const maxLayers = 3;
 
-/** Bodies up to this size are decoded at once: handing them to a thread costs more than it saves. */
+/** Maximum size of a body that is decoded synchronously, in bytes: passing a small one to a thread costs more. */
 const smallBytes = 64 * 1024;
 
 /**
- * Undoes a body's content-encoding. Faults: `page_too_large` when it would be longer than `limit`
- * bytes, `network` when it is cut off, broken or of an encoding that was not asked for.
+ * Decodes a body by its content-encoding. Rejects with `page_too_large` if the result would exceed `limit` bytes, and with
+ * `network` if the body is truncated, corrupt, or in an encoding that was not requested.
  */
-export async function decoded(
+export async function decodeBody(
   body: Buffer,
   contentEncoding: string | undefined,
   limit: number,
 ): Promise<Buffer> {
   const names = (contentEncoding ?? '').toLowerCase().split(',');
   const layers = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
-  if (layers.length > mostLayers) throw new Fault('network', 'the answer is encoded too many times');
+  if (layers.length > maxLayers) throw new Fault('network', 'the response has too many content encodings');
   let plain = body;
   for (const name of layers.reverse()) {
     const decoder = Object.hasOwn(decoders, name) ? decoders[name]! : undefined;
-    if (!decoder) throw new Fault('network', `the answer's encoding ${name.slice(0, 40)} was not asked for`);
+    if (!decoder)
+      throw new Fault('network', `the response has the unsupported content encoding ${name.slice(0, 40)}`);
     if (plain.length === 0) return plain;
     try {
       const options = { maxOutputLength: limit };
-      plain = plain.length <= smallBytes ? decoder.now(plain, options) : await decoder.later(plain, options);
+      plain =
+        plain.length <= smallBytes
+          ? decoder.decodeSync(plain, options)
+          : await decoder.decode(plain, options);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
         throw new Fault('page_too_large', `the page is larger than ${limit} bytes`);
       }
-      throw new Fault('network', `the answer's ${name} encoding is broken or cut off`, { cause: error });
+      throw new Fault('network', `the ${name}-encoded response is corrupt or truncated`, { cause: error });
     }
   }
   return plain;

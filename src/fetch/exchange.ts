@@ -1,44 +1,43 @@
 import type { Dispatcher } from 'undici';
 import { Fault } from '../contract/fault.ts';
 
-/** An answer as it came over the wire. */
-export interface WireAnswer {
+/** A response with its body still encoded. */
+export interface WireResponse {
   status: number;
-  /** Lower-case names; what came more than once is joined with commas. Without `set-cookie`. */
+  /** Headers by lower-case name, without `set-cookie`; repeated values are joined with commas. */
   headers: Record<string, string>;
-  /** Values of `set-cookie`, as they came. */
+  /** Values of the `set-cookie` headers. */
   cookies: readonly string[];
-  /** Still encoded. */
   body: Buffer;
 }
 
-/** A request that was sent. */
-export interface Exchange {
-  /** Rejects with what undici, the socket or `stop` say, and with `page_too_large` over the limit. */
-  answer: Promise<WireAnswer>;
-  /** Ends the request, whatever it is waiting for; `answer` rejects with the reason. */
-  stop(reason: unknown): void;
-  /** Bytes of the body so far, and the milliseconds since its headers came; none before. */
+/** A request in progress. */
+export interface HttpExchange {
+  /** Rejects with the errors of undici and the socket, the reason of `abort`, or `page_too_large`. */
+  response: Promise<WireResponse>;
+  /** Aborts the request; `response` rejects with the reason. */
+  abort(reason: unknown): void;
+  /** Returns the bytes of the body received so far, and the milliseconds since its headers; 0 before them. */
   received(): { bytes: number; ms: number };
 }
 
-/** Bytes of an answer's headers, names and values together. */
-export const mostHeaderBytes = 64 * 1024;
+/** Maximum size of the headers of a response, in bytes of names and values. */
+export const maxHeaderBytes = 64 * 1024;
 
 type Request = Dispatcher.DispatchOptions & { origin: string };
 
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    // Cookies are the session's business, and commas inside of them are their own.
+    // Cookies are returned separately: their values may contain commas.
     if (value !== undefined && name !== 'set-cookie')
       result[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return result;
 }
 
-/** Over HTTP/2 nothing below us counts them: each may be that long, and there may be 128. */
+/** Returns the size of headers. With HTTP/2, undici limits only the length of each, and their number to 128. */
 function headerBytes(headers: Record<string, string | string[] | undefined>): number {
   let bytes = 0;
   for (const name in headers) {
@@ -50,11 +49,11 @@ function headerBytes(headers: Record<string, string | string[] | undefined>): nu
 }
 
 /**
- * Sends a request and gathers its answer, of at most `limit` bytes of body and 64 KB of headers. Takes undici's events as they
- * come: a stream for every page, and a signal for every request, would cost more than all else here.
+ * Sends a request and collects its response, with a body of up to `limit` bytes and headers of up to 64 KB. It handles
+ * undici's events directly, because a stream and an abort signal per request would dominate the cost.
  */
-export function send(dispatcher: Dispatcher, request: Request, limit: number): Exchange {
-  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+export function sendRequest(dispatcher: Dispatcher, request: Request, limit: number): HttpExchange {
+  const { promise, resolve, reject } = Promise.withResolvers<WireResponse>();
   const chunks: Buffer[] = [];
   let length = 0;
   let status = 0;
@@ -62,34 +61,34 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
   let headers: Record<string, string> = {};
   let cookies: readonly string[] = [];
   let controller: Dispatcher.DispatchController | null = null;
-  let stopped: { reason: unknown } | null = null;
+  let aborted: { reason: unknown } | null = null;
 
-  const stop = (reason: unknown) => {
-    stopped ??= { reason };
-    // undici wants an error to end a connection with, the caller may have given anything.
-    controller?.abort(reason instanceof Error ? reason : new Error('stopped'));
+  const abort = (reason: unknown) => {
+    aborted ??= { reason };
+    // undici requires an Error, but the caller may pass any reason.
+    controller?.abort(reason instanceof Error ? reason : new Error('aborted'));
     reject(reason);
   };
   dispatcher.dispatch(request, {
     onRequestStart(started) {
       controller = started;
-      if (stopped) stop(stopped.reason);
+      if (aborted) abort(aborted.reason);
     },
     onResponseStart(_controller, statusCode, received) {
-      // 1xx: the answer is still to come.
+      // 1xx: the final response follows.
       if (statusCode < 200) return;
-      if (headerBytes(received) > mostHeaderBytes) {
-        return stop(new Fault('page_too_large', "the answer's headers are too large"));
+      if (headerBytes(received) > maxHeaderBytes) {
+        return abort(new Fault('page_too_large', 'the headers of the response are too large'));
       }
       status = statusCode;
       startedAt = performance.now();
-      headers = joined(received);
+      headers = joinValues(received);
       const set = received['set-cookie'];
       if (set !== undefined) cookies = Array.isArray(set) ? set : [set];
     },
     onResponseData(_controller, chunk) {
       length += chunk.length;
-      if (length > limit) stop(new Fault('page_too_large', `the page is larger than ${limit} bytes`));
+      if (length > limit) abort(new Fault('page_too_large', `the page is larger than ${limit} bytes`));
       else chunks.push(chunk);
     },
     onResponseEnd() {
@@ -101,5 +100,5 @@ export function send(dispatcher: Dispatcher, request: Request, limit: number): E
     },
   });
   const received = () => ({ bytes: length, ms: startedAt === null ? 0 : performance.now() - startedAt });
-  return { answer: promise, stop, received };
+  return { response: promise, abort, received };
 }

@@ -7,13 +7,13 @@ import { parseOrigins } from '../base/origins.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import type { PageRequest } from './page.ts';
 import { createPageMemory } from './page-memory.ts';
-import { followingRedirects } from './redirects.ts';
+import { followRedirects } from './redirects.ts';
 
 const text = 'x'.repeat(100_000);
 const seen: http.IncomingMessage[] = [];
 const clock = { now: () => 1234, sleep: async () => {} };
 
-/** A server that answers by the path alone. */
+/** A server whose responses depend on the path only. */
 const server = http.createServer((request, response) => {
   seen.push(request);
   const url = new URL(request.url!, 'http://here');
@@ -70,7 +70,7 @@ const server = http.createServer((request, response) => {
       const status = Number(url.searchParams.get('status') ?? 302);
       return void response.writeHead(status, { location: url.searchParams.get('url')! }).end();
     }
-    case '/visit':
+    case '/cookies':
       return send('welcome', {
         'set-cookie': ['visitor=7; Path=/; Expires=Wed, 01 Jan 2098 00:00:00 GMT', 'step=1'],
       });
@@ -107,7 +107,7 @@ function fetcher(
   return made;
 }
 
-const following = (market: string, region: string) => followingRedirects(fetcher().for(market, region));
+const following = (market: string, region: string) => followRedirects(fetcher().for(market, region));
 
 const get = (path: string, limits: Partial<FetchLimits> = {}) => fetcher(limits).for('mkta', 'sg')({ path });
 
@@ -122,8 +122,8 @@ afterAll(async () => {
   await new Promise((done) => server.close(done));
 });
 
-describe('an answer', () => {
-  test('comes whole, with lower-case headers, time and address, whatever its status', async () => {
+describe('a response', () => {
+  test('is returned with lower-case headers, time, and URL, whatever its status', async () => {
     expect(await get('/refused?a=1')).toMatchObject({
       status: 403,
       headers: { 'x-many': 'a, b' },
@@ -133,14 +133,11 @@ describe('an answer', () => {
     });
   });
 
-  test.each(['gzip', 'br', 'zstd', 'deflate', 'deflate-raw', 'twice'])(
-    'is decompressed: %s',
-    async (encoding) => {
-      expect((await get(`/${encoding}`)).body.toString()).toBe(text);
-    },
-  );
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'deflate-raw', 'twice'])('is decoded: %s', async (encoding) => {
+    expect((await get(`/${encoding}`)).body.toString()).toBe(text);
+  });
 
-  test.each(['large', 'gzip'])('is cut off at the limit of its market: %s', async (path) => {
+  test.each(['large', 'gzip'])('is rejected beyond the limit of its market: %s', async (path) => {
     const limit = (market: string) => (market === 'mkta' ? text.length - 1 : text.length);
     const fetch = fetcher({}, true, limit);
     await expect(fetch.for('mkta', 'sg')({ path: `/${path}` })).rejects.toMatchObject({
@@ -150,24 +147,24 @@ describe('an answer', () => {
     expect(store.body).toHaveLength(text.length);
   });
 
-  test('that comes too slowly is given up, long before the time for one response is over', async () => {
+  test('that arrives too slowly is aborted long before the total timeout', async () => {
     const limits = { totalMs: 60_000, idleMs: 30_000, slowMs: 100, minBytesPerSecond: 1_000 };
     await expect(get('/drip', limits)).rejects.toMatchObject({
       code: 'page_timeout',
-      message: 'the page came at less than 1000 bytes per second',
+      message: 'the page arrived at less than 1000 bytes per second',
     });
     expect((await get('/slow', limits)).body).toHaveLength(15_000);
   });
 
-  test('waits for room in memory before it is decoded, by its decoded length afterwards', async () => {
+  test('reserves memory before it is decoded, and keeps only its decoded size', async () => {
     const memory = createPageMemory({ maxBytes: 150_000, clock });
     const fetch = fetcher({}, true, () => 120_000);
     const [one, other, third] = [memory.share(), memory.share(), memory.share()];
     await fetch.for('mkta', 'sg', undefined, one)({ path: '/gzip' });
-    // 100,000 bytes are held by now: 50,000 fit beside them, an encoded page of up to 120,000 does not.
+    // 100,000 of 150,000 bytes are reserved: 50,000 more fit, but not an encoded page of up to 120,000.
     await other.reserve(50_000);
     other.release();
-    let came = false;
+    let isFetched = false;
     const waiting = fetch
       .for(
         'mkta',
@@ -176,15 +173,15 @@ describe('an answer', () => {
         third,
       )({ path: '/gzip' })
       .then(() => {
-        came = true;
+        isFetched = true;
       });
     await get('/large');
-    expect(came).toBe(false);
+    expect(isFetched).toBe(false);
     one.release();
     await waiting;
   });
 
-  test('comes by a connection that is kept', async () => {
+  test('uses a persistent connection', async () => {
     let connections = 0;
     const count = () => {
       connections += 1;
@@ -193,23 +190,23 @@ describe('an answer', () => {
     const page = fetcher().for('mkta', 'sg');
     for (let turn = 0; turn < 20; turn += 1) await page({ path: '/ok' });
     server.off('connection', count);
-    // The second may be begun in the moment in which the first is still busy with its end.
+    // A request may start while the first connection is still busy with the end of the previous response.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  test('is asked for with method, body, own headers and an honest User-Agent, without cookies', async () => {
-    const answer = await fetcher().for(
+  test('is requested with its method, body, and headers and an honest User-Agent, without cookies', async () => {
+    const response = await fetcher().for(
       'mkta',
       'sg',
     )({ path: '/echo', method: 'POST', body: '{}', headers: { 'x-a': 'b' } });
-    expect(answer.body.toString()).toBe('POST /echo');
+    expect(response.body.toString()).toBe('POST /echo');
     const { headers } = seen.findLast(({ url }) => url === '/echo')!;
     expect(headers).toMatchObject({ 'user-agent': 'Gleaner/test', 'x-a': 'b', 'content-length': '2' });
     expect(headers).not.toHaveProperty('cookie');
   });
 });
 
-describe('what goes wrong gets one of our names', () => {
+describe('a failed request', () => {
   test.each([
     ['/drop', 'network'],
     ['/reset', 'network'],
@@ -218,25 +215,28 @@ describe('what goes wrong gets one of our names', () => {
     ['/gzip-cut', 'network'],
     ['/odd', 'network'],
     ['/garbage', 'network'],
-  ])('%s is %s', async (path, code) => {
+  ])('to %s is rejected with %s', async (path, code) => {
     await expect(get(path)).rejects.toMatchObject({ code });
   });
 
-  test('a page over a limit, on the wire or decompressed, is too large', async () => {
+  test('is rejected if its body is too large, encoded or decoded', async () => {
     await expect(get('/large', { wireBytes: 99_999 })).rejects.toMatchObject({ code: 'page_too_large' });
     await expect(get('/bomb', { bytes: 1_000_000 })).rejects.toMatchObject({ code: 'page_too_large' });
     expect((await get('/large', { wireBytes: 100_000 })).body).toHaveLength(100_000);
   });
 
-  test.each(['/stall', '/silent'])('%s ends with the idle limit or the limit for all', async (path) => {
-    await expect(get(path, { idleMs: 60 })).rejects.toMatchObject({ code: 'page_timeout' });
-    await expect(get(path, { totalMs: 60 })).rejects.toMatchObject({
-      code: 'page_timeout',
-      message: expect.stringContaining('60 ms'),
-    });
-  });
+  test.each(['/stall', '/silent'])(
+    'to %s is rejected after the idle timeout or the total timeout',
+    async (path) => {
+      await expect(get(path, { idleMs: 60 })).rejects.toMatchObject({ code: 'page_timeout' });
+      await expect(get(path, { totalMs: 60 })).rejects.toMatchObject({
+        code: 'page_timeout',
+        message: expect.stringContaining('60 ms'),
+      });
+    },
+  );
 
-  test('a refused connection and a missing origin say where', async () => {
+  test('names the region of a refused connection and of a missing origin', async () => {
     await expect(fetcher().for('mkta', 'id')({ path: '/' })).rejects.toMatchObject({
       code: 'network',
       message: 'mkta/id: the connection was refused',
@@ -249,7 +249,7 @@ describe('what goes wrong gets one of our names', () => {
     });
   });
 
-  test('an aborted signal rejects with its reason, before and during the request', async () => {
+  test('is rejected with the reason of a signal that is aborted before or during the request', async () => {
     const reason = new Error('stopping');
     const controller = new AbortController();
     const page = fetcher().for('mkta', 'sg', controller.signal);
@@ -260,14 +260,14 @@ describe('what goes wrong gets one of our names', () => {
   });
 });
 
-describe('redirects', () => {
+describe('followRedirects()', () => {
   const to = (url: string, status = 302) => `/to?status=${status}&url=${encodeURIComponent(url)}`;
 
-  test('are the answer unless the request asks to follow them', async () => {
+  test('is not used by the fetcher itself, which returns redirects', async () => {
     expect(await get(to('/end'))).toMatchObject({ status: 302, headers: { location: '/end' } });
   });
 
-  test('are followed on the same origin, three at most', async () => {
+  test('follows up to three redirects on the same origin', async () => {
     const page = following('mkta', 'sg');
     expect(await page({ path: to(to('/end?x=1')), redirects: 'same_origin' })).toMatchObject({
       status: 200,
@@ -277,25 +277,25 @@ describe('redirects', () => {
     expect(await page({ path: '/loop', redirects: 'same_origin' })).toMatchObject({ status: 302 });
   });
 
-  test('keep method and body only where they must', async () => {
+  test('keeps the method and the body for statuses 307 and 308 only', async () => {
     const page = following('mkta', 'sg');
     const post: PageRequest = { path: '', method: 'POST', body: 'b', redirects: 'same_origin' };
     expect((await page({ ...post, path: to('/end', 307) })).body.toString()).toBe('POST /end');
     expect((await page({ ...post, path: to('/end', 303) })).body.toString()).toBe('GET /end');
   });
 
-  test('never leave a configured origin', async () => {
+  test('never leaves a configured origin', async () => {
     const away = to('http://localhost:1/');
     expect(await following('mkta', 'sg')({ path: away, redirects: 'anywhere' })).toMatchObject({
       status: 302,
     });
   });
 
-  test('lead a store to another host where the request allows it', async () => {
+  test('follows a store to another host if the request allows it', async () => {
     const page = following('mktf', '');
     const other = `${address.replace('127.0.0.1', 'localhost')}/moved`;
-    const answer = await page({ origin: address, path: to(other), redirects: 'anywhere' });
-    expect(answer).toMatchObject({ status: 200, url: other });
+    const response = await page({ origin: address, path: to(other), redirects: 'anywhere' });
+    expect(response).toMatchObject({ status: 200, url: other });
     expect(await page({ origin: address, path: to(other), redirects: 'same_origin' })).toMatchObject({
       status: 302,
     });
@@ -305,29 +305,29 @@ describe('redirects', () => {
 describe('a session', () => {
   const cookie = () => seen.at(-1)!.headers.cookie;
 
-  test('sends an origin its own cookies back, and keeps them to itself', async () => {
+  test('returns cookies to their origin, and omits them from the response', async () => {
     const page = fetcher().for('mkta', 'sg');
-    expect((await page({ path: '/visit' })).headers).not.toHaveProperty('set-cookie');
+    expect((await page({ path: '/cookies' })).headers).not.toHaveProperty('set-cookie');
     await page({ path: '/ok' });
     expect(cookie()).toBe('visitor=7; step=1');
     await page({ path: '/ok', headers: { cookie: 'own=1' } });
     expect(cookie()).toBe('own=1');
   });
 
-  test('holds for all pages of a market’s region, and ends when it is forgotten', async () => {
+  test('covers all pages of a market’s region until it is discarded', async () => {
     const one = fetcher();
-    await one.for('mkta', 'sg')({ path: '/visit' });
+    await one.for('mkta', 'sg')({ path: '/cookies' });
     await one.for('mkta', 'sg')({ path: '/ok' });
     expect(cookie()).toBe('visitor=7; step=1');
-    one.forget('mkta', 'sg');
+    one.discardSession('mkta', 'sg');
     await one.for('mkta', 'sg')({ path: '/ok' });
     expect(cookie()).toBeUndefined();
   });
 
-  test('does not follow a redirect to another origin', async () => {
+  test('sends no cookies to another origin after a redirect', async () => {
     const page = following('mktf', '');
     const other = address.replace('127.0.0.1', 'localhost');
-    await page({ origin: address, path: '/visit' });
+    await page({ origin: address, path: '/cookies' });
     const path = `/to?url=${encodeURIComponent(`${other}/ok`)}`;
     expect(await page({ origin: address, path, redirects: 'anywhere' })).toMatchObject({
       url: `${other}/ok`,
@@ -337,8 +337,8 @@ describe('a session', () => {
   });
 });
 
-describe('stores named by callers', () => {
-  test('are refused on private addresses, by number and by name', async () => {
+describe('a store named by a caller', () => {
+  test('is refused on a private address, given by number or by name', async () => {
     const page = fetcher({}, false).for('mktf', '');
     const { port } = new URL(address);
     for (const origin of [
@@ -351,7 +351,7 @@ describe('stores named by callers', () => {
     }
   });
 
-  test('are read from private addresses where that is allowed', async () => {
+  test('is fetched from a private address if allow_private is set', async () => {
     expect(await fetcher().for('mktf', '')({ origin: address, path: '/ok' })).toMatchObject({ status: 200 });
   });
 });

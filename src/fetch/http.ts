@@ -5,33 +5,34 @@ import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ResolveName } from './address.ts';
-import { acceptedEncodings, decoded } from './encoding.ts';
-import { send } from './exchange.ts';
+import { type CookieStore, createCookieStore, type SessionScope } from './cookie-store.ts';
+import { acceptedEncodings, decodeBody } from './encoding.ts';
+import { type HttpExchange, sendRequest } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
-import { type OriginOf, originFinder } from './origin-of.ts';
-import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+import { createOriginResolver, type ResolveOrigin } from './origin-resolver.ts';
+import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 import type { PageShare } from './page-memory.ts';
-import { createSessions } from './sessions.ts';
+import { createProxyRoutes, type ProxyRoutes } from './proxy-routes.ts';
 import { watchTransfer } from './transfer-watch.ts';
-import { createWays } from './ways.ts';
 
-/** How large a page may be and how long it may take. */
+/** Limits on the size and duration of a response. */
 export interface FetchLimits {
-  /** Bytes of a body as it comes over the wire. */
+  /** Maximum bytes of an encoded body. */
   wireBytes: number;
-  /** Bytes of a body once decompressed. */
+  /** Maximum bytes of a decoded body. */
   bytes: number;
-  /** Milliseconds for one answer. */
+  /** Timeout of a response, in milliseconds. */
   totalMs: number;
-  /** Bytes a second that a body must bring on average, from `slowMs` after its headers on. */
+  /** Minimum average rate of a body, checked from `slowMs` milliseconds after its headers on. */
   minBytesPerSecond: number;
   slowMs: number;
-  /** Milliseconds without a sign of life. */
+  /** Timeout while no data arrives, in milliseconds. */
   idleMs: number;
+  /** Timeout of a connection, in milliseconds. */
   connectMs: number;
 }
 
-/** What holds where nothing else is set. */
+/** Default limits. */
 const defaultLimits: FetchLimits = {
   wireBytes: 16 * 1024 * 1024,
   bytes: 16 * 1024 * 1024,
@@ -42,123 +43,152 @@ const defaultLimits: FetchLimits = {
   connectMs: 5_000,
 };
 
-/** What the fetcher is made of. */
+/** Options for createHttpFetcher(). */
 export interface HttpFetcherOptions {
   origins: Origins;
   clock: Clock;
   log: Log;
   userAgent: string;
   limits?: Partial<FetchLimits>;
-  /** Bytes of a market's pages, on the wire and decompressed, where that is less than `limits` say. */
+  /** Returns the maximum bytes of a market's page, encoded and decoded, if less than `limits` allow. */
   maxPageBytes?: (market: string) => number;
-  /** Resolves the names of stores named by callers; `dns.lookup` when absent. */
+  /** Resolves the host names of stores named by callers; `dns.lookup` by default. */
   resolve?: ResolveName;
 }
 
-/** Gets pages of every market. */
+/** Fetches pages of all markets. */
 export interface Fetcher {
-  /** A fetch for one market and region, of one request: redirects are not followed. An aborted signal
-   *  rejects with its reason. A body is reserved in `share` before it is decoded; whoever has read it releases it. */
+  /**
+   * Returns a function that fetches pages of one market and region, without following redirects. It rejects with the
+   * signal's reason if aborted. Bodies are reserved in `share` before they are decoded; the caller releases them.
+   */
   for(market: string, region: string, signal?: AbortSignal, share?: PageShare): FetchPage;
-  /** Scheme, host and port that a request goes to. Faults: `origin_missing`, `address_refused`. */
-  originOf: OriginOf;
-  /** Begins anew with a market's region, as a visitor without cookies: the site no longer takes it. */
-  forget(market: string, region: string): void;
-  /** Ends every connection. */
+  /** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
+  originOf: ResolveOrigin;
+  /** Discards the cookies of a market's region, because the site blocked their session. */
+  discardSession(market: string, region: string): void;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
+/** Shared parts of a fetcher. */
+interface FetcherContext extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'userAgent'> {
+  limits: FetchLimits;
+  maxPageBytes(market: string): number;
+  routes: ProxyRoutes;
+  resolveOrigin: ResolveOrigin;
+  cookies: CookieStore;
+}
+
 /**
- * Makes the fetcher that speaks HTTP: pooled connections that are kept, bodies decompressed within
- * limits, each origin's own cookies, no credentials, an honest User-Agent, straight or through the
- * market's proxies. Stores named by callers are judged when the connection is made. A redirect is the
- * answer: whoever follows it asks again.
+ * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per origin, no credentials, an
+ * honest User-Agent, and the market's proxies. The addresses of stores named by callers are checked when the connection
+ * is made. Redirects are returned as responses.
  */
 export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
   const { origins, clock, log, userAgent, resolve } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const ways = createWays({ ...limits, origins, clock, resolve });
-  const originOf = originFinder(origins);
-  const sessions = createSessions();
-
   const maxPageBytes = options.maxPageBytes ?? (() => limits.bytes);
-
-  /** Begins a request; its answer is what `answered` resolves with. */
-  const begin = (market: string, region: string, request: PageRequest, dispatcher: Dispatcher) => {
-    const maxBytes = Math.min(limits.bytes, maxPageBytes(market));
-    if (!request.path.startsWith('/')) throw new Fault('internal', `${request.path} is no path`);
-    const origin = originOf(market, region, request);
-    const visited = { market, region, origin };
-    const url = origin + request.path;
-    const cookie = sessions.header(visited, url, request.preferences);
-    const headers = {
-      'user-agent': userAgent,
-      'accept-encoding': acceptedEncodings,
-      ...(cookie === undefined ? {} : { cookie }),
-      ...request.headers,
-    };
-    const { path, method = 'GET', body = null } = request;
-    const exchange = send(
-      dispatcher,
-      { origin, path, method, headers, body },
-      Math.min(limits.wireBytes, maxBytes),
-    );
-    const answered = async (
-      stopWatching: () => void,
-      share?: PageShare,
-      signal?: AbortSignal,
-    ): Promise<PageAnswer> => {
-      const { status, headers, cookies, body: wire } = await exchange.answer;
-      stopWatching();
-      sessions.keep(visited, url, cookies);
-      const encoding = headers['content-encoding'];
-      // How long an encoded body is shows only afterwards.
-      await share?.reserve(encoding === undefined ? wire.length : maxBytes, signal);
-      const body = await decoded(wire, encoding, maxBytes);
-      share?.shrink(body.length);
-      return { status, headers, body, url, at: clock.now() };
-    };
-    return { exchange, answered };
-  };
-
-  const fetcherFor: Fetcher['for'] = (market, region, signal, share) => {
-    /** Pages of one visit take the same way. */
-    let proxy: number | undefined;
-    return async (request) => {
-      if (signal?.aborted) throw signal.reason;
-      const guarded = request.origin !== undefined && !origins.get(market)?.allowPrivate;
-      const way = ways.out(market, guarded, proxy);
-      proxy = way.proxy;
-      const { exchange, answered } = begin(market, region, request, way.dispatcher);
-      let stopped: { reason: unknown } | undefined;
-      const end = (reason: unknown) => {
-        stopped ??= { reason };
-        exchange.stop(stopped.reason);
-      };
-      const stopWatching = watchTransfer(exchange, limits, end);
-      const stopListening = signal && onAbort(signal, () => end(signal.reason));
-      try {
-        const answer = await answered(stopWatching, share, signal);
-        way.took(null);
-        return answer;
-      } catch (error) {
-        if (signal?.aborted) throw signal.reason;
-        const name = request.origin ?? `${market}${region === '' ? '' : `/${region}`}`;
-        const fault = networkFault(stopped ? stopped.reason : error, name);
-        way.took(fault.code);
-        log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
-        throw fault;
-      } finally {
-        stopWatching();
-        stopListening?.();
-      }
-    };
-  };
-
+  const routes = createProxyRoutes({ ...limits, origins, clock, resolve });
+  const resolveOrigin = createOriginResolver(origins);
+  const cookies = createCookieStore();
+  const context = { origins, clock, log, userAgent, limits, maxPageBytes, routes, resolveOrigin, cookies };
   return {
-    originOf,
-    for: fetcherFor,
-    forget: (market, region) => sessions.drop(market, region),
-    close: ways.close,
+    originOf: resolveOrigin,
+    for: (market, region, signal, share) => createFetchPage(context, market, region, signal, share),
+    discardSession: (market, region) => cookies.drop(market, region),
+    close: routes.close,
   };
+}
+
+function createFetchPage(
+  context: FetcherContext,
+  market: string,
+  region: string,
+  signal: AbortSignal | undefined,
+  share: PageShare | undefined,
+): FetchPage {
+  const { origins, limits, log, routes } = context;
+  // All pages of a session use the same proxy.
+  let proxy: number | undefined;
+  return async (request) => {
+    if (signal?.aborted) throw signal.reason;
+    const isGuarded = request.origin !== undefined && !origins.get(market)?.allowPrivate;
+    const route = routes.select(market, isGuarded, proxy);
+    proxy = route.proxy;
+    const started = startRequest(context, market, region, request, route.dispatcher);
+    let aborted: { reason: unknown } | undefined;
+    const abort = (reason: unknown) => {
+      aborted ??= { reason };
+      started.exchange.abort(aborted.reason);
+    };
+    const stopWatching = watchTransfer(started.exchange, limits, abort);
+    const stopListening = signal && onAbort(signal, () => abort(signal.reason));
+    try {
+      const response = await receiveResponse(context, started, stopWatching, share, signal);
+      route.report(null);
+      return response;
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      const name = request.origin ?? `${market}${region === '' ? '' : `/${region}`}`;
+      const fault = networkFault(aborted ? aborted.reason : error, name);
+      route.report(fault.code);
+      log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
+      throw fault;
+    } finally {
+      stopWatching();
+      stopListening?.();
+    }
+  };
+}
+
+/** A request in progress. */
+interface StartedRequest {
+  exchange: HttpExchange;
+  scope: SessionScope;
+  url: string;
+  maxBytes: number;
+}
+
+function startRequest(
+  { limits, maxPageBytes, resolveOrigin, cookies, userAgent }: FetcherContext,
+  market: string,
+  region: string,
+  request: PageRequest,
+  dispatcher: Dispatcher,
+): StartedRequest {
+  const maxBytes = Math.min(limits.bytes, maxPageBytes(market));
+  if (!request.path.startsWith('/')) throw new Fault('internal', `${request.path} is not a path`);
+  const origin = resolveOrigin(market, region, request);
+  const scope = { market, region, origin };
+  const url = origin + request.path;
+  const cookie = cookies.header(scope, url, request.preferences);
+  const headers = {
+    'user-agent': userAgent,
+    'accept-encoding': acceptedEncodings,
+    ...(cookie === undefined ? {} : { cookie }),
+    ...request.headers,
+  };
+  const { path, method = 'GET', body = null } = request;
+  const maxWireBytes = Math.min(limits.wireBytes, maxBytes);
+  const exchange = sendRequest(dispatcher, { origin, path, method, headers, body }, maxWireBytes);
+  return { exchange, scope, url, maxBytes };
+}
+
+async function receiveResponse(
+  { clock, cookies }: FetcherContext,
+  { exchange, scope, url, maxBytes }: StartedRequest,
+  stopWatching: () => void,
+  share: PageShare | undefined,
+  signal: AbortSignal | undefined,
+): Promise<PageResponse> {
+  const { status, headers, cookies: setCookies, body: wireBody } = await exchange.response;
+  stopWatching();
+  cookies.save(scope, url, setCookies);
+  const encoding = headers['content-encoding'];
+  // The length of an encoded body is only known after it is decoded.
+  await share?.reserve(encoding === undefined ? wireBody.length : maxBytes, signal);
+  const body = await decodeBody(wireBody, encoding, maxBytes);
+  share?.shrink(body.length);
+  return { status, headers, body, url, at: clock.now() };
 }

@@ -11,7 +11,7 @@ import { parseOrigins } from '../base/origins.ts';
 import { policyOfMarket } from '../markets/defaults.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
-import { createPolitePages } from './polite.ts';
+import { createOriginScheduler } from './origin-scheduler.ts';
 
 trustCertificate();
 
@@ -20,19 +20,20 @@ const text = 'x'.repeat(100_000);
 const clock = systemClock;
 const log = createLog('silent', 'test');
 
-/** A secure site that offers HTTP/2 and answers by the path alone. */
+/** An https site with HTTP/2 whose responses depend on the path only. */
 let site: http2.Http2SecureServer;
 let address: string;
 let sessions: http2.ServerHttp2Session[];
-/** Requests that came, and how many were under way at once at most. */
-let asked: http2.IncomingHttpHeaders[];
+/** Headers of the received requests. */
+let requests: http2.IncomingHttpHeaders[];
 let open: number;
-let most: number;
-/** Answers that are held back until this is called. */
+/** Maximum concurrent requests. */
+let maxOpen: number;
+/** Sends the responses of /held. */
 let release: () => void;
 let stops: (() => Promise<unknown> | unknown)[];
 
-function answer(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): unknown {
+function respond(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): unknown {
   const session = stream.session!;
   const send = (body: Buffer | string, fields: http2.OutgoingHttpHeaders = {}) => {
     stream.respond({ ':status': 200, ...fields });
@@ -78,7 +79,7 @@ function answer(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHead
     case '/refuse':
       return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     case '/refuse-once':
-      if (asked.filter(({ ':path': path }) => path === '/refuse-once').length > 1) return send('taken');
+      if (requests.filter(({ ':path': path }) => path === '/refuse-once').length > 1) return send('taken');
       return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     case '/leave':
       session.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
@@ -99,7 +100,7 @@ async function listening(server: tls.Server): Promise<string> {
 }
 
 beforeEach(async () => {
-  [sessions, asked, stops, open, most] = [[], [], [], 0, 0];
+  [sessions, requests, stops, open, maxOpen] = [[], [], [], 0, 0];
   held = Promise.withResolvers();
   release = held.resolve;
   const settings = { maxSendHeaderBlockLength: 1024 * 1024, peerMaxHeaderListSize: 1024 * 1024 };
@@ -109,14 +110,14 @@ beforeEach(async () => {
     session.on('error', () => {});
   });
   site.on('stream', (stream, headers) => {
-    asked.push(headers);
+    requests.push(headers);
     open += 1;
-    most = Math.max(most, open);
+    maxOpen = Math.max(maxOpen, open);
     stream.on('error', () => {});
     stream.on('close', () => {
       open -= 1;
     });
-    answer(stream, headers);
+    respond(stream, headers);
   });
   address = await listening(site);
 });
@@ -147,32 +148,36 @@ const pages = (limits: Partial<FetchLimits> = {}) => {
   return (path: string) => fetch({ path });
 };
 
-describe('where a site offers HTTP/2', () => {
-  test('an answer comes whole, and the request says what it says over HTTP/1.1', async () => {
+describe('a site with HTTP/2', () => {
+  test('receives the same headers as over HTTP/1.1, and its response is returned', async () => {
     const fetch = fetcher().for('mkta', 'sg');
     const headers = { accept: '*/*', 'accept-language': 'en' };
     const { status, headers: received, body } = await fetch({ path: '/a?b=1', headers });
     expect([status, body.toString(), received['x-many']]).toEqual([200, 'hello', 'a, b']);
     expect(received['set-cookie']).toBeUndefined();
     await fetch({ path: '/a', method: 'POST', body: '{}', headers });
-    const usual = { 'user-agent': 'Gleaner/test', 'accept-encoding': 'gzip, deflate, br, zstd', ...headers };
-    const common = { ':scheme': 'https', ':authority': new URL(address).host, ...usual };
-    expect(asked.map((request) => Object.fromEntries(Object.entries(request)))).toEqual([
+    const defaults = {
+      'user-agent': 'Gleaner/test',
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      ...headers,
+    };
+    const common = { ':scheme': 'https', ':authority': new URL(address).host, ...defaults };
+    expect(requests.map((request) => Object.fromEntries(Object.entries(request)))).toEqual([
       { ...common, ':method': 'GET', ':path': '/a?b=1' },
       { ...common, ':method': 'POST', ':path': '/a', cookie: 'visitor=7; step=1', 'content-length': '2' },
     ]);
   });
 
-  test.each(['gzip', 'br', 'zstd'])('%s is undone', async (encoding) => {
+  test.each(['gzip', 'br', 'zstd'])('may use the encoding %s', async (encoding) => {
     expect((await pages()(`/${encoding}`)).body.toString()).toBe(text);
   });
 
-  test('many pages share one connection, as many at once as the origin may be asked for', async () => {
+  test('receives concurrent requests on one connection, up to the concurrency of its origin', async () => {
     const store = openSqliteStore({ path: ':memory:' });
     const settings = { sg: address, concurrency: 5, requests_per_second: 10_000 };
     const origins = parseOrigins(JSON.stringify({ mkta: settings }));
     const made = createHttpFetcher({ origins, clock, log, userAgent: 'Gleaner/test' });
-    const polite = createPolitePages({
+    const scheduler = createOriginScheduler({
       policyOf: policyOfMarket,
       fetcher: made,
       origins,
@@ -181,18 +186,20 @@ describe('where a site offers HTTP/2', () => {
       log,
       userAgent: 'Gleaner/test',
     });
-    const all = Array.from({ length: 40 }, (_, at) => polite.visit('mkta', 'sg').fetch({ path: `/${at}` }));
+    const all = Array.from({ length: 40 }, (_, at) =>
+      scheduler.openSession('mkta', 'sg').fetch({ path: `/${at}` }),
+    );
     const bodies = (await Promise.all(all)).map(({ body }) => body.toString());
     expect(bodies).toEqual(Array(40).fill('hello'));
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(5);
+    expect(maxOpen).toBeGreaterThan(1);
+    expect(maxOpen).toBeLessThanOrEqual(5);
     expect(sessions.length).toBe(1);
-    await polite.close();
+    await scheduler.close();
     await made.close();
     await store.close();
   });
 
-  test('one that is stopped leaves the others alone', async () => {
+  test('keeps other requests when one is aborted', async () => {
     const fetch = fetcher();
     const stop = new AbortController();
     const stopped = fetch.for('mkta', 'sg', stop.signal)({ path: '/held' });
@@ -207,12 +214,12 @@ describe('where a site offers HTTP/2', () => {
   });
 });
 
-describe('limits over HTTP/2', () => {
+describe('a limit over HTTP/2', () => {
   test.each([
-    ['bytes as they come', '/large', { wireBytes: 50_000 }, 'larger than 50000'],
-    ['bytes without an end', '/endless', { wireBytes: 1_000_000 }, 'larger than 1000000'],
-    ['bytes once decompressed', '/bomb', { bytes: 1_000_000 }, 'larger than 1000000'],
-  ])('%s', async (_what, path, limits, words) => {
+    ['encoded bytes', '/large', { wireBytes: 50_000 }, 'larger than 50000'],
+    ['an endless body', '/endless', { wireBytes: 1_000_000 }, 'larger than 1000000'],
+    ['decoded bytes', '/bomb', { bytes: 1_000_000 }, 'larger than 1000000'],
+  ])('applies to %s', async (_what, path, limits, words) => {
     const page = pages(limits);
     const other = page('/held');
     await expect(page(path)).rejects.toMatchObject({
@@ -223,28 +230,28 @@ describe('limits over HTTP/2', () => {
     expect((await other).body.toString()).toBe('held');
   });
 
-  test('64 KB of headers, and 128 of them', async () => {
+  test('applies to headers: 64 KB, and 128 of them', async () => {
     const page = pages();
     expect((await page('/headers')).headers['x-long']).toHaveLength(30_000);
     await expect(page('/large-headers')).rejects.toMatchObject({
       code: 'page_too_large',
-      message: "the answer's headers are too large",
+      message: 'the headers of the response are too large',
     });
     await expect(page('/many-headers')).rejects.toMatchObject({ code: 'network' });
     expect((await page('/')).status).toBe(200);
   });
 
   test.each([
-    ['an answer that does not begin', '/silent', 'did not begin to answer'],
-    ['an answer that stops in the middle', '/stall', 'stopped in the middle'],
-  ])('%s', async (_what, path, words) => {
+    ['a response that does not start', '/silent', 'did not start in time'],
+    ['a response that stalls', '/stall', 'stalled'],
+  ])('applies to %s', async (_what, path, words) => {
     await expect(pages({ idleMs: 50 })(path)).rejects.toMatchObject({
       code: 'page_timeout',
       message: expect.stringContaining(words),
     });
   });
 
-  test('the time for all of it', async () => {
+  test('applies to the total duration', async () => {
     await expect(pages({ totalMs: 50 })('/silent')).rejects.toMatchObject({
       code: 'page_timeout',
       message: 'the page took longer than 50 ms',
@@ -252,53 +259,53 @@ describe('limits over HTTP/2', () => {
   });
 });
 
-describe('an HTTP/2 site that fails', () => {
+describe('a failing HTTP/2 site', () => {
   test.each([
-    ['in the middle of a page', '/cut'],
-    ['by dropping the connection', '/drop'],
-    ['by refusing the request', '/refuse'],
-    ['by asking all to leave', '/away', 'page_throttled'],
-  ])('%s is a fault, and the next page comes', async (_how, path, code = 'network') => {
+    ['truncates a page', '/cut'],
+    ['drops the connection', '/drop'],
+    ['refuses the request', '/refuse'],
+    ['closes the session with ENHANCE_YOUR_CALM', '/away', 'page_throttled'],
+  ])('that %s causes a fault, and the next request succeeds', async (_how, path, code = 'network') => {
     const page = pages();
     await expect(page(path)).rejects.toMatchObject({ code });
     expect((await page('/')).body.toString()).toBe('hello');
   });
 
-  test('a request that was refused unseen is sent once more, and no more', async () => {
+  test('that refuses a request unprocessed receives it once more', async () => {
     const page = pages();
     expect((await page('/refuse-once')).body.toString()).toBe('taken');
     await expect(page('/refuse')).rejects.toMatchObject({ code: 'network' });
-    expect(asked.map(({ ':path': path }) => path)).toEqual(
+    expect(requests.map(({ ':path': path }) => path)).toEqual(
       Array(2).fill('/refuse-once').concat(Array(2).fill('/refuse')),
     );
   });
 
-  test('one that leaves in the middle of a job finishes what it took, and the rest goes on anew', async () => {
+  test('that sends GOAWAY completes its accepted requests, and the others use a new connection', async () => {
     const page = pages();
     expect((await page('/')).status).toBe(200);
     const taken = page('/leave');
-    await expect.poll(() => asked.length).toBe(2);
+    await expect.poll(() => requests.length).toBe(2);
     const rest = await Promise.all(Array.from({ length: 10 }, () => page('/')));
     expect(rest.map(({ body }) => body.toString())).toEqual(Array(10).fill('hello'));
     release();
     expect((await taken).body.toString()).toBe('before I go');
     expect(sessions.length).toBe(2);
-    expect(asked.length).toBe(12);
+    expect(requests.length).toBe(12);
   });
 
   test.each([
-    ['speaks something else', Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi')],
-    // Each a header of nine bytes: length, type, flags, stream.
+    ['uses another protocol', Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi')],
+    // Each frame starts with nine bytes: length, type, flags, and stream.
     [
-      'pushes what nobody asked for',
+      'pushes an unrequested response',
       Buffer.from('000000040000000000' + '000005050400000001' + '0000000288', 'hex'),
     ],
-    ['sends a frame without end', Buffer.from('000000040000000000' + 'ffffff000000000001', 'hex')],
-    ['takes no requests', Buffer.from('000006040000000000' + '000300000000', 'hex')],
-  ])('one that %s is a fault in time', async (_what, says) => {
+    ['sends an endless frame', Buffer.from('000000040000000000' + 'ffffff000000000001', 'hex')],
+    ['allows no streams', Buffer.from('000006040000000000' + '000300000000', 'hex')],
+  ])('that %s causes a fault in time', async (_what, reply) => {
     const odd = tls.createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
       socket.on('error', () => {});
-      socket.once('data', () => socket.write(says));
+      socket.once('data', () => socket.write(reply));
     });
     const page = fetcher({ idleMs: 100, totalMs: 500 }, await listening(odd)).for('mkta', 'sg');
     const faults = await Promise.all([1, 2, 3].map(() => page({ path: '/' }).catch(({ code }) => code)));
@@ -306,7 +313,7 @@ describe('an HTTP/2 site that fails', () => {
   });
 });
 
-test('a site that speaks HTTP/1.1 only is spoken to so', async () => {
+test('a site without HTTP/2 receives HTTP/1.1 requests', async () => {
   const versions: string[] = [];
   const old = https.createServer(certificate, (request, response) => {
     versions.push(request.httpVersion);
@@ -319,7 +326,7 @@ test('a site that speaks HTTP/1.1 only is spoken to so', async () => {
   expect(versions).toEqual(Array(6).fill('1.1'));
 });
 
-test("a store's address is judged before a word is said", async () => {
+test('the address of a store is checked before any data is sent', async () => {
   const fetch = fetcher().for('mktf', '');
   const port = new URL(address).port;
   for (const host of ['shop.example', '127.0.0.1']) {

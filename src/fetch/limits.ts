@@ -1,4 +1,4 @@
-/** What a market's site may send and take at most. */
+/** Limits on the responses of a market's site. */
 export interface MarketLimits {
   /** Decoded bytes of one page. */
   pageBytes: number;
@@ -6,13 +6,13 @@ export interface MarketLimits {
   unitBytes: number;
   /** Records of one unit. */
   unitRecords: number;
-  /** Milliseconds of all requests of one unit together. The service's own waiting for its turn does not count. */
+  /** Total duration of the requests of one unit, in milliseconds, excluding the service's own rate limits. */
   unitMs: number;
 }
 
 const MiB = 1024 ** 2;
 
-/** Limits of a market that names no others. */
+/** Limits of a market that declares none. */
 export const defaultMarketLimits: Readonly<MarketLimits> = {
   pageBytes: 8 * MiB,
   unitBytes: 64 * MiB,

@@ -9,21 +9,21 @@ test.each([
   ['ECONNRESET', 'network', 'reset'],
   ['ENOTFOUND', 'network', 'does not exist'],
   ['EAI_AGAIN', 'network', 'could not be resolved'],
-  ['UND_ERR_SOCKET', 'network', 'before the answer was complete'],
+  ['UND_ERR_SOCKET', 'network', 'before the response was complete'],
   ['CERT_HAS_EXPIRED', 'network', 'TLS: thrown with CERT_HAS_EXPIRED'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'network', 'TLS: '],
   ['HPE_INVALID_CONSTANT', 'network', '(HPE_INVALID_CONSTANT)'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'page_timeout', 'no connection'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'page_timeout', 'begin to answer'],
-  ['UND_ERR_BODY_TIMEOUT', 'page_timeout', 'middle'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'page_timeout', 'connection timed out'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'page_timeout', 'did not start in time'],
+  ['UND_ERR_BODY_TIMEOUT', 'page_timeout', 'stalled'],
   ['UND_ERR_HEADERS_OVERFLOW', 'page_too_large', 'headers'],
-])('%s becomes %s', (code, name, words) => {
+])('networkFault() converts %s to %s', (code, name, words) => {
   const fault = networkFault(coded(code), 'mkta/sg');
   expect(fault).toMatchObject({ code: name, message: expect.stringContaining(words) });
   expect(fault.message).toMatch(/^mkta\/sg: /);
 });
 
-test('every address of a host refusing is a refusal; a fault inside stays itself', () => {
+test('networkFault() unwraps aggregate errors and returns faults unchanged', () => {
   expect(
     networkFault(new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]), 'x').message,
   ).toContain('refused');

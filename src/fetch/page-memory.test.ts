@@ -9,7 +9,7 @@ beforeEach(() => {
   memory = createPageMemory({ maxBytes: 100, clock });
 });
 
-/** A share with this much requested, and whether it was granted. */
+/** Requests a reservation, and returns the share and whether the reservation is granted. */
 async function requested(bytes: number, signal?: AbortSignal) {
   const share = memory.share();
   const state = { share, granted: false };
@@ -24,7 +24,7 @@ async function requested(bytes: number, signal?: AbortSignal) {
 }
 
 describe('createPageMemory()', () => {
-  test('lets pages wait in the order of asking once it is full', async () => {
+  test('serves waiting reservations in order', async () => {
     const first = await requested(60);
     const second = await requested(60);
     const small = await requested(10);
@@ -34,7 +34,7 @@ describe('createPageMemory()', () => {
     expect([second.granted, small.granted]).toEqual([true, true]);
   });
 
-  test('grants a page that is larger than all of it once it is alone', async () => {
+  test('grants a reservation above the limit when nothing else is reserved', async () => {
     const small = await requested(1);
     const large = await requested(500);
     expect(large.granted).toBe(false);
@@ -48,7 +48,7 @@ describe('createPageMemory()', () => {
     expect(next.granted).toBe(true);
   });
 
-  test('makes room when a share shrinks, and counts what it releases once', async () => {
+  test('frees the released bytes of a share exactly once', async () => {
     const first = await requested(100);
     const second = await requested(70);
     first.share.shrink(31);
@@ -63,7 +63,7 @@ describe('createPageMemory()', () => {
     expect((await requested(31)).granted).toBe(false);
   });
 
-  test('grants more at once to a share that holds some', async () => {
+  test('grants more at once to a share that is not empty', async () => {
     const first = await requested(60);
     const other = await requested(40);
     const waiting = await requested(1);
@@ -75,7 +75,7 @@ describe('createPageMemory()', () => {
     other.share.release();
   });
 
-  test('forgets whoever stops waiting, and measures the wait', async () => {
+  test('skips aborted reservations, and measures waiting times', async () => {
     const first = await requested(100);
     const stopping = new AbortController();
     const stopped = await requested(100, stopping.signal);
@@ -90,7 +90,7 @@ describe('createPageMemory()', () => {
     expect([first, stopped, next].map(({ share }) => share.waitedMs)).toEqual([0, 500, 750]);
   });
 
-  test('rejects with the reason of a signal', async () => {
+  test('rejects with the reason of an aborted signal', async () => {
     await requested(100);
     const stopping = new AbortController();
     const waiting = memory.share().reserve(1, stopping.signal);

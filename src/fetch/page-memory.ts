@@ -1,30 +1,31 @@
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Decoded bytes of pages that a process holds at once. Parsing multiplies them: 22 times for a page of empty JSON
- * objects. Pages that do not fit wait, in the order of asking.
+ * Memory limit for the decoded pages of a process. Parsing multiplies their size: 22 times for a page of empty JSON
+ * objects. Reservations that do not fit wait, first come, first served.
  */
 export interface PageMemory {
-  /** Starts a share that holds nothing. */
+  /** Creates an empty share. */
   share(): PageShare;
 }
 
-/** What one visit holds of the page memory. */
+/** Share of the page memory that one session holds. */
 export interface PageShare {
-  /** Resolves once `bytes` more are held. A share that holds some gets more at once: shares that wait for each other
-   *  would never go on. Rejects with the signal's reason. */
+  /** Resolves once `bytes` more are reserved. A share that holds memory is granted more at once, since shares that wait
+   *  for each other would deadlock. Rejects with the signal's reason. */
   reserve(bytes: number, signal?: AbortSignal): Promise<void>;
-  /** Releases what was reserved beyond `bytes`. */
+  /** Releases all but `bytes`. */
   shrink(bytes: number): void;
   /** Releases everything. */
   release(): void;
-  /** Milliseconds spent waiting in `reserve`. */
+  /** Total time spent waiting in `reserve`, in milliseconds. */
   readonly waitedMs: number;
 }
 
 /** Options for createPageMemory(). */
 export interface PageMemoryOptions {
-  /** Bytes held at once. A larger page is alone. */
+  /** Maximum bytes reserved at a time. A larger page is granted alone. */
   maxBytes: number;
   clock: Clock;
 }
@@ -34,75 +35,97 @@ interface Waiter {
   grant(): void;
 }
 
-/** Creates a page memory in which nothing is held. */
+/** Creates a page memory without reservations. */
 export function createPageMemory({ maxBytes, clock }: PageMemoryOptions): PageMemory {
-  let held = 0;
-  const waiting = new Set<Waiter>();
+  const pool = new MemoryPool(maxBytes);
+  return { share: () => new PooledShare(pool, clock) };
+}
 
-  const fits = (bytes: number) => held === 0 || held + bytes <= maxBytes;
+class MemoryPool {
+  readonly #maxBytes: number;
+  readonly #waiting = new Set<Waiter>();
+  #reserved = 0;
 
-  const free = (bytes: number) => {
-    held -= bytes;
-    for (const waiter of waiting) {
-      if (!fits(waiter.bytes)) return;
-      waiting.delete(waiter);
-      held += waiter.bytes;
-      waiter.grant();
-    }
-  };
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
-  const wait = (bytes: number, granted: () => void, signal?: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        waiting.delete(waiter);
-        reject(signal!.reason);
-      };
-      const waiter = {
+  /** Reserves at once if no one waits and the bytes fit, or if `unconditional`. */
+  tryReserve(bytes: number, unconditional: boolean): boolean {
+    if (!unconditional && (this.#waiting.size > 0 || !this.#fits(bytes))) return false;
+    this.#reserved += bytes;
+    return true;
+  }
+
+  /** Waits for a reservation; calls `granted` when it is made. */
+  wait(bytes: number, granted: () => void, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const waiter: Waiter = {
         bytes,
         grant: () => {
-          signal?.removeEventListener('abort', leave);
+          stopListening?.();
           granted();
           resolve();
         },
       };
-      waiting.add(waiter);
-      signal?.addEventListener('abort', leave, { once: true });
+      this.#waiting.add(waiter);
+      const stopListening =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiting.delete(waiter);
+          reject(signal.reason);
+        });
     });
+  }
 
-  return {
-    share: () => {
-      let own = 0;
-      let waitedMs = 0;
-      const shrink = (bytes: number) => {
-        const surplus = own - bytes;
-        if (surplus <= 0) return;
-        own = bytes;
-        free(surplus);
-      };
-      return {
-        reserve: async (bytes, signal) => {
-          signal?.throwIfAborted();
-          if (own > 0 || (waiting.size === 0 && fits(bytes))) {
-            held += bytes;
-            own += bytes;
-            return;
-          }
-          const began = clock.now();
-          const granted = () => {
-            own += bytes;
-          };
-          try {
-            await wait(bytes, granted, signal);
-          } finally {
-            waitedMs += clock.now() - began;
-          }
-        },
-        shrink,
-        release: () => shrink(0),
-        get waitedMs() {
-          return waitedMs;
-        },
-      };
-    },
-  };
+  free(bytes: number): void {
+    this.#reserved -= bytes;
+    for (const waiter of this.#waiting) {
+      if (!this.#fits(waiter.bytes)) return;
+      this.#waiting.delete(waiter);
+      this.#reserved += waiter.bytes;
+      waiter.grant();
+    }
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#reserved === 0 || this.#reserved + bytes <= this.#maxBytes;
+  }
+}
+
+class PooledShare implements PageShare {
+  readonly #pool: MemoryPool;
+  readonly #clock: Clock;
+  #bytes = 0;
+  waitedMs = 0;
+
+  constructor(pool: MemoryPool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  async reserve(bytes: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const add = () => {
+      this.#bytes += bytes;
+    };
+    if (this.#pool.tryReserve(bytes, this.#bytes > 0)) return add();
+    const startedAt = this.#clock.now();
+    try {
+      await this.#pool.wait(bytes, add, signal);
+    } finally {
+      this.waitedMs += this.#clock.now() - startedAt;
+    }
+  }
+
+  shrink(bytes: number): void {
+    const surplus = this.#bytes - bytes;
+    if (surplus <= 0) return;
+    this.#bytes = bytes;
+    this.#pool.free(surplus);
+  }
+
+  release(): void {
+    this.shrink(0);
+  }
 }

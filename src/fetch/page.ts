@@ -1,54 +1,51 @@
-/** What a reader asks an origin for. The origin itself comes from configuration, never from here. */
+/** Request of a reader. The origin comes from the configuration, unless the caller names a store. */
 export interface PageRequest {
   method?: 'GET' | 'POST';
   /** Path and query on the origin: "/api/v4/pdp/get_pc?item_id=1". */
   path: string;
-  /** Lower-case names. Credentials and internal headers never go in here. */
+  /** Headers by lower-case name, without credentials and internal headers. */
   headers?: Record<string, string>;
   body?: string;
-  /** Choices of a visitor that the site keeps in cookies, such as language and money, by the cookie's name. They
-   *  are those of a new visitor: where the site has set another value, that one goes out. */
+  /** Initial cookies by name, such as language and currency. A value that the site has set takes precedence. */
   preferences?: Readonly<Record<string, string>>;
-  /** For markets whose stores are named by the caller (mktf): scheme, host and port of the store.
-   *  Checked against private addresses at connect time. */
+  /** Scheme, host, and port of the store, for markets whose stores the caller names (mktf). Private addresses are
+   *  refused when the connection is made. */
   origin?: string;
-  /** Redirects to follow, up to three: those that stay on the origin, or, for a store named by the
-   *  caller, any. Without it, and for any other redirect, the redirect itself is the answer. */
+  /** Redirects to follow, up to three: those within the origin, or any for a store that the caller names. By default,
+   *  and for any other redirect, the redirect itself is the response. */
   redirects?: 'same_origin' | 'anywhere';
-  /** What a browser opens instead, for markets that are read with one. Absent: the document at `path`,
-   *  after rendering. Plain HTTP does not look at it. */
+  /** Page that a browser loads instead; by default, the document at `path` after rendering. Ignored by plain HTTP. */
   page?: BrowserPage;
-  /** Asked by a browser before it opens a further page on the origin, where a redirect or a script leads to
-   *  it; throws the fault where that must not be opened. Plain HTTP goes nowhere by itself. */
-  permits?: (path: string) => void;
+  /** Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to another page of
+   *  the origin. Plain HTTP never navigates by itself. */
+  assertAllowed?: (path: string) => void;
 }
 
-/** A page whose own scripts ask for what is wanted. */
+/** A page to load in a browser. */
 export interface BrowserPage {
-  /** Path and query of the page, as people open it. */
+  /** Path and query of the page. */
   path: string;
-  /** `response`: the answer to the page's own request for the path of the PageRequest, on the page's
-   *  site. `document`: the page itself after rendering. */
+  /** `response`: the response to the page's own request for the path of the PageRequest, on the page's site.
+   *  `document`: the page itself after rendering. */
   take: 'response' | 'document';
-  /** Query parameters that must be those of the PageRequest in the page's own request too, where a page
-   *  asks for the same path more than once. */
+  /** Query parameters that must equal those of the PageRequest, for pages that request the same path more than once. */
   same?: readonly string[];
 }
 
-/** What came back, whole. Everything in it is untrusted. With a browser: the response that the page
- *  asked for, or the document, which also stands for a response that the page never asked for. */
-export interface PageAnswer {
+/** A complete, untrusted response. With a browser: the response that the page requested, or the document, which also
+ *  takes the place of a response that the page never requested. */
+export interface PageResponse {
   status: number;
-  /** Lower-case names; a repeated header's values are joined with ", ". */
+  /** Headers by lower-case name; repeated values are joined with ", ". */
   headers: Record<string, string>;
   body: Buffer;
-  /** Address that answered, after redirects. */
+  /** URL of the response, after redirects. */
   url: string;
-  /** When the answer was complete: milliseconds since the epoch. */
+  /** Time at which the response was complete, in milliseconds since the epoch. */
   at: number;
 }
 
-/** Gets one page. Faults: `network`, `page_timeout`, `page_too_large`, `page_throttled`, `origin_missing`,
- *  `address_refused`; with a browser also `browser_missing`, `browser_failed`, and `page_unreadable` for
- *  what no page shows. A status is never a fault here: readers judge answers. */
-export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;
+/** Fetches one page. Rejects with `network`, `page_timeout`, `page_too_large`, `page_throttled`, `origin_missing`, or
+ *  `address_refused`; with a browser also with `browser_missing`, `browser_failed`, or `page_unreadable` if no page
+ *  was shown. A status is never a fault: readers classify responses. */
+export type FetchPage = (request: PageRequest) => Promise<PageResponse>;

@@ -9,56 +9,56 @@ const origin = 'https://origin.example';
 let store: Store;
 let clock: ManualClock;
 let leases: number;
-let away: boolean;
+let isUnavailable: boolean;
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
   clock = createManualClock(1_000_000);
   leases = 0;
-  away = false;
+  isUnavailable = false;
 });
 
 afterEach(() => store.close());
 
-/** Lets everything begin before time goes on. */
+/** Flushes pending tasks, then advances the clock. */
 async function pass(ms: number): Promise<void> {
   await flushTasks();
   await clock.advance(ms);
 }
 
-/** One process with the permits. */
+/** Creates the permits of one process. */
 function process(
   holder: string,
   limit = 4,
-): Permits & { inside: number; most: number; work(ms: number): void } {
+): Permits & { inUse: number; peak: number; work(ms: number): void } {
   const permits = createPermits({
     origin,
     holder,
     limit,
     lease: async (...request) => {
       leases += 1;
-      if (away) throw new Fault('unavailable', 'the store is away');
+      if (isUnavailable) throw new Fault('unavailable', 'the store is unavailable');
       return store.leasePermits(...request);
     },
-    learn: () => {},
+    onPauseRead: () => {},
     clock,
   });
-  const worker = {
-    get busy() {
-      return permits.busy;
+  const worker: ReturnType<typeof process> = {
+    get demand() {
+      return permits.demand;
     },
-    enter: permits.enter,
-    close: permits.close,
-    inside: 0,
-    most: 0,
-    /** One request that takes this long. */
+    acquire: (...options) => permits.acquire(...options),
+    close: () => permits.close(),
+    inUse: 0,
+    peak: 0,
+    /** Sends one request of this duration. */
     work: (ms: number) => {
-      void permits.enter().then(async (leave) => {
-        worker.inside += 1;
-        worker.most = Math.max(worker.most, worker.inside);
+      void permits.acquire().then(async (release) => {
+        worker.inUse += 1;
+        worker.peak = Math.max(worker.peak, worker.inUse);
         await clock.sleep(ms);
-        worker.inside -= 1;
-        leave();
+        worker.inUse -= 1;
+        release();
       });
     },
   };
@@ -66,30 +66,30 @@ function process(
 }
 
 const held = async () => {
-  const request = { holder: 'onlooker', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
+  const request = { holder: 'observer', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
   const { permits } = await store.leasePermits(origin, { ...request, wanted: 1_000, now: clock.now() });
   await store.leasePermits(origin, { ...request, now: clock.now() });
   return 1_000 - permits;
 };
 
 describe('one process', () => {
-  test('sends as many requests at once as there are permits', async () => {
+  test('sends at most as many concurrent requests as there are permits', async () => {
     const worker = process('a');
     for (let request = 0; request < 20; request += 1) worker.work(1_000);
     await pass(10_000);
-    expect(worker.most).toBe(4);
-    expect(worker.busy).toBe(0);
+    expect(worker.peak).toBe(4);
+    expect(worker.demand).toBe(0);
   });
 
-  test('asks the store by time, not by request', async () => {
+  test('calls the store by time, not per request', async () => {
     const worker = process('a');
     for (let request = 0; request < 2_000; request += 1) worker.work(40);
     await pass(20_000);
-    expect(worker.busy).toBe(0);
+    expect(worker.demand).toBe(0);
     expect(leases).toBeLessThan(16);
   });
 
-  test('gives back what it no longer uses', async () => {
+  test('releases permits that it no longer uses', async () => {
     const worker = process('a');
     worker.work(100);
     await flushTasks();
@@ -99,103 +99,103 @@ describe('one process', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('gives all back when it ends, and sends nothing more', async () => {
+  test('releases all permits when closed, and grants no more', async () => {
     const worker = process('a');
     worker.work(100);
     await flushTasks();
-    const leave = await worker.enter();
+    const release = await worker.acquire();
     await pass(200);
     expect(await held()).toBe(2);
     await worker.close();
     expect(await held()).toBe(1);
-    leave();
-    await expect(worker.enter()).rejects.toMatchObject({ code: 'unavailable' });
+    release();
+    await expect(worker.acquire()).rejects.toMatchObject({ code: 'unavailable' });
     await pass(3_000);
     expect(await held()).toBe(0);
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('rejects who waits when the store is away, and begins nothing once the lease has ended', async () => {
+  test('rejects waiting callers while the store is unavailable, and grants nothing after the lease has expired', async () => {
     const worker = process('a', 1);
-    const leave = await worker.enter();
-    const waiting = worker.enter();
-    away = true;
+    const release = await worker.acquire();
+    const waiting = worker.acquire();
+    isUnavailable = true;
     const rejected = expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
     await pass(2_000);
     await rejected;
-    leave();
+    release();
     await pass(4_000);
-    const entering = worker.enter();
-    const refused = expect(entering).rejects.toMatchObject({ code: 'unavailable' });
+    const acquiring = worker.acquire();
+    const refused = expect(acquiring).rejects.toMatchObject({ code: 'unavailable' });
     await pass(500);
     await refused;
-    away = false;
-    const later = worker.enter();
+    isUnavailable = false;
+    const later = worker.acquire();
     await pass(2_000);
     (await later)();
   });
 
-  test('forgets a request that is given up', async () => {
+  test('removes a request that was aborted while waiting', async () => {
     const worker = process('a', 1);
-    await worker.enter();
+    await worker.acquire();
     const controller = new AbortController();
-    const waiting = worker.enter(controller.signal);
+    const waiting = worker.acquire(controller.signal);
     controller.abort('stop');
     await expect(waiting).rejects.toBe('stop');
-    expect(worker.busy).toBe(1);
+    expect(worker.demand).toBe(1);
   });
 });
 
 describe('several processes', () => {
-  test('send no more at once than one may', async () => {
+  test('send together at most as many concurrent requests as there are permits', async () => {
     const workers = ['a', 'b', 'c'].map((name) => process(name));
-    let most = 0;
+    let peak = 0;
     for (const worker of workers) for (let request = 0; request < 60; request += 1) worker.work(200);
     for (let step = 0; step < 300; step += 1) {
       await pass(100);
-      most = Math.max(
-        most,
-        workers.reduce((sum, { inside }) => sum + inside, 0),
+      peak = Math.max(
+        peak,
+        workers.reduce((sum, { inUse }) => sum + inUse, 0),
       );
     }
-    expect(most).toBe(4);
-    expect(workers.map(({ busy }) => busy)).toEqual([0, 0, 0]);
-    for (const worker of workers) expect(worker.most).toBeGreaterThan(0);
+    expect(peak).toBe(4);
+    expect(workers.map(({ demand }) => demand)).toEqual([0, 0, 0]);
+    for (const worker of workers) expect(worker.peak).toBeGreaterThan(0);
   });
 
-  test('come to have their share within seconds', async () => {
+  test('get equal shares within seconds', async () => {
     const [first, second] = [process('a'), process('b')];
     for (let request = 0; request < 200; request += 1) first!.work(100);
     await pass(1_000);
     for (let request = 0; request < 200; request += 1) second!.work(100);
     await pass(2_500);
-    expect([first!.inside, second!.inside]).toEqual([2, 2]);
+    expect([first!.inUse, second!.inUse]).toEqual([2, 2]);
   });
 
-  test('get what one held that died, once its lease has ended', async () => {
+  test('get the permits of a process that died once its lease has expired', async () => {
     const [now, limit] = [clock.now(), 4];
     const until = now + permitLeaseMs;
     await store.leasePermits(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
     const worker = process('b');
     worker.work(100);
     await pass(permitLeaseMs - 1);
-    expect(worker.inside).toBe(0);
+    expect(worker.inUse).toBe(0);
     await pass(1_000);
-    expect(worker.most).toBe(1);
+    expect(worker.peak).toBe(1);
   });
 
-  test('with fewer permits than processes have their turns', async () => {
+  test('alternate if there are fewer permits than processes', async () => {
     const workers = ['a', 'b', 'c', 'd', 'e'].map((name) => process(name, 2));
     for (const worker of workers) for (let request = 0; request < 1_000; request += 1) worker.work(200);
-    let most = 0;
+    let peak = 0;
     for (let step = 0; step < 400; step += 1) {
       await pass(100);
-      most = Math.max(
-        most,
-        workers.reduce((sum, { inside }) => sum + inside, 0),
+      peak = Math.max(
+        peak,
+        workers.reduce((sum, { inUse }) => sum + inUse, 0),
       );
     }
-    expect(most).toBe(2);
-    for (const worker of workers) expect(worker.most).toBeGreaterThan(0);
+    expect(peak).toBe(2);
+    for (const worker of workers) expect(worker.peak).toBeGreaterThan(0);
   });
 });

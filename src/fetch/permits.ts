@@ -1,131 +1,149 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
-import { createConcurrencyLimit, type PermitRequest } from './concurrency-limit.ts';
+import { type AcquireOptions, createConcurrencyLimit } from './concurrency-limit.ts';
 
-/** Permits of one origin that this process holds, of those that all workers share. */
+/** This process's share of the permits of one origin, which all workers share. */
 export interface Permits {
-  /** Resolves with a permit's release: urgent requests come first, users have equal shares (src/fetch/gate.ts).
-   *  Rejects with the signal's reason when aborted before, and with what the store says when it cannot be asked. */
-  enter(signal?: AbortSignal, caller?: PermitRequest): Promise<() => void>;
-  /** Requests that have a permit or wait for one. */
-  readonly busy: number;
-  /** Gives back what is held and not in use. */
+  /**
+   * Resolves with the release function of a permit. Urgent callers come first, and users get equal shares
+   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it fails.
+   */
+  acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
+  /** Number of requests that hold a permit or wait for one. */
+  readonly demand: number;
+  /** Releases all permits that are not in use. */
   close(): Promise<void>;
 }
 
-/** What permits are made of. */
-export interface PermitOptions {
+/** Options for createPermits(). */
+export interface PermitsOptions {
   origin: string;
-  /** This process. */
+  /** Id of this process. */
   holder: string;
-  /** Permits of the origin over all workers together. */
+  /** Permits of the origin over all workers. */
   limit: number;
   lease: OriginStore['leasePermits'];
-  /** Told what the store knows of the origin. */
-  learn(pause: OriginPause): void;
+  /** Receives the origin's pause with each lease. */
+  onPauseRead(pause: OriginPause): void;
   clock: Clock;
 }
 
-/** How long permits are held without a sign of life: a process that dies holds them up for so long. */
+/** Duration of a lease in milliseconds: permits of a process that dies become free after this time. */
 export const permitLeaseMs = 6_000;
 
-/** How often what is held is asked for again: twice it may go wrong. */
+/** Interval between renewals in milliseconds: two of them may fail before the lease expires. */
 const renewMs = 2_000;
 
-/** How often more is asked for, while the others hold it. */
+/** Interval between lease requests while other processes hold wanted permits, in milliseconds. */
 const pollMs = 500;
 
 /**
- * Makes this process's permits of an origin. They are asked for as many as are needed, kept as long as
- * they are used, and asked for again every two seconds, whatever the number of requests. What stays
- * unused goes back. Without an answer of the store nothing new begins once the lease has ended.
+ * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two seconds
+ * regardless of the number of requests, and releases permits that are no longer used. While the store does not respond,
+ * no request starts after the lease has expired.
  */
-export function createPermits(options: PermitOptions): Permits {
-  const { origin, holder, limit, lease, learn, clock } = options;
-  const gate = createConcurrencyLimit(0);
-  let held = 0;
-  /** What the store takes to be in use here, until it is told otherwise. */
-  let lent = 0;
-  let leasedUntil = 0;
-  /** Most that were in or waiting since the store was asked last. */
-  let peak = 0;
-  let asked = 0;
-  let keeping = false;
-  let closed = false;
-  let wake = () => {};
+export function createPermits(options: PermitsOptions): Permits {
+  return new LeasedPermits(options);
+}
 
-  const ended = () => new Fault('unavailable', `${origin}: no further page is asked for`);
-  const demand = () => gate.inside + gate.waiting;
+class LeasedPermits implements Permits {
+  readonly #options: PermitsOptions;
+  readonly #limit = createConcurrencyLimit(0);
+  /** Permits of the current lease. */
+  #leased = 0;
+  /** Permits that the store counts as used by this process until the next lease. */
+  #counted = 0;
+  #leasedUntil = 0;
+  /** Maximum demand since the last lease. */
+  #peak = 0;
+  /** Permits wanted by the last lease. */
+  #wanted = 0;
+  #renewing = false;
+  #closed = false;
+  #wake = () => {};
 
-  const ask = async () => {
+  constructor(options: PermitsOptions) {
+    this.#options = options;
+  }
+
+  get demand(): number {
+    return this.#limit.inUse + this.#limit.waiting;
+  }
+
+  acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void> {
+    if (this.#closed) return Promise.reject(this.#closedFault());
+    this.#endExpired();
+    const acquiring = this.#limit.acquire(signal, options);
+    this.#peak = Math.max(this.#peak, this.demand);
+    if (!this.#renewing) void this.#renew();
+    else if (this.#needsMore()) this.#wake();
+    return acquiring;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#limit.rejectWaiting(this.#closedFault());
+    if (this.#counted > 0) await this.#lease().catch(() => {});
+    this.#wake();
+  }
+
+  #closedFault(): Fault {
+    return new Fault('unavailable', `${this.#options.origin}: the process is shutting down`);
+  }
+
+  #needsMore(): boolean {
+    return this.demand > this.#wanted && this.#wanted < this.#options.limit;
+  }
+
+  async #lease(): Promise<void> {
+    const { origin, holder, limit, lease, onPauseRead, clock } = this.#options;
     const now = clock.now();
-    const wanted = closed ? 0 : Math.min(limit, Math.max(peak, demand()));
-    peak = demand();
-    asked = wanted;
+    const wanted = this.#closed ? 0 : Math.min(limit, Math.max(this.#peak, this.demand));
+    this.#peak = this.demand;
+    this.#wanted = wanted;
     const until = now + permitLeaseMs;
-    const busy = gate.inside;
+    const busy = this.#limit.inUse;
     const { permits, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
-    held = permits;
-    lent = Math.max(permits, busy);
-    leasedUntil = until;
-    learn(pause);
-    gate.resize(permits);
-  };
+    this.#leased = permits;
+    this.#counted = Math.max(permits, busy);
+    this.#leasedUntil = until;
+    onPauseRead(pause);
+    this.#limit.resize(permits);
+  }
 
-  /** Nothing new begins on a lease that has ended. */
-  const endOverdue = () => {
-    if (clock.now() < leasedUntil) return;
-    held = 0;
-    lent = 0;
-    gate.resize(0);
-  };
+  /** Stops granting permits once the lease has expired. */
+  #endExpired(): void {
+    if (this.#options.clock.now() < this.#leasedUntil) return;
+    this.#leased = 0;
+    this.#counted = 0;
+    this.#limit.resize(0);
+  }
 
-  /** Waits for the time to ask again, or until someone asks for more than the last time. */
-  const pause = async () => {
-    if (!closed && demand() > asked && asked < limit) return;
-    const awake = new AbortController();
-    wake = () => awake.abort();
-    const changes = held < asked || gate.inside > held;
-    await clock.sleep(changes ? pollMs : renewMs, awake.signal).catch(() => {});
-    wake = () => {};
-  };
-
-  /** Keeps the lease as long as there is something to keep it for. */
-  const keep = async () => {
-    keeping = true;
+  /** Renews the lease until nothing is leased or demanded. */
+  async #renew(): Promise<void> {
+    this.#renewing = true;
     for (;;) {
       try {
-        await ask();
+        await this.#lease();
       } catch (error) {
-        gate.refuse(error);
-        endOverdue();
+        this.#limit.rejectWaiting(error);
+        this.#endExpired();
       }
-      if (lent === 0 && demand() === 0) break;
-      await pause();
-      endOverdue();
+      if (this.#counted === 0 && this.demand === 0) break;
+      await this.#waitForRenewal();
+      this.#endExpired();
     }
-    keeping = false;
-  };
+    this.#renewing = false;
+  }
 
-  return {
-    get busy() {
-      return demand();
-    },
-    enter: (signal, caller) => {
-      if (closed) return Promise.reject(ended());
-      endOverdue();
-      const entering = gate.enter(signal, caller);
-      peak = Math.max(peak, demand());
-      if (!keeping) void keep();
-      else if (demand() > asked && asked < limit) wake();
-      return entering;
-    },
-    close: async () => {
-      closed = true;
-      gate.refuse(ended());
-      if (lent > 0) await ask().catch(() => {});
-      wake();
-    },
-  };
+  /** Waits for the next renewal, or until more permits are needed than the last lease asked for. */
+  async #waitForRenewal(): Promise<void> {
+    if (!this.#closed && this.#needsMore()) return;
+    const awake = new AbortController();
+    this.#wake = () => awake.abort();
+    const isChanging = this.#leased < this.#wanted || this.#limit.inUse > this.#leased;
+    await this.#options.clock.sleep(isChanging ? pollMs : renewMs, awake.signal).catch(() => {});
+    this.#wake = () => {};
+  }
 }

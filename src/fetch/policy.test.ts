@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { fetchSortOf, originPolicy, requestsAtOnce } from './policy.ts';
+import { fetchMethodOf, maxConcurrency, originPolicy } from './policy.ts';
 
 const settings = (given: object) => parseOrigins(JSON.stringify({ mkta: given })).get('mkta');
 
-test('pages come by plain requests unless the origins file names the browser', () => {
-  expect(fetchSortOf(undefined)).toBe('http');
-  expect(fetchSortOf(settings({ sg: 'http://a' }))).toBe('http');
-  expect(fetchSortOf(settings({ fetch: 'browser' }))).toBe('browser');
+test('fetchMethodOf() returns plain HTTP unless the origins file sets the browser', () => {
+  expect(fetchMethodOf(undefined)).toBe('http');
+  expect(fetchMethodOf(settings({ sg: 'http://a' }))).toBe('http');
+  expect(fetchMethodOf(settings({ fetch: 'browser' }))).toBe('browser');
 });
 
-test('an origin whose pages are opened in a browser is asked more gently, unless the file says how', () => {
+test('originPolicy() lowers the default limits for a browser, unless the origins file sets them', () => {
   const plain = originPolicy({}, undefined);
-  const opened = originPolicy({}, settings({ fetch: 'browser' }));
-  expect(opened.concurrency).toBeLessThan(plain.concurrency);
-  expect(opened.requestsPerSecond).toBeLessThan(plain.requestsPerSecond);
+  const browser = originPolicy({}, settings({ fetch: 'browser' }));
+  expect(browser.concurrency).toBeLessThan(plain.concurrency);
+  expect(browser.requestsPerSecond).toBeLessThan(plain.requestsPerSecond);
   const store = originPolicy({ concurrency: 2, requestsPerSecond: 1 }, settings({ fetch: 'browser' }));
   expect(store).toMatchObject({ concurrency: 2, requestsPerSecond: 1 });
   expect(
@@ -27,8 +27,8 @@ test('an origin whose pages are opened in a browser is asked more gently, unless
 
 test.each([
   ['the concurrency', { concurrency: 2_000, requests_per_second: 5_000 }, 2_000],
-  ['what the rate limit lets add up in 20 s', { concurrency: 2_000, requests_per_second: 3 }, 60],
-  ['at least one', { concurrency: 5, requests_per_second: 0.01 }, 1],
-])('requestsAtOnce() returns %s', (_name, given, expected) => {
-  expect(requestsAtOnce(originPolicy({}, settings(given)))).toBe(expected);
+  ['the requests that the rate limit allows in 20 s', { concurrency: 2_000, requests_per_second: 3 }, 60],
+  ['at least 1', { concurrency: 5, requests_per_second: 0.01 }, 1],
+])('maxConcurrency() returns %s', (_name, given, expected) => {
+  expect(maxConcurrency(originPolicy({}, settings(given)))).toBe(expected);
 });

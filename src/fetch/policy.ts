@@ -1,40 +1,39 @@
 import type { MarketOrigins } from '../base/origins.ts';
 
-/** Limits on the requests to one origin, over all workers together. */
+/** Limits on the requests to one origin, over all workers. */
 export interface OriginPolicy {
-  /** Requests in flight at once. */
+  /** Maximum concurrent requests. */
   concurrency: number;
   requestsPerSecond: number;
-  /** Whether the origin's robots.txt is respected. */
+  /** True if requests obey the origin's robots.txt. */
   robots: boolean;
 }
 
-/** Policy of an origin whose market and configuration declare no other. */
+/** Policy of an origin whose market and settings declare no other. */
 const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false };
 
-/** Maximum rates with a browser: opening a page sends dozens of requests where plain HTTP sends one. */
+/** Maximum default limits with a browser: a page sends dozens of requests where plain HTTP sends one. */
 const browserMaximum = { concurrency: 4, requestsPerSecond: 2 };
 
-/** How pages are got: by plain requests, or by opening them in a browser. */
-export type FetchSort = NonNullable<MarketOrigins['fetch']>;
+/** Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. */
+export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
 
 /**
- * How a market's pages are got: as the origins file says, else by plain requests. No market has another
- * default: a browser costs a hundred times as much, and whether a site serves plain requests is known
- * only to who asks it (docs/fetching.md).
+ * Returns how a market's pages are fetched: as the origins file says, else by plain HTTP. No market defaults to a
+ * browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
  */
-export function fetchSortOf(settings: MarketOrigins | undefined): FetchSort {
+export function fetchMethodOf(settings: MarketOrigins | undefined): FetchMethod {
   return settings?.fetch ?? 'http';
 }
 
-/** Longest response time that is taken into account, in seconds: that of a response's timeout. */
+/** Maximum duration of a response that counts towards the concurrency, in seconds: the timeout of one. */
 const maxResponseSeconds = 20;
 
 /**
- * Returns the number of requests to an origin that can be under way at once: its concurrency, or less where its rate
- * limit keeps even its slowest responses from adding up to that.
+ * Returns the maximum concurrent requests to an origin: its concurrency, or less if its rate limit does not reach that
+ * number even with the slowest responses.
  */
-export function requestsAtOnce({ concurrency, requestsPerSecond }: OriginPolicy): number {
+export function maxConcurrency({ concurrency, requestsPerSecond }: OriginPolicy): number {
   return Math.min(concurrency, Math.ceil(requestsPerSecond * maxResponseSeconds));
 }
 
@@ -44,7 +43,7 @@ export function originPolicy(
   settings: MarketOrigins | undefined,
 ): OriginPolicy {
   const policy = { ...defaultPolicy, ...market };
-  if (fetchSortOf(settings) === 'browser') {
+  if (fetchMethodOf(settings) === 'browser') {
     policy.concurrency = Math.min(policy.concurrency, browserMaximum.concurrency);
     policy.requestsPerSecond = Math.min(policy.requestsPerSecond, browserMaximum.requestsPerSecond);
   }

@@ -27,22 +27,22 @@ const message = (url: string, guarded = false) => ({
   body: '{"a":"☃"}',
 });
 
-test('a message arrives as it is, and its answer comes back', async () => {
+test('post() sends a message and returns the response', async () => {
   receiver.answer((_request, response) => response.writeHead(202, { 'x-a': 'b' }).end('thanks'));
-  const answer = await poster().post(message(`${receiver.url}?token=1`), never);
-  expect(answer).toMatchObject({ status: 202, text: 'thanks', headers: { 'x-a': 'b' } });
+  const response = await poster().post(message(`${receiver.url}?token=1`), never);
+  expect(response).toMatchObject({ status: 202, text: 'thanks', headers: { 'x-a': 'b' } });
   expect(receiver.received).toMatchObject([
     { path: '/hook?token=1', body: '{"a":"☃"}', headers: { 'webhook-id': 'x', 'content-length': '11' } },
   ]);
 });
 
-test('a redirect is the answer', async () => {
+test('post() returns redirects', async () => {
   receiver.answer((_request, response) => response.writeHead(307, { location: receiver.url }).end());
   expect(await poster().post(message(receiver.url), never)).toMatchObject({ status: 307 });
   expect(receiver.received).toHaveLength(1);
 });
 
-test('an answer without an end counts by its status, and only its beginning is read', async () => {
+test('post() reads only the start of an endless response', async () => {
   let sent = 0;
   receiver.answer((_request, response) => {
     response.writeHead(200);
@@ -53,33 +53,33 @@ test('an answer without an end counts by its status, and only its beginning is r
     response.on('drain', push);
     push();
   });
-  const answer = await poster().post(message(receiver.url), never);
-  expect(answer.status).toBe(200);
-  expect(answer.text).toHaveLength(8 * 1024);
+  const response = await poster().post(message(receiver.url), never);
+  expect(response.status).toBe(200);
+  expect(response.text).toHaveLength(8 * 1024);
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 
-test('an answer that stops in its middle counts by its status', async () => {
+test('post() returns the status of a response that stalls', async () => {
   receiver.answer((_request, response) => void response.writeHead(200).write('slow'));
   expect(await poster(100).post(message(receiver.url), never)).toMatchObject({ status: 200, text: 'slow' });
 });
 
-test('a receiver that does not answer is given up', async () => {
+test('post() rejects with page_timeout if the receiver does not respond', async () => {
   receiver.answer(() => {});
   await expect(poster(50).post(message(receiver.url), never)).rejects.toMatchObject({
     code: 'page_timeout',
-    message: `127.0.0.1:${receiver.port}: no answer within 50 ms`,
+    message: `127.0.0.1:${receiver.port}: no response within 50 ms`,
   });
 });
 
-test('a connection that is reset or refused is a fault of the network', async () => {
+test('post() rejects with network if the connection is reset or refused', async () => {
   receiver.answer((request) => request.socket.resetAndDestroy());
   const { post } = poster();
   await expect(post(message(receiver.url), never)).rejects.toMatchObject({ code: 'network' });
   await expect(post(message('http://127.0.0.1:1/'), never)).rejects.toMatchObject({ code: 'network' });
 });
 
-test('an aborted signal ends it at once', async () => {
+test('post() rejects with the reason of an aborted signal', async () => {
   receiver.answer(() => {});
   const stop = new AbortController();
   const { post } = poster();
@@ -90,7 +90,7 @@ test('an aborted signal ends it at once', async () => {
   await expect(post(message(receiver.url), stop.signal)).rejects.toThrow('stopped');
 });
 
-describe('a guarded message does not go to', () => {
+describe('a guarded message is refused for', () => {
   const refused = { code: 'address_refused' };
 
   test.each([
@@ -109,16 +109,16 @@ describe('a guarded message does not go to', () => {
     await expect(poster().post(message(url, true), never)).rejects.toMatchObject(refused);
   });
 
-  test('this machine by name', async () => {
+  test('the name of this machine', async () => {
     const url = `http://localhost:${receiver.port}/hook`;
     await expect(poster().post(message(url, true), never)).rejects.toMatchObject(refused);
     expect(receiver.received).toEqual([]);
-    // It would have come: the same unguarded.
+    // The unguarded message shows that the receiver is reachable.
     expect(await poster().post(message(url), never)).toMatchObject({ status: 204 });
   });
 
-  test('a name that leads to a private address, also beside a public one, or only the second time', async () => {
-    const answers = [
+  test('a name that resolves to a private address, among public ones or only the second time', async () => {
+    const results = [
       [{ address: '10.0.0.8', family: 4 }],
       [
         { address: '203.0.113.9', family: 4 },
@@ -126,14 +126,14 @@ describe('a guarded message does not go to', () => {
       ],
       [{ address: '::ffff:127.0.0.1', family: 6 }],
     ];
-    let asked = 0;
-    const resolve: ResolveName = (_host, _options, callback) => callback(null, answers[asked++]!);
+    let lookups = 0;
+    const resolve: ResolveName = (_host, _options, callback) => callback(null, results[lookups++]!);
     const { post } = poster(5_000, resolve);
-    for (const _ of answers) {
+    for (const _ of results) {
       const url = `http://hooks.example.com:${receiver.port}/hook`;
       await expect(post(message(url, true), never)).rejects.toMatchObject(refused);
     }
-    expect(asked).toBe(3);
+    expect(lookups).toBe(3);
     expect(receiver.received).toEqual([]);
   });
 });

@@ -4,50 +4,50 @@ import { Fault } from '../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from './address.ts';
 import { networkFault } from './network-fault.ts';
 
-/** A message to an address that someone gave us. */
-export interface Post {
-  /** http or https. */
+/** A message to a URL that a user entered. */
+export interface PostMessage {
+  /** URL with the scheme http or https. */
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** To the public internet only. */
+  /** Restricts the message to the public internet. */
   guarded: boolean;
 }
 
-/** What came back. Redirects are not followed: a 3xx is the answer. */
-export interface PostAnswer {
+/** Response to a message. Redirects are not followed. */
+export interface PostResponse {
   status: number;
-  /** Lower-case names; what came more than once is joined with commas. */
+  /** Headers by lower-case name; repeated values are joined with commas. */
   headers: Record<string, string>;
-  /** The beginning of its body, as text. */
+  /** First 8 KB of the body, as text. */
   text: string;
 }
 
-/** Posts messages. */
+/** HTTP client that posts messages. */
 export interface Poster {
   /**
-   * Faults: `address_refused` for what is not of the public internet, where that is asked for; `page_timeout`,
-   * `network`. An aborted signal rejects with its reason.
+   * Posts a message. Rejects with `address_refused` if a guarded message has a private address, with `page_timeout` or
+   * `network`, or with the signal's reason if aborted.
    */
-  post(message: Post, signal: AbortSignal): Promise<PostAnswer>;
-  /** Ends every connection. */
+  post(message: PostMessage, signal: AbortSignal): Promise<PostResponse>;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** What posting is held to. */
+/** Options for createPoster(). */
 export interface PosterOptions {
-  /** Milliseconds for one answer. */
+  /** Timeout of a response, in milliseconds. */
   totalMs: number;
-  /** Resolves names of guarded messages; `dns.lookup` when absent. */
+  /** Resolves the host names of guarded messages; `dns.lookup` by default. */
   resolve?: ResolveName;
 }
 
-/** What is read of an answer's body, in bytes: enough for a person to see what is wrong. */
-const answerBytes = 8 * 1024;
+/** Maximum bytes read of a response body, enough to show its error to a person. */
+const maxTextBytes = 8 * 1024;
 
 /**
- * Makes what posts messages over HTTP/1.1. A guarded message is judged when its connection is made, by the very
- * address that is connected to. An answer whose body is long or late counts by its status.
+ * Creates a client that posts messages over HTTP/1.1. The address of a guarded message is checked when the connection is
+ * made. A response with a long or stalled body counts by its status.
  */
 export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const pool = {
@@ -64,17 +64,17 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
       signal.throwIfAborted();
       const url = new URL(message.url);
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      // The lookup sees names only.
+      // The lookup is only called for names.
       if (message.guarded && isIP(host) !== 0 && !isPublicAddress(host)) {
         throw new Fault('address_refused', `${host} is not an address of the public internet`);
       }
-      const late = AbortSignal.timeout(totalMs);
+      const timeout = AbortSignal.timeout(totalMs);
       try {
-        return await send(message.guarded ? guarded : open, url, message, AbortSignal.any([late, signal]));
+        return await send(message.guarded ? guarded : open, url, message, AbortSignal.any([timeout, signal]));
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        if (late.aborted) {
-          throw new Fault('page_timeout', `${url.host}: no answer within ${totalMs} ms`, { cause: error });
+        if (timeout.aborted) {
+          throw new Fault('page_timeout', `${url.host}: no response within ${totalMs} ms`, { cause: error });
         }
         throw networkFault(error, url.host);
       }
@@ -85,21 +85,21 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   };
 }
 
-function send(dispatcher: Agent, url: URL, message: Post, signal: AbortSignal): Promise<PostAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
+function send(dispatcher: Agent, url: URL, message: PostMessage, signal: AbortSignal): Promise<PostResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<PostResponse>();
   const chunks: Buffer[] = [];
   let length = 0;
-  let answer: Omit<PostAnswer, 'text'> | null = null;
-  let stop = () => {};
-  /** Ends it with what has come: after the status nothing can change any more. */
-  const end = (error: unknown) => {
+  let head: Omit<PostResponse, 'text'> | null = null;
+  let abort = () => {};
+  /** Settles with the response received so far: once the status is known, later errors do not matter. */
+  const settle = (error: unknown) => {
     signal.removeEventListener('abort', aborted);
-    if (answer === null) reject(error);
-    else resolve({ ...answer, text: Buffer.concat(chunks).toString('utf8') });
+    if (head === null) reject(error);
+    else resolve({ ...head, text: Buffer.concat(chunks).toString('utf8') });
   };
   const aborted = () => {
-    stop();
-    end(signal.reason);
+    abort();
+    settle(signal.reason);
   };
   signal.addEventListener('abort', aborted, { once: true });
   const { origin, pathname, search } = url;
@@ -108,24 +108,24 @@ function send(dispatcher: Agent, url: URL, message: Post, signal: AbortSignal): 
     { origin, path: pathname + search, method: 'POST', headers, body },
     {
       onRequestStart(controller) {
-        stop = () => controller.abort(new Error('stopped'));
-        if (signal.aborted) stop();
+        abort = () => controller.abort(new Error('aborted'));
+        if (signal.aborted) abort();
       },
       onResponseStart(_controller, status, received) {
-        // 1xx: the answer is still to come.
+        // 1xx: the final response follows.
         if (status < 200) return;
         const lines = Object.entries(received).map(([name, value]) => [name, String(value)] as const);
-        answer = { status, headers: Object.fromEntries(lines) };
+        head = { status, headers: Object.fromEntries(lines) };
       },
       onResponseData(_controller, chunk) {
-        chunks.push(chunk.subarray(0, answerBytes - length));
+        chunks.push(chunk.subarray(0, maxTextBytes - length));
         length += chunk.length;
-        if (length < answerBytes) return;
-        stop();
-        end(new Error('the answer is long'));
+        if (length < maxTextBytes) return;
+        abort();
+        settle(new Error('the response is too long'));
       },
-      onResponseEnd: () => end(null),
-      onResponseError: (_controller, error) => end(error),
+      onResponseEnd: () => settle(null),
+      onResponseError: (_controller, error) => settle(error),
     },
   );
   return promise;

@@ -1,37 +1,37 @@
 import type { Socket } from 'node:net';
 
-/** Longest message that is waited for, in bytes. */
-const longest = 16 * 1024;
+/** Maximum size of a message, in bytes. */
+const maxMessageBytes = 16 * 1024;
 
 /**
- * The next message on a socket. `lengthOf` tells its length once it is complete, 0 before; what comes
- * after it stays on the socket. Rejects when the connection ends or fails, or the message has no end.
+ * Receives the next message from a socket; later bytes remain on the socket. `lengthOf` returns the length of a complete
+ * message, 0 for an incomplete one. Rejects if the connection ends or fails, or the message exceeds 16 KB.
  */
-export function receive(socket: Socket, lengthOf: (bytes: Buffer) => number): Promise<Buffer> {
+export function receiveMessage(socket: Socket, lengthOf: (bytes: Buffer) => number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0);
-    const leave = () => {
+    const stopListening = () => {
       socket.off('readable', read);
       socket.off('end', ended);
       socket.off('close', ended);
       socket.off('error', fail);
     };
     const fail = (error: Error) => {
-      leave();
+      stopListening();
       reject(error);
     };
-    const ended = () => fail(new Error('it ended the connection'));
+    const ended = () => fail(new Error('it closed the connection'));
     const read = () => {
       const chunk = socket.read() as Buffer | null;
       if (chunk === null) return;
       bytes = Buffer.concat([bytes, chunk]);
       const length = lengthOf(bytes);
       if (length === 0) {
-        if (bytes.length > longest) fail(new Error('its answer has no end'));
+        if (bytes.length > maxMessageBytes) fail(new Error('its response is too long'));
         return;
       }
-      // First of all: what is put back would be read here again.
-      leave();
+      // Before unshift(), which would trigger another read.
+      stopListening();
       if (bytes.length > length) socket.unshift(bytes.subarray(length));
       resolve(bytes.subarray(0, length));
     };

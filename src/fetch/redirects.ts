@@ -1,31 +1,31 @@
-import type { FetchPage, PageAnswer, PageRequest } from './page.ts';
+import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 
-/** Redirects that are followed for one page. */
-const mostRedirects = 3;
+/** Default maximum of redirects followed for one page. */
+const maxRedirects = 3;
 
 const statuses: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Headers that are for one origin only. */
-const own: readonly string[] = ['cookie', 'authorization', 'origin', 'referer'];
+/** Headers that must not be sent to another origin. */
+const sameOriginHeaders: readonly string[] = ['cookie', 'authorization', 'origin', 'referer'];
 
-/** The request that a redirect leads to, or null where the redirect itself is the answer. */
-function redirected(request: PageRequest, answer: PageAnswer): PageRequest | null {
-  const { location } = answer.headers;
-  if (!request.redirects || !statuses.includes(answer.status) || location === undefined) return null;
-  const here = new URL(answer.url);
-  const target = URL.parse(location, answer.url);
+/** Returns the request that follows a redirect, or null if the response is not a redirect to follow. */
+function nextRequest(request: PageRequest, response: PageResponse): PageRequest | null {
+  const { location } = response.headers;
+  if (!request.redirects || !statuses.includes(response.status) || location === undefined) return null;
+  const here = new URL(response.url);
+  const target = URL.parse(location, response.url);
   if (!target) return null;
   const anywhere = request.redirects === 'anywhere' && request.origin !== undefined;
-  const away = target.origin !== here.origin;
-  if ((away && !anywhere) || target.username !== '' || target.password !== '') return null;
+  const isCrossOrigin = target.origin !== here.origin;
+  if ((isCrossOrigin && !anywhere) || target.username !== '' || target.password !== '') return null;
   const next: PageRequest = { ...request, path: target.pathname + target.search };
   if (request.origin !== undefined) next.origin = `${target.protocol}//${target.host}`;
-  if (away && request.headers) {
+  if (isCrossOrigin && request.headers) {
     next.headers = Object.fromEntries(
-      Object.entries(request.headers).filter(([name]) => !own.includes(name)),
+      Object.entries(request.headers).filter(([name]) => !sameOriginHeaders.includes(name)),
     );
   }
-  if (answer.status <= 303) {
+  if (response.status <= 303) {
     delete next.body;
     delete next.method;
   }
@@ -33,16 +33,16 @@ function redirected(request: PageRequest, answer: PageAnswer): PageRequest | nul
 }
 
 /**
- * A fetch that follows redirects as a request asks, each as a request of its own, so that all that
- * holds for requests holds for them: addresses, turns, robots.txt.
+ * Wraps a fetch function so that it follows redirects as `request.redirects` says. Each hop is a separate request, subject
+ * to the same address checks, rate limits, and robots.txt rules.
  */
-export function followingRedirects(fetch: FetchPage, most: number = mostRedirects): FetchPage {
+export function followRedirects(fetch: FetchPage, max: number = maxRedirects): FetchPage {
   return async (first) => {
     let request = first;
     for (let followed = 0; ; followed += 1) {
-      const answer = await fetch(request);
-      const next = followed < most ? redirected(request, answer) : null;
-      if (!next) return answer;
+      const response = await fetch(request);
+      const next = followed < max ? nextRequest(request, response) : null;
+      if (!next) return response;
       request = next;
     }
   };

@@ -1,59 +1,65 @@
 import type { Fault, FaultCode } from '../contract/fault.ts';
-import type { PageAnswer } from './page.ts';
-import { retryAfterMs } from './retry-after.ts';
+import type { PageResponse } from './page.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
-/** What a request came to, as far as its origin is concerned. */
-export type Verdict =
-  /** The site answered as it should. */
-  | { sort: 'well' }
-  /** It throttled or blocked. `asked`: the site said itself to stay away, for `waitMs` if it said so. */
-  | { sort: 'refused'; reason: string; asked: boolean; waitMs: number | undefined }
-  /** No answer came, or one of a site that does not work. */
-  | { sort: 'failed'; reason: string }
-  /** There was an answer that says nothing of the origin. */
-  | { sort: 'other' }
-  /** There was no request. */
-  | { sort: 'none' };
+/** Outcome of a request from the origin's point of view. */
+export type RequestOutcome =
+  /** The site works, even if the requested page does not exist. */
+  | { kind: 'succeeded' }
+  /** The site throttled or blocked the request. `explicit`: it asked for a pause, for `waitMs` if it named a duration. */
+  | { kind: 'refused'; reason: string; explicit: boolean; waitMs: number | undefined }
+  /** No response arrived, or the site reported a failure. */
+  | { kind: 'failed'; reason: string }
+  /** The response says nothing about the origin. */
+  | { kind: 'inconclusive' }
+  /** No request was sent. */
+  | { kind: 'not_sent' };
 
-const sorts: Partial<Record<FaultCode, Verdict['sort']>> = {
-  page_not_found: 'well',
-  page_private: 'well',
-  page_mismatch: 'well',
+const kinds: Partial<Record<FaultCode, RequestOutcome['kind']>> = {
+  page_not_found: 'succeeded',
+  page_private: 'succeeded',
+  page_mismatch: 'succeeded',
   page_blocked: 'refused',
   page_login: 'refused',
   page_throttled: 'refused',
   page_timeout: 'failed',
   page_failed: 'failed',
   network: 'failed',
-  page_region: 'other',
-  page_empty: 'other',
-  page_unreadable: 'other',
-  page_too_large: 'other',
+  page_region: 'inconclusive',
+  page_empty: 'inconclusive',
+  page_unreadable: 'inconclusive',
+  page_too_large: 'inconclusive',
 };
 
-/** What the fault of a reader or a fetch tells of the origin. */
-export function verdictOf(fault: Fault): Verdict {
-  const sort = sorts[fault.code] ?? 'none';
-  if (sort === 'failed') return { sort, reason: fault.code };
-  if (sort !== 'refused') return { sort };
+/** Classifies the fault of a fetcher or a reader. */
+export function classifyFault(fault: Fault): RequestOutcome {
+  const kind = kinds[fault.code] ?? 'not_sent';
+  if (kind === 'failed') return { kind, reason: fault.code };
+  if (kind !== 'refused') return { kind };
   const { code: reason, retryAfterMs: waitMs } = fault;
-  return { sort, reason, asked: fault.code === 'page_throttled' && waitMs !== undefined, waitMs };
+  return { kind, reason, explicit: fault.code === 'page_throttled' && waitMs !== undefined, waitMs };
 }
 
-/** The verdict of statuses that say "leave me alone" whatever the page; null for all others. */
-export function verdictOfStatus({ status, headers }: PageAnswer, now: number): Verdict | null {
+/** Classifies a status that means throttling on any page: 429, 430, or 503 with Retry-After. Returns null for others. */
+export function classifyStatus({ status, headers }: PageResponse, now: number): RequestOutcome | null {
   const throttles = status === 429 || status === 430 || (status === 503 && headers['retry-after']);
   if (!throttles) return null;
-  return { sort: 'refused', reason: `status ${status}`, asked: true, waitMs: retryAfterMs(headers, now) };
+  return {
+    kind: 'refused',
+    reason: `status ${status}`,
+    explicit: true,
+    waitMs: parseRetryAfter(headers, now),
+  };
 }
 
-const words: Readonly<Record<string, string>> = {
+const descriptions: Readonly<Record<string, string>> = {
   page_blocked: 'blocked',
   page_login: 'blocked',
   page_throttled: 'throttled',
 };
 
-/** A reason in words: "blocked (page_blocked)". */
-export function inWords(reason: string): string {
-  return `${words[reason] ?? (reason.startsWith('status') ? 'throttled' : 'not answering')} (${reason})`;
+/** Describes the reason of a pause for people: "blocked (page_blocked)". */
+export function describePauseReason(reason: string): string {
+  const description = descriptions[reason] ?? (reason.startsWith('status') ? 'throttled' : 'not responding');
+  return `${description} (${reason})`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 
@@ -13,6 +13,6 @@ test.each([
   ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
   ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
   ['Fri, 02 Jan 2026 12:00:00 GMT', 900_000],
-])('Retry-After %j is a wait of %j ms', (header, wait) => {
-  expect(retryAfterMs(header === undefined ? {} : { 'retry-after': header }, now)).toBe(wait);
+])('parseRetryAfter() parses %j as %j ms', (header, wait) => {
+  expect(parseRetryAfter(header === undefined ? {} : { 'retry-after': header }, now)).toBe(wait);
 });

@@ -4,7 +4,7 @@ import { parseRobots } from './robots-rules.ts';
 const rules = (text: string, robot = 'Gleaner') => parseRobots(Buffer.from(text), robot);
 const allows = (text: string, path: string, robot?: string) => rules(text, robot).allows(path);
 
-describe('the group that counts', () => {
+describe('the group of a robot', () => {
   const text = `
     User-agent: other
     Disallow: /other
@@ -13,27 +13,27 @@ describe('the group that counts', () => {
     User-Agent: GLEANER
     Disallow: /mine`;
 
-  test('is the one that names the robot, whatever the case', () => {
+  test('is matched by name, ignoring case', () => {
     expect(allows(text, '/mine')).toBe(false);
     expect(allows(text, '/all')).toBe(true);
     expect(allows(text, '/other')).toBe(true);
   });
 
-  test('else the one for all, else everything is allowed', () => {
+  test('falls back to the group for all robots, and else allows everything', () => {
     expect(allows(text, '/all', 'stranger')).toBe(false);
     expect(allows(text, '/mine', 'stranger')).toBe(true);
     expect(allows('User-agent: other\nDisallow: /', '/')).toBe(true);
     expect(allows('', '/')).toBe(true);
   });
 
-  test('may name several robots, and come in parts', () => {
+  test('may name several robots, and may be split', () => {
     const parts =
       'user-agent: a\nSitemap: /s\n\nuser-agent: gleaner # us\nDisallow: /1\nuser-agent: b\nDisallow: /2\nuser-agent: gleaner\nDisallow: /3';
     expect(['/1', '/2', '/3'].map((path) => allows(parts, path))).toEqual([false, true, false]);
     expect(allows(parts, '/1', 'a')).toBe(false);
   });
 
-  test('is named by the product alone, with or without its version', () => {
+  test('is matched by the product name, ignoring its version', () => {
     expect(allows('User-agent: Gleaner/2.1 (x)\nDisallow: /', '/')).toBe(false);
     expect(allows('User-agent: Gleaner2\nDisallow: /', '/')).toBe(false);
     expect(allows('User-agent: GleanerBot\nDisallow: /', '/')).toBe(true);
@@ -41,7 +41,7 @@ describe('the group that counts', () => {
   });
 });
 
-describe('of several rules', () => {
+describe('parseRobots()', () => {
   test.each([
     ['Allow: /p\nDisallow: /', '/page', true],
     ['Allow: /p\nDisallow: /', '/other', false],
@@ -52,7 +52,7 @@ describe('of several rules', () => {
     ['Allow: /$\nDisallow: /', '/page.htm', false],
     ['Disallow:\nDisallow: /a', '/b', true],
     ['Disallow: /robots.txt\nDisallow: /', '/robots.txt', true],
-  ])('%j for %s: %s', (lines, path, expected) => {
+  ])('applies %j to %s: %s', (lines, path, expected) => {
     expect(allows(`User-agent: *\n${lines}`, path)).toBe(expected);
   });
 });
@@ -83,27 +83,27 @@ describe('a pattern', () => {
     ['/a b', '/a%20b', true],
     ['fish', '/fish', false],
     ['*fish', '/a/fish', true],
-  ])('%s on %s: %s', (pattern, path, matched) => {
+  ])('%s is matched against %s: %s', (pattern, path, matched) => {
     expect(allows(`User-agent: *\nDisallow: ${pattern}`, path)).toBe(!matched);
   });
 });
 
-describe('what is odd', () => {
-  test('line ends, byte order marks, spaces and comments do not matter', () => {
+describe('an unusual file', () => {
+  test('may contain any line ends, a byte order mark, spaces, and comments', () => {
     const text = '\uFEFFUser-agent : *\r  # why\r\n DISALLOW :\t/a # b\rdisallow: /b';
     expect(['/a', '/b', '/c'].map((path) => allows(text, path))).toEqual([false, false, true]);
   });
 
-  test('a page of another sort allows all', () => {
+  test('allows everything if it is not a robots.txt', () => {
     expect(allows('<!doctype html><html><body>Disallow: / everything</body></html>', '/x')).toBe(true);
     expect(parseRobots(Buffer.from([0xff, 0xfe, 0x00, 0x3a]), 'x').allows('/')).toBe(true);
   });
 
-  test('rules without a robot are nobody’s', () => {
+  test('has no effect if its rules belong to no robot', () => {
     expect(allows('Disallow: /', '/')).toBe(true);
   });
 
-  test('the wait between requests is read', () => {
+  test('may declare a crawl delay', () => {
     expect(rules('User-agent: *\nCrawl-delay: 1.5').crawlDelayMs).toBe(1_500);
     expect(rules('User-agent: gleaner\nCrawl-delay: 2\nDisallow: /x').crawlDelayMs).toBe(2_000);
     for (const odd of ['x', '-1', '0', '']) {
@@ -111,7 +111,7 @@ describe('what is odd', () => {
     }
   });
 
-  test('half a megabyte is read, in time in proportion to it', () => {
+  test('is parsed up to half a megabyte, in linear time', () => {
     const path = `/${'a'.repeat(2_000)}`;
     const text = `User-agent: *\n${`Disallow: /${'*a'.repeat(500)}b\n`.repeat(1_000)}`;
     const began = performance.now();

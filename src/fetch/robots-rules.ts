@@ -1,35 +1,35 @@
-/** What a robots.txt asks of one robot. */
+/** Rules of a robots.txt for one robot. */
 export interface RobotsRules {
-  /** Whether a path with its query may be fetched. */
+  /** Returns true if a path with its query may be fetched. */
   allows(path: string): boolean;
-  /** Wait between requests that it asks for; undefined without. */
+  /** Minimum interval between requests in milliseconds; undefined if none is declared. */
   crawlDelayMs: number | undefined;
   /** Estimated memory of the rules, in bytes. */
   bytes: number;
 }
 
-/** One allow or disallow line. */
+/** An allow or disallow line. */
 interface Rule {
   allow: boolean;
-  /** The pattern as written, in octets: the most specific rule counts. */
+  /** Octets of the normalized pattern; the longest matching rule takes precedence. */
   length: number;
-  /** What the path must hold, in this order, from its start on. */
+  /** Texts that the path must contain in this order, the first at its start. */
   parts: string[];
-  /** The last part must be the path's end. */
+  /** True if the path must end with the last part. */
   toEnd: boolean;
 }
 
-/** Lines of one or more groups. */
+/** Lines of all groups of one robot. */
 interface Group {
   rules: Rule[];
   crawlDelayMs: number | undefined;
 }
 
-/** Bytes that are read; RFC 9309 asks for at least so many. */
-const mostBytes = 500 * 1024;
+/** Maximum bytes parsed; RFC 9309 requires at least this many. */
+const maxBytes = 500 * 1024;
 
-/** Paths and patterns alike: UTF-8 in percent encoding, upper-case, and what needs none without. */
-function normalized(text: string): string {
+/** Normalizes the percent encoding of a path or pattern: upper-case, and only where it is needed. */
+function normalize(text: string): string {
   return text
     .replace(/[^\x21-\x7e]+/g, (other) => encodeURIComponent(other.toWellFormed()))
     .replace(/%[0-9a-f]{2}/gi, (code) => {
@@ -38,10 +38,10 @@ function normalized(text: string): string {
     });
 }
 
-function ruleOf(allow: boolean, value: string): Rule | null {
-  // An empty pattern matches nothing: "Disallow:" allows all.
+function parseRule(allow: boolean, value: string): Rule | null {
+  // An empty pattern matches nothing: "Disallow:" allows everything.
   if (value === '') return null;
-  const pattern = normalized(value);
+  const pattern = normalize(value);
   const toEnd = pattern.endsWith('$');
   const parts = (toEnd ? pattern.slice(0, -1) : pattern).split(/\*+/);
   return { allow, length: pattern.length, parts, toEnd };
@@ -66,31 +66,31 @@ function matches({ parts, toEnd }: Rule, path: string): boolean {
   return last === undefined || (path.endsWith(last) && path.length - last.length >= at);
 }
 
-/** The robot that a user-agent line names, in lower case. */
-function robotOf(value: string): string {
+/** Returns the robot of a user-agent line, in lower case. */
+function parseRobot(value: string): string {
   return value === '*' || value.startsWith('* ') ? '*' : (/^[a-z_-]*/i.exec(value)?.[0] ?? '').toLowerCase();
 }
 
 /**
- * Reads a robots.txt (RFC 9309) for the robot that calls itself `robot`: groups that name it, else those
- * for all. The most specific rule counts, and allowing before disallowing. What is not understood is
- * skipped. Takes time in proportion to the text, whatever it holds.
+ * Parses a robots.txt (RFC 9309) and returns the rules for a robot: those of its own groups, else those for all robots.
+ * The longest matching rule takes precedence, and allow over disallow. Unknown lines are skipped. The time is linear in
+ * the length of the text.
  */
 export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
-  const read = new TextDecoder().decode(body.subarray(0, mostBytes));
-  // Half a rule would be another rule.
-  const text = body.length > mostBytes ? read.slice(0, read.search(/[\r\n][^\r\n]*$/)) : read;
+  const decoded = new TextDecoder().decode(body.subarray(0, maxBytes));
+  // A truncated rule would have another meaning.
+  const text = body.length > maxBytes ? decoded.slice(0, decoded.search(/[\r\n][^\r\n]*$/)) : decoded;
   const groups = new Map<string, Group>();
   let current: Group[] = [];
-  let naming = false;
+  let inHeader = false;
   for (const line of text.split(/[\r\n]+/)) {
     const [, key = '', rest = ''] = /^\s*([a-z-]+)\s*:([^#]*)/i.exec(line) ?? [];
     const value = rest.trim();
     switch (key.toLowerCase()) {
       case 'user-agent': {
-        if (!naming) current = [];
-        naming = true;
-        const name = robotOf(value);
+        if (!inHeader) current = [];
+        inHeader = true;
+        const name = parseRobot(value);
         const group = groups.get(name) ?? { rules: [], crawlDelayMs: undefined };
         groups.set(name, group);
         current.push(group);
@@ -98,8 +98,8 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
       }
       case 'allow':
       case 'disallow': {
-        naming = false;
-        const rule = ruleOf(key.toLowerCase() === 'allow', value);
+        inHeader = false;
+        const rule = parseRule(key.toLowerCase() === 'allow', value);
         if (rule) for (const group of current) group.rules.push(rule);
         break;
       }
@@ -116,15 +116,15 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
     crawlDelayMs,
     bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
     allows: (path) => {
-      const asked = normalized(path);
-      // It says itself whom it allows.
-      if (asked === '/robots.txt') return true;
-      let most: Rule | undefined;
+      const normalizedPath = normalize(path);
+      if (normalizedPath === '/robots.txt') return true;
+      let longest: Rule | undefined;
       for (const rule of rules) {
-        const better = !most || rule.length > most.length || (rule.length === most.length && rule.allow);
-        if (better && matches(rule, asked)) most = rule;
+        const isPreferred =
+          !longest || rule.length > longest.length || (rule.length === longest.length && rule.allow);
+        if (isPreferred && matches(rule, normalizedPath)) longest = rule;
       }
-      return most?.allow ?? true;
+      return longest?.allow ?? true;
     },
   };
 }

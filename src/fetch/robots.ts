@@ -1,55 +1,55 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
-import type { PageAnswer } from './page.ts';
-import { retryAfterMs } from './retry-after.ts';
+import type { PageResponse } from './page.ts';
+import { parseRetryAfter } from './retry-after.ts';
 import { parseRobots, type RobotsRules } from './robots-rules.ts';
 
-/** What the sites' robots.txt files ask of this program. */
+/** The rules of all sites' robots.txt files for this crawler. */
 export interface Robots {
   /**
-   * Resolves when a path of an origin may be fetched, with the wait between requests that the origin
-   * asks for. `read` gets the origin's robots.txt when it is not known. Faults: `robots_disallowed`;
-   * `page_failed` while the site cannot say; those of `read`. Rejects with the signal's reason when aborted.
+   * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the origin declares one.
+   * Calls `read` to fetch the robots.txt if it is not cached. Rejects with `robots_disallowed`; with `page_failed` while
+   * the site fails to return a robots.txt; with the faults of `read`; with the signal's reason if aborted.
    */
   check(
     origin: string,
     path: string,
-    read: () => Promise<PageAnswer>,
+    read: () => Promise<PageResponse>,
     signal?: AbortSignal,
   ): Promise<number | undefined>;
-  /** Judges a further path of an origin that was checked, by what is known of it. Fault `robots_disallowed`. */
-  judge(origin: string, path: string): void;
+  /** Throws `robots_disallowed` if the cached rules of an origin disallow a path. */
+  assertAllowed(origin: string, path: string): void;
 }
 
-/** How long a robots.txt is good for (RFC 9309, 2.4). */
-const goodForMs = 24 * 3_600_000;
+/** Time for which a robots.txt is cached, in milliseconds (RFC 9309, section 2.4). */
+const maxAgeMs = 24 * 3_600_000;
 
-/** How long a site is left alone that fails to say. */
-const failedForMs = 60_000;
+/** Minimum time until a robots.txt that failed is requested again, in milliseconds. */
+const retryMs = 60_000;
 
-/** Longest wait between requests that is kept. */
-const longestDelayMs = 30_000;
+/** Maximum crawl delay that is respected, in milliseconds. */
+const maxDelayMs = 30_000;
 
-/** Origins remembered at once, and memory for their rules. */
+/** Limits on the cache. */
 const maxEntries = 1_000;
 const maxBytes = 32 * 1024 * 1024;
-const siteBytes = 256;
+const entryBytes = 256;
 
-/** What is known of one origin. */
-interface Known {
+/** Cached robots.txt of one origin. */
+interface CachedRobots {
   rules: RobotsRules | null;
-  /** When `rules` are read anew. */
+  /** Expiry of `rules`. */
   until: number;
-  /** When the site is asked again after it failed to say. */
-  failedUntil: number;
+  /** Time of the next attempt after a failure. */
+  retryAt: number;
   failure: string;
   reading: Promise<void> | null;
 }
 
-const everything: RobotsRules = { allows: () => true, crawlDelayMs: undefined, bytes: 0 };
+const allowAll: RobotsRules = { allows: () => true, crawlDelayMs: undefined, bytes: 0 };
 
-/** The name by which robots.txt files call this program: the product of its User-Agent. */
+/** Returns the name of this crawler in robots.txt files: the product of its User-Agent. */
 export function robotName(userAgent: string): string {
   return /^[a-z_-]+/i.exec(userAgent)?.[0] ?? '*';
 }
@@ -64,41 +64,57 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
   });
 }
 
+/** Stores the response to a robots.txt request (RFC 9309, section 2.3.1). Returns false if the site failed. */
+function storeResponse(
+  origin: string,
+  cached: CachedRobots,
+  response: PageResponse,
+  robot: string,
+  now: number,
+): boolean {
+  const { status, headers, body } = response;
+  if (status === 429 || status >= 500) {
+    cached.retryAt = now + Math.max(retryMs, parseRetryAfter(headers, now) ?? 0);
+    cached.failure = `${origin} responded with status ${status} to the request for its robots.txt; no page is fetched until it succeeds`;
+    return false;
+  }
+  cached.rules = status >= 200 && status < 300 ? parseRobots(body, robot) : allowAll;
+  cached.until = now + maxAgeMs;
+  return true;
+}
+
 /**
- * Makes what keeps robots.txt files: each read once a day, in this process. Where there is none (4xx)
- * everything is allowed; while the site fails (5xx, 429) nothing is, unless an older one is known
- * (RFC 9309, 2.3.1).
+ * Creates a cache of robots.txt files, each fetched once per day and process. A missing file (4xx) allows everything.
+ * While the site fails (5xx, 429), nothing is allowed unless an older file is cached (RFC 9309, section 2.3.1).
  */
 export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: string }): Robots {
   const robot = robotName(userAgent);
-  const known = createBoundedMap<Known>({
+  const cache = createBoundedMap<CachedRobots>({
     maxBytes,
     maxEntries,
-    sizeOf: ({ rules }) => siteBytes + (rules?.bytes ?? 0),
+    sizeOf: ({ rules }) => entryBytes + (rules?.bytes ?? 0),
   });
 
-  const take = (origin: string, site: Known, answer: PageAnswer) => {
-    const now = clock.now();
-    const { status } = answer;
-    if (status === 429 || status >= 500) {
-      const waitMs = Math.max(failedForMs, retryAfterMs(answer.headers, now) ?? 0);
-      site.failedUntil = now + waitMs;
-      site.failure = `${origin} answered ${status} for its robots.txt: until it says what may be read, nothing is`;
-      return;
+  const entryOf = (origin: string): CachedRobots => {
+    const cached = cache.get(origin) ?? { rules: null, until: 0, retryAt: 0, failure: '', reading: null };
+    cache.set(origin, cached);
+    return cached;
+  };
+
+  const refresh = async (origin: string, cached: CachedRobots, read: () => Promise<PageResponse>) => {
+    try {
+      const isStored = storeResponse(origin, cached, await read(), robot, clock.now());
+      // The rules changed the size of the entry.
+      if (isStored) cache.set(origin, cached);
+    } catch (error) {
+      // The expired rules remain in use.
+      if (!cached.rules) throw error;
+      cached.retryAt = clock.now() + retryMs;
     }
-    site.rules = status >= 200 && status < 300 ? parseRobots(answer.body, robot) : everything;
-    site.until = now + goodForMs;
-    known.set(origin, site);
   };
 
-  const siteOf = (origin: string): Known => {
-    const site = known.get(origin) ?? { rules: null, until: 0, failedUntil: 0, failure: '', reading: null };
-    known.set(origin, site);
-    return site;
-  };
-
-  const judge = (origin: string, path: string) => {
-    if (known.peek(origin)?.rules?.allows(path) !== false) return;
+  const assertAllowed = (origin: string, path: string) => {
+    if (cache.peek(origin)?.rules?.allows(path) !== false) return;
     throw new Fault(
       'robots_disallowed',
       `the robots.txt of ${origin} does not allow ${robot} to read ${path}`,
@@ -106,28 +122,21 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
   };
 
   return {
-    judge,
+    assertAllowed,
     check: async (origin, path, read, signal) => {
-      const site = siteOf(origin);
-      if (site.until <= clock.now() && site.failedUntil <= clock.now()) {
-        site.reading ??= read()
-          .then((answer) => take(origin, site, answer))
-          .catch((error) => {
-            // What it said before still stands.
-            if (!site.rules) throw error;
-            site.failedUntil = clock.now() + failedForMs;
-          })
-          .finally(() => {
-            site.reading = null;
-          });
-        await abortable(site.reading, signal);
+      const cached = entryOf(origin);
+      if (cached.until <= clock.now() && cached.retryAt <= clock.now()) {
+        cached.reading ??= refresh(origin, cached, read).finally(() => {
+          cached.reading = null;
+        });
+        await abortable(cached.reading, signal);
       }
-      if (!site.rules) {
-        throw new Fault('page_failed', site.failure, { retryAfterMs: site.failedUntil - clock.now() });
+      if (!cached.rules) {
+        throw new Fault('page_failed', cached.failure, { retryAfterMs: cached.retryAt - clock.now() });
       }
-      judge(origin, path);
-      const { crawlDelayMs } = site.rules;
-      return crawlDelayMs === undefined ? undefined : Math.min(crawlDelayMs, longestDelayMs);
+      assertAllowed(origin, path);
+      const { crawlDelayMs } = cached.rules;
+      return crawlDelayMs === undefined ? undefined : Math.min(crawlDelayMs, maxDelayMs);
     },
   };
 }

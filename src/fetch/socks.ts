@@ -1,46 +1,47 @@
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { receive } from './receive.ts';
+import { receiveMessage } from './receive.ts';
 
-/** User name and password for a proxy. */
+/** Credentials of a proxy. */
 export interface ProxyCredentials {
   username: string;
   password: string;
 }
 
 const version = 5;
-const withoutLogin = 0;
-const withLogin = 2;
+const noAuthentication = 0;
+const passwordAuthentication = 2;
 
-const refusals: Readonly<Record<number, string>> = {
-  1: 'it failed',
-  2: 'its rules do not allow it',
-  3: 'it cannot reach the network',
-  4: 'it cannot reach the host',
-  5: 'the connection was refused',
-  6: 'it took too long',
-  7: 'it does not know the command',
-  8: 'it does not know the sort of address',
+/** Meanings of the reply codes (RFC 1928, section 6). */
+const replyMessages: Readonly<Record<number, string>> = {
+  1: 'general failure',
+  2: 'connection not allowed by its rules',
+  3: 'network unreachable',
+  4: 'host unreachable',
+  5: 'connection refused',
+  6: 'time to live expired',
+  7: 'command not supported',
+  8: 'address type not supported',
 };
 
-/** An address or name as the protocol writes it. */
-function hostBytes(host: string): Buffer {
+/** Encodes an address or a host name for a connect request. */
+function encodeHost(host: string): Buffer {
   if (isIPv4(host)) return Buffer.from([1, ...ipaddr.parse(host).toByteArray()]);
   if (isIPv6(host)) return Buffer.from([4, ...ipaddr.parse(host).toByteArray()]);
   const name = Buffer.from(host);
-  if (name.length > 255) throw new Error('the host name is too long');
+  if (name.length > 255) throw new Error('host name too long');
   return Buffer.concat([Buffer.from([3, name.length]), name]);
 }
 
-async function login(socket: Socket, { username, password }: ProxyCredentials): Promise<void> {
-  const [name, word] = [Buffer.from(username), Buffer.from(password)];
-  if (name.length > 255 || word.length > 255) throw new Error('user name or password is too long');
-  socket.write(Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]));
-  const [, status] = await receive(socket, (bytes) => (bytes.length >= 2 ? 2 : 0));
-  if (status !== 0) throw new Error('it does not accept the user name and password');
+async function authenticate(socket: Socket, { username, password }: ProxyCredentials): Promise<void> {
+  const [user, secret] = [Buffer.from(username), Buffer.from(password)];
+  if (user.length > 255 || secret.length > 255) throw new Error('user name or password too long');
+  socket.write(Buffer.concat([Buffer.from([1, user.length]), user, Buffer.from([secret.length]), secret]));
+  const [, status] = await receiveMessage(socket, (bytes) => (bytes.length >= 2 ? 2 : 0));
+  if (status !== 0) throw new Error('user name or password rejected');
 }
 
-/** How long the answer to a connect request is: by its sort of address. */
+/** Returns the length of a reply to a connect request, which depends on its address type; 0 while incomplete. */
 function replyLength(bytes: Buffer): number {
   if (bytes.length < 5) return 0;
   const lengths: Record<number, number> = { 1: 10, 3: 7 + bytes[4]!, 4: 22 };
@@ -49,24 +50,24 @@ function replyLength(bytes: Buffer): number {
 }
 
 /**
- * Asks a SOCKS5 proxy (RFC 1928, 1929) at the other end of the socket for a connection to a host and
- * port; afterwards the socket is that connection. Throws an Error that says what the proxy said.
+ * Connects to a host and port through the SOCKS5 proxy at the other end of a socket (RFC 1928, RFC 1929). Afterwards, the
+ * socket is connected to the target. Throws an Error with the proxy's reason.
  */
-export async function socksConnect(
+export async function connectSocks(
   socket: Socket,
   host: string,
   port: number,
   credentials: ProxyCredentials | null,
 ): Promise<void> {
-  const methods = credentials ? [withoutLogin, withLogin] : [withoutLogin];
+  const methods = credentials ? [noAuthentication, passwordAuthentication] : [noAuthentication];
   socket.write(Buffer.from([version, methods.length, ...methods]));
-  const [spoken, method] = await receive(socket, (bytes) => (bytes.length >= 2 ? 2 : 0));
-  if (spoken !== version) throw new Error('it does not speak SOCKS5');
-  if (method === withLogin && credentials) await login(socket, credentials);
-  else if (method !== withoutLogin) throw new Error('it wants another login');
-  const request = Buffer.concat([Buffer.from([version, 1, 0]), hostBytes(host), Buffer.alloc(2)]);
+  const [replyVersion, method] = await receiveMessage(socket, (bytes) => (bytes.length >= 2 ? 2 : 0));
+  if (replyVersion !== version) throw new Error('not a SOCKS5 proxy');
+  if (method === passwordAuthentication && credentials) await authenticate(socket, credentials);
+  else if (method !== noAuthentication) throw new Error('unsupported authentication method');
+  const request = Buffer.concat([Buffer.from([version, 1, 0]), encodeHost(host), Buffer.alloc(2)]);
   request.writeUInt16BE(port, request.length - 2);
   socket.write(request);
-  const reply = await receive(socket, replyLength);
-  if (reply[1] !== 0) throw new Error(refusals[reply[1]!] ?? `it answered ${reply[1]}`);
+  const reply = await receiveMessage(socket, replyLength);
+  if (reply[1] !== 0) throw new Error(replyMessages[reply[1]!] ?? `reply code ${reply[1]}`);
 }

@@ -1,21 +1,21 @@
 import { Fault } from '../contract/fault.ts';
-import type { Exchange } from './exchange.ts';
+import type { HttpExchange } from './exchange.ts';
 
-/** How long a response may take. */
+/** Limits on the duration of a response. */
 export interface TransferLimits {
-  /** Milliseconds for one response. */
+  /** Timeout of a response, in milliseconds. */
   totalMs: number;
-  /** Bytes a second that a body must bring on average, from `slowMs` after its headers on. */
+  /** Minimum average rate of a body, checked from `slowMs` milliseconds after its headers on. */
   minBytesPerSecond: number;
   slowMs: number;
 }
 
 /**
- * Calls `end` with `page_timeout` once a request takes too long, or its body comes too slowly. Returns the function
- * that stops watching.
+ * Watches a request, and calls `end` with `page_timeout` if it takes too long or its body arrives too slowly. Returns a
+ * function that stops watching.
  */
 export function watchTransfer(
-  exchange: Pick<Exchange, 'received'>,
+  exchange: Pick<HttpExchange, 'received'>,
   { totalMs, minBytesPerSecond, slowMs }: TransferLimits,
   end: (fault: Fault) => void,
 ): () => void {
@@ -29,12 +29,12 @@ export function watchTransfer(
     if (leftMs <= 0) return end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`));
     if (isSlow()) {
       return end(
-        new Fault('page_timeout', `the page came at less than ${minBytesPerSecond} bytes per second`),
+        new Fault('page_timeout', `the page arrived at less than ${minBytesPerSecond} bytes per second`),
       );
     }
     timer = setTimeout(check, Math.min(1000, slowMs, leftMs));
   };
-  // No body is slow before.
+  // The rate is not checked earlier.
   let timer = setTimeout(check, Math.min(slowMs, totalMs));
   return () => clearTimeout(timer);
 }

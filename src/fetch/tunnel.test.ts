@@ -11,14 +11,14 @@ import { createHttpFetcher, type Fetcher } from './http.ts';
 trustCertificate();
 
 const seen: http.IncomingHttpHeaders[] = [];
-const answer: http.RequestListener = (request, response) => {
+const respond: http.RequestListener = (request, response) => {
   seen.push(request.headers);
   response.end(`${request.method} ${request.url}`);
 };
-/** Says under which name it was spoken to. */
+/** Sites with HTTP and HTTPS, which record the headers of requests. */
 const servers = [
-  http.createServer(answer),
-  http2.createSecureServer({ ...certificate, allowHTTP1: true }, answer as never),
+  http.createServer(respond),
+  http2.createSecureServer({ ...certificate, allowHTTP1: true }, respond as never),
 ];
 const sessions = new Set<http2.ServerHttp2Session>();
 servers[1]!.on('session', (session) => sessions.add(session));
@@ -26,8 +26,8 @@ servers[1]!.on('session', (session) => sessions.add(session));
 const stops: (() => Promise<unknown>)[] = [];
 let plain: number;
 let secure: number;
-/** Where every name leads. */
-let leadsTo: string;
+/** Address of all names. */
+let resolvedAddress: string;
 let resolved: string[];
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ beforeEach(async () => {
     servers.map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))),
   );
   [plain, secure] = servers.map((server) => (server.address() as AddressInfo).port) as [number, number];
-  leadsTo = '93.184.216.34';
+  resolvedAddress = '93.184.216.34';
   resolved = [];
   seen.length = 0;
 });
@@ -72,7 +72,7 @@ function fetcherThrough(proxies: string[], settings: object = {}, connectMs = 5_
       resolved.push(host);
       callback(null, [
         { address: '2606:4700::1111', family: 6 },
-        { address: leadsTo, family: 4 },
+        { address: resolvedAddress, family: 4 },
       ]);
     },
   });
@@ -80,13 +80,13 @@ function fetcherThrough(proxies: string[], settings: object = {}, connectMs = 5_
   return fetcher;
 }
 
-const sorts = [
+const schemes = [
   ['http', startHttpProxy],
   ['socks5', startSocksProxy],
 ] as const;
 
-describe.each(sorts)('through %s', (scheme, startProxy) => {
-  test('a market’s pages come, by the name of its origin', async () => {
+describe.each(schemes)('through %s', (scheme, startProxy) => {
+  test('a market’s pages are fetched, and the proxy resolves its origin', async () => {
     const proxy = await started(startProxy({ to: plain }));
     const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mkta', 'sg');
     expect((await page({ path: '/a?b=1' })).body.toString()).toBe('GET /a?b=1');
@@ -102,7 +102,7 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     });
   });
 
-  test('the login is for the proxy alone', async () => {
+  test('the credentials are only sent to the proxy', async () => {
     const proxy = await started(startProxy({ to: plain, login: 'me@here:s:cret' }));
     const page = fetcherThrough([`${scheme}://me%40here:s%3Acret@${proxy.address}`]).for('mkta', 'sg');
     await page({ path: '/' });
@@ -110,13 +110,13 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     expect(JSON.stringify(seen)).not.toMatch(/proxy|authorization|cret/i);
   });
 
-  test('a wrong login is the proxy’s refusal, and is not shown', async () => {
+  test('a fault for wrong credentials does not contain them', async () => {
     const proxy = await started(startProxy({ to: plain, login: 'me:right' }));
     for (const login of ['me:wrong@', '']) {
       const page = fetcherThrough([`${scheme}://${login}${proxy.address}`]).for('mkta', 'sg');
       await expect(page({ path: '/' })).rejects.toMatchObject({
         code: 'proxy_failed',
-        message: expect.stringMatching(new RegExp(`^the proxy ${scheme}://${proxy.address}: it `)),
+        message: expect.stringMatching(new RegExp(`^the proxy ${scheme}://${proxy.address} failed: `)),
       });
       const fault = await page({ path: '/' }).catch((error) => error);
       expect(`${fault.stack} ${fault.cause?.stack}`).not.toContain('wrong');
@@ -124,13 +124,13 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     expect(seen).toEqual([]);
   });
 
-  test('a secure site is spoken to by its own name and certificate, end to end', async () => {
+  test('a TLS connection is end to end, with the name and certificate of the site', async () => {
     const proxy = await started(startProxy({ to: secure }));
     const fetcher = fetcherThrough([`${scheme}://${proxy.address}`]);
     const page = fetcher.for('mktf', '');
     expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe('GET /safe');
-    expect(proxy.targets).toEqual([`${leadsTo}:443`]);
-    // By HTTP/2, since the site offers it.
+    expect(proxy.targets).toEqual([`${resolvedAddress}:443`]);
+    // The connection uses HTTP/2, which the site offers.
     expect(seen[0]).toMatchObject({ ':authority': 'shop.example', ':path': '/safe' });
     expect(sessions.size).toBe(1);
     await expect(page({ origin: 'https://other.example', path: '/' })).rejects.toMatchObject({
@@ -139,19 +139,19 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     });
   });
 
-  test('a store’s name is resolved and judged here, and the proxy told the address', async () => {
+  test('the name of a store is resolved and checked locally, and the proxy receives the address', async () => {
     const proxy = await started(startProxy({ to: plain }));
     const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mktf', '');
     await page({ origin: 'http://shop.example:8080', path: '/' });
     expect(resolved).toEqual(['shop.example']);
-    expect(proxy.targets).toEqual([`${leadsTo}:8080`]);
+    expect(proxy.targets).toEqual([`${resolvedAddress}:8080`]);
     expect(seen[0]!.host).toBe('shop.example:8080');
   });
 
   test.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '::1', '::ffff:10.0.0.1'])(
-    'a store’s name that leads to %s never reaches the proxy',
+    'a store whose name resolves to %s is refused without the proxy',
     async (address) => {
-      leadsTo = address;
+      resolvedAddress = address;
       const proxy = await started(startProxy({ to: plain }));
       const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mktf', '');
       for (const host of ['shop.example', address.includes(':') ? `[${address}]` : address]) {
@@ -163,7 +163,7 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     },
   );
 
-  test('where private stores are allowed the proxy finds them', async () => {
+  test('the proxy resolves the names of stores if allow_private is set', async () => {
     const proxy = await started(startProxy({ to: plain }));
     const fetcher = fetcherThrough([`${scheme}://${proxy.address}`], { allow_private: true });
     await fetcher.for('mktf', '')({ origin: 'http://shop.internal', path: '/' });
@@ -174,11 +174,11 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
   });
 
   test.each([
-    ['replies nothing', 'nothing' as const, 'did not answer in time'],
-    ['hangs up', 'end' as const, 'ended the connection'],
-    ['speaks something else', Buffer.from('220 mail.example ESMTP\r\n\r\n'), 'does not speak'],
-    ['speaks without end', Buffer.alloc(100_000, 5), /no end|login|does not speak/],
-  ])('a proxy that %s is said to have failed', async (_name, replies, words) => {
+    ['does not reply', 'nothing' as const, 'timed out'],
+    ['closes the connection', 'end' as const, 'closed the connection'],
+    ['uses another protocol', Buffer.from('220 mail.example ESMTP\r\n\r\n'), /not an? \w+ proxy/],
+    ['sends an endless reply', Buffer.alloc(100_000, 5), /too long|authentication|not an? \w+ proxy/],
+  ])('a proxy that %s causes proxy_failed', async (_name, replies, words) => {
     const proxy = await started(startProxy({ to: plain, replies }));
     const waitMs = replies === 'nothing' ? 100 : 5_000;
     const page = fetcherThrough([`${scheme}://${proxy.address}`], {}, waitMs).for('mkta', 'sg');
@@ -188,24 +188,24 @@ describe.each(sorts)('through %s', (scheme, startProxy) => {
     });
   });
 
-  test('one that is not there is left out for the other', async () => {
+  test('an unreachable proxy is replaced by another one', async () => {
     const gone = await started(startProxy({ to: plain }));
     await gone.stop();
     const proxy = await started(startProxy({ to: plain }));
     const fetcher = fetcherThrough([`${scheme}://${gone.address}`, `${scheme}://${proxy.address}`]);
-    const ask = () => fetcher.for('mkta', 'sg')({ path: '/' });
+    const fetchOnce = () => fetcher.for('mkta', 'sg')({ path: '/' });
     const faults: string[] = [];
-    for (let turn = 0; turn < 40; turn += 1) await ask().catch(({ code }) => faults.push(code));
+    for (let turn = 0; turn < 40; turn += 1) await fetchOnce().catch(({ code }) => faults.push(code));
     expect(faults.length).toBeLessThanOrEqual(2);
     expect(new Set(faults).size).toBeLessThanOrEqual(1);
     expect(seen.length).toBe(40 - faults.length);
   });
 });
 
-test('a visit stays with its proxy', async () => {
+test('all requests of a session use the same proxy', async () => {
   const proxies = await Promise.all([1, 2, 3].map(() => started(startHttpProxy({ to: plain }))));
   const fetcher = fetcherThrough(proxies.map(({ address }) => `http://${address}`));
-  for (let visit = 0; visit < 6; visit += 1) {
+  for (let session = 0; session < 6; session += 1) {
     const page = fetcher.for('mkta', 'sg');
     const before = proxies.map(({ connections }) => connections());
     for (let request = 0; request < 5; request += 1) await page({ path: '/' });
@@ -216,14 +216,14 @@ test('a visit stays with its proxy', async () => {
 });
 
 test.each([
-  ['host unreachable', 4, 'it cannot reach the host'],
-  ['its rules', 2, 'its rules do not allow it'],
-])('a SOCKS5 proxy’s refusal is told: %s', async (_name, code, words) => {
+  ['an unreachable host', 4, 'host unreachable'],
+  ['its rules', 2, 'connection not allowed by its rules'],
+])('a fault contains a SOCKS5 proxy’s reason: %s', async (_name, code, words) => {
   const proxy = await started(
     startSocksProxy({ to: plain, replies: Buffer.from([5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }),
   );
   const page = fetcherThrough([`socks5://${proxy.address}`]).for('mkta', 'sg');
   await expect(page({ path: '/' })).rejects.toMatchObject({
-    message: `the proxy socks5://${proxy.address}: ${words}`,
+    message: `the proxy socks5://${proxy.address} failed: ${words}`,
   });
 });

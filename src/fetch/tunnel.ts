@@ -2,26 +2,26 @@ import net, { isIP, type LookupFunction, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { buildConnector } from 'undici';
 import { Fault } from '../contract/fault.ts';
-import { receive } from './receive.ts';
-import { type ProxyCredentials, socksConnect } from './socks.ts';
+import { receiveMessage } from './receive.ts';
+import { connectSocks, type ProxyCredentials } from './socks.ts';
 
-/** Where a proxy is, and how it is spoken to. */
+/** Address and protocol of a proxy. */
 export interface ProxyAddress {
   protocol: 'http:' | 'https:' | 'socks5:';
   host: string;
   port: number;
   credentials: ProxyCredentials | null;
-  /** Without credentials, for logs and faults. */
+  /** URL without credentials, for logs and faults. */
   label: string;
 }
 
-const usualPorts = { 'http:': 80, 'https:': 443, 'socks5:': 1080 };
+const defaultPorts = { 'http:': 80, 'https:': 443, 'socks5:': 1080 };
 
-/** Reads the address of a proxy as the origins file has it. */
-export function proxyAddress(text: string): ProxyAddress {
+/** Parses the URL of a proxy in the origins file. */
+export function parseProxyUrl(text: string): ProxyAddress {
   const { protocol, hostname, port, username, password } = new URL(text);
   const host = hostname.replace(/^\[|\]$/g, '');
-  const number = port === '' ? usualPorts[protocol as 'http:'] : Number(port);
+  const number = port === '' ? defaultPorts[protocol as 'http:'] : Number(port);
   return {
     protocol: protocol as ProxyAddress['protocol'],
     host,
@@ -34,10 +34,11 @@ export function proxyAddress(text: string): ProxyAddress {
   };
 }
 
-/** What connections through a proxy are made with. */
+/** Options for createTunnelConnector(). */
 export interface TunnelOptions {
+  /** Timeout of a connection, in milliseconds. */
   connectMs: number;
-  /** Resolves and judges names here, so that the proxy is only told addresses; absent: the proxy resolves. */
+  /** Resolves and checks names locally, so that the proxy only gets addresses; by default, the proxy resolves them. */
   lookup?: LookupFunction;
 }
 
@@ -54,7 +55,7 @@ function openSocket({ protocol, host, port }: ProxyAddress): Promise<Socket> {
   });
 }
 
-async function httpConnect(socket: Socket, host: string, port: number, login: ProxyCredentials | null) {
+async function connectHttp(socket: Socket, host: string, port: number, login: ProxyCredentials | null) {
   const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`];
   if (login) {
@@ -62,58 +63,60 @@ async function httpConnect(socket: Socket, host: string, port: number, login: Pr
     lines.push(`Proxy-Authorization: Basic ${basic}`);
   }
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  const answer = await receive(socket, (bytes) => {
+  const response = await receiveMessage(socket, (bytes) => {
     const end = bytes.indexOf('\r\n\r\n');
     return end < 0 ? 0 : end + 4;
   });
-  const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer.toString('latin1'))?.[1];
-  if (status === undefined) throw new Error('it does not speak HTTP');
-  if (status === '407') throw new Error('it does not accept the user name and password');
-  if (!status.startsWith('2')) throw new Error(`it answered ${status}`);
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(response.toString('latin1'))?.[1];
+  if (status === undefined) throw new Error('not an HTTP proxy');
+  if (status === '407') throw new Error('user name or password rejected');
+  if (!status.startsWith('2')) throw new Error(`status ${status}`);
 }
 
-/** The address that the proxy is to connect to. */
-function addressOf(hostname: string, lookup: LookupFunction): Promise<string> {
+/** Resolves the address for the proxy to connect to. */
+function resolveAddress(hostname: string, lookup: LookupFunction): Promise<string> {
   return new Promise((resolve, reject) => {
     lookup(hostname, { all: true }, (error, addresses) => {
       if (error) return reject(error);
       const all = addresses as { address: string; family: number }[];
-      // Not every proxy has IPv6.
+      // Not every proxy supports IPv6.
       resolve((all.find(({ family }) => family === 4) ?? all[0]!).address);
     });
   });
 }
 
 /**
- * Makes connections of undici's through a proxy: by CONNECT for plain HTTP too, so that what the proxy
- * connects to is what was judged here, and no proxy reads or changes what passes. Fault `proxy_failed`
- * for what goes wrong between us and the proxy, without its credentials.
+ * Creates an undici connector that tunnels through a proxy. It uses CONNECT for plain HTTP too, so that the proxy connects
+ * to the checked address and cannot cache or rewrite requests. Connections fail with `proxy_failed`, without the
+ * credentials, if the proxy cannot be reached or refuses.
  */
-export function tunnelConnector(proxy: ProxyAddress, options: TunnelOptions): buildConnector.connector {
+export function createTunnelConnector(proxy: ProxyAddress, options: TunnelOptions): buildConnector.connector {
   const { connectMs, lookup } = options;
   const secure = buildConnector({ timeout: connectMs, allowH2: true, preferH2: true });
   const { label, protocol, credentials } = proxy;
 
   const tunnel = async (hostname: string, port: number): Promise<Socket> => {
     const name = hostname.replace(/^\[|\]$/g, '');
-    const host = lookup && isIP(name) === 0 ? await addressOf(name, lookup) : name;
+    const host = lookup && isIP(name) === 0 ? await resolveAddress(name, lookup) : name;
     let socket: Socket | undefined;
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('it did not answer in time')), connectMs);
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(() => timeout.reject(new Error('timed out')), connectMs);
     const connecting = openSocket(proxy).then(async (opened) => {
       socket = opened;
-      await (protocol === 'socks5:' ? socksConnect : httpConnect)(opened, host, port, credentials);
+      await (protocol === 'socks5:' ? connectSocks : connectHttp)(opened, host, port, credentials);
       return opened;
     });
     try {
-      return await Promise.race([connecting, late.promise]);
+      return await Promise.race([connecting, timeout.promise]);
     } catch (error) {
       connecting.then(
         (opened) => opened.destroy(),
         () => socket?.destroy(),
       );
       socket?.destroy();
-      throw new Fault('proxy_failed', `the proxy ${label}: ${(error as Error).message}`, { cause: error });
+      throw new Fault('proxy_failed', `the proxy ${label} failed: ${(error as Error).message}`, {
+        cause: error,
+      });
     } finally {
       clearTimeout(timer);
     }

@@ -1,14 +1,14 @@
 import { Fault } from '../contract/fault.ts';
 import type { MarketLimits } from './limits.ts';
 
-/** What one unit has taken of its market's limits. */
+/** Usage of a market's limits by one unit. */
 export interface UnitUsage {
-  /** Adds a request that took `ms` and brought a page of `bytes`. Faults: `page_too_large`, `page_timeout`, neither
-   *  of which another try of the unit would avoid. */
+  /** Adds a request that took `ms` and returned a page of `bytes`. Throws `page_too_large` or `page_timeout` if a limit is
+   *  exceeded; neither is retried. */
   add(bytes: number, ms: number): void;
 }
 
-/** Starts counting for one unit of a market. */
+/** Creates the counters of one unit of a market. */
 export function createUnitUsage(market: string, limits: MarketLimits): UnitUsage {
   let bytes = 0;
   let ms = 0;
@@ -22,10 +22,10 @@ export function createUnitUsage(market: string, limits: MarketLimits): UnitUsage
         throw exceeded('page_too_large', `the page is larger than ${limits.pageBytes} bytes`);
       }
       if (bytes > limits.unitBytes) {
-        throw exceeded('page_too_large', `the unit's pages hold more than ${limits.unitBytes} bytes`);
+        throw exceeded('page_too_large', `the pages of the unit exceed ${limits.unitBytes} bytes`);
       }
       if (ms > limits.unitMs) {
-        throw exceeded('page_timeout', `the unit's requests took longer than ${limits.unitMs / 1000} s`);
+        throw exceeded('page_timeout', `the requests of the unit took longer than ${limits.unitMs / 1000} s`);
       }
     },
   };

@@ -9,7 +9,7 @@ import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Fault } from '../contract/fault.ts';
 import type { DriftWatch } from '../drift/watch.ts';
-import type { PermitRequest } from '../fetch/concurrency-limit.ts';
+import type { AcquireOptions } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
@@ -71,16 +71,16 @@ export interface Pages {
    * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and users get
    * equal shares.
    */
-  visit(market: string, region: string, signal: AbortSignal, caller: PermitRequest): Visit;
+  openSession(market: string, region: string, signal: AbortSignal, caller: AcquireOptions): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
 }
 
 /** Session that reads one unit. */
-export interface Visit {
+export interface UnitSession {
   fetch: FetchPage;
   /** Reports the end of the session, null for success. Refusals pause the origin. */
-  ended(fault: Fault | null): Promise<void>;
+  end(fault: Fault | null): Promise<void>;
 }
 
 /** Time after which an undecided job is rejected, in milliseconds. */

@@ -2,7 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { originFinder } from '../fetch/origin-of.ts';
+import { createOriginResolver } from '../fetch/origin-resolver.ts';
 import { logMissingOrigins } from './missing-origins.ts';
 import { submit } from './submit.ts';
 
@@ -44,11 +44,11 @@ test('a repeated submit has the warning of the first', async () => {
 });
 
 test('units of a region without an origin fail at the first attempt with the remedy, and are refunded', async () => {
-  const originOf = originFinder(origins);
+  const resolveOrigin = createOriginResolver(origins);
   let attempts = 0;
   fixture.wrapFetch(() => async () => {
     attempts += 1;
-    throw new Error(originOf('mkta', 'th', {}));
+    throw new Error(resolveOrigin('mkta', 'th', {}));
   });
   await fixture.startWorker();
   const { jobId, userId } = await submitTo('th');

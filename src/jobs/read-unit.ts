@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
-import { inWords } from '../fetch/request-outcome.ts';
+import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { createDriftObserver, type DriftObserver } from './drift-observer.ts';
@@ -61,24 +61,24 @@ export async function readUnit(
   const caller = { urgent: batch.lane === 'single', owner: { userId: job.userId, jobId: job.id } };
   for (let attempt = budget?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const visit = pages.visit(batch.market, batch.region, signal, caller);
+    const session = pages.openSession(batch.market, batch.region, signal, caller);
     let fault: Fault;
     try {
-      const result = await tryRead(context, job, batch, index, visit.fetch, observer);
-      await visit.ended(null);
+      const result = await tryRead(context, job, batch, index, session.fetch, observer);
+      await session.end(null);
       return result;
     } catch (error) {
       fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
     }
     if (fault.code === 'unavailable') {
-      await visit.ended(fault);
+      await session.end(fault);
       signal.throwIfAborted();
       throw fault;
     }
     if (fault.code === 'internal') {
       log.error({ jobId: job.id, batchId: batch.id, index, error: fault.stack }, 'reader failed');
     }
-    await visit.ended(fault);
+    await session.end(fault);
     observer.fault(fault);
     // Without a request, this was no attempt.
     const isRequested = !budget || fault.code !== 'origin_paused';
@@ -103,7 +103,7 @@ function failed({ code, message }: Fault, waited = false): UnitResult {
 /** Returns the reason a unit is deferred, as shown to its owner. */
 function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
   if (code === 'origin_paused') return message;
-  return `${region === '' ? market : `${market}/${region}`}: ${inWords(code)}`;
+  return `${region === '' ? market : `${market}/${region}`}: ${describePauseReason(code)}`;
 }
 
 async function tryRead(

@@ -20,9 +20,9 @@ const maxStalledClaims = 14;
 const limits = new WeakMap<JobContext, ConcurrencyLimit>();
 
 function limitOf(context: JobContext): ConcurrencyLimit {
-  const gate = limits.get(context) ?? createConcurrencyLimit(1);
-  limits.set(context, gate);
-  return gate;
+  const limit = limits.get(context) ?? createConcurrencyLimit(1);
+  limits.set(context, limit);
+  return limit;
 }
 
 /** Returns true if earlier claims of a batch ended without progress, so that one of its units may be the cause. */
@@ -96,7 +96,7 @@ async function readSolo(
   read: () => Promise<UnitResult | DeferredUnit>,
 ): Promise<UnitResult | DeferredUnit | null> {
   const { store } = context;
-  const release = await limitOf(context).enter(signal);
+  const release = await limitOf(context).acquire(signal);
   try {
     const earlier = batch.solo?.index === index ? batch.solo.starts : 0;
     const keep = async (starts: number) => {

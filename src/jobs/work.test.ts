@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import type { PageAnswer } from '../fetch/page.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import type { BatchReference, Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { leaseMs } from './context.ts';
@@ -138,7 +138,7 @@ describe('a unit', () => {
   test('whose reader throws an unexpected error fails alone', async () => {
     const job = await approved(2);
     fixture.wrapFetch((fetch, id) =>
-      id === item ? async () => ({ body: null }) as unknown as PageAnswer : fetch,
+      id === item ? async () => ({ body: null }) as unknown as PageResponse : fetch,
     );
     expect(await workOff(job)).toMatchObject({ state: 'completed', refunded: 10 });
   });

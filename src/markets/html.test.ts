@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { PageAnswer } from '../fetch/page.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import { allById, attribute, bodyText, byId, find, findAll, outwards, parseHtml, words } from './html.ts';
 
-const answer = (body: Buffer, contentType = 'text/html'): PageAnswer => ({
+const answer = (body: Buffer, contentType = 'text/html'): PageResponse => ({
   status: 200,
   headers: { 'content-type': contentType },
   body,

@@ -1,7 +1,7 @@
 import { selectAll, selectOne } from 'css-select';
 import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
 import { Fault } from '../contract/fault.ts';
-import type { PageAnswer } from '../fetch/page.ts';
+import type { PageResponse } from '../fetch/page.ts';
 
 /** Parsed document. */
 export type Document = ReturnType<typeof parseDocument>;
@@ -56,7 +56,7 @@ class BoundedHandler extends DomHandler {
   }
 }
 
-function declaredEncoding(answer: PageAnswer): string | undefined {
+function declaredEncoding(answer: PageResponse): string | undefined {
   const header = /charset=["']?([\w-]+)/i.exec(answer.headers['content-type'] ?? '');
   return (header ??
     /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(answer.body.toString('latin1', 0, 4096)))?.[1];
@@ -66,7 +66,7 @@ function declaredEncoding(answer: PageAnswer): string | undefined {
  * Decodes the body of a response: as UTF-8 if it is valid UTF-8, else with the encoding that the header or
  * the page declares. Never throws.
  */
-export function bodyText(answer: PageAnswer): string {
+export function bodyText(answer: PageResponse): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
   } catch {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { MarketLimits } from '../fetch/limits.ts';
-import type { FetchPage, PageAnswer } from '../fetch/page.ts';
+import type { FetchPage, PageResponse } from '../fetch/page.ts';
 import type { OriginPolicy } from '../fetch/policy.ts';
 import type { IdForm } from './id-form.ts';
 import type { MarketSamples } from './sample.ts';
@@ -24,7 +24,7 @@ export interface RecordReader {
   /** Fetches the unit's pages and returns its record. */
   read(input: JsonObject, context: ReadContext): Promise<JsonObject>;
   /** Extracts the record from the response of the main page. */
-  extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject;
+  extract(answer: PageResponse, input: JsonObject, region: string): JsonObject;
   /**
    * Returns whether a record is complete. Incomplete records are not cached for later jobs. Absent: every
    * record is complete.
@@ -55,7 +55,7 @@ export interface ListReader {
    */
   read(input: JsonObject, context: ReadContext): AsyncGenerator<ListPage, ListSummary, void>;
   /** Extracts the entries from the response of one page, as `read` would yield them. */
-  extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject[];
+  extract(answer: PageResponse, input: JsonObject, region: string): JsonObject[];
 }
 
 /** Reader of one page. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../contract/fault.ts';
-import type { PageAnswer } from '../fetch/page.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
 
-function answer(status: number, body: string, headers: Record<string, string> = {}): PageAnswer {
+function answer(status: number, body: string, headers: Record<string, string> = {}): PageResponse {
   return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
 }
 
-function faultOf(page: PageAnswer): Fault {
+function faultOf(page: PageResponse): Fault {
   try {
     parseJsonResponse(page);
   } catch (thrown) {

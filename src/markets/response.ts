@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
-import type { PageAnswer } from '../fetch/page.ts';
-import { retryAfterMs } from '../fetch/retry-after.ts';
+import type { PageResponse } from '../fetch/page.ts';
+import { parseRetryAfter } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
 import { checkContainers } from './json-values.ts';
@@ -77,7 +77,7 @@ export type RegionCheck = (target: URL) => boolean;
  * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
  * accepts, else `page_failed`.
  */
-export function redirectFault(answer: PageAnswer, isOtherRegion: RegionCheck = () => false): Fault {
+export function redirectFault(answer: PageResponse, isOtherRegion: RegionCheck = () => false): Fault {
   const { status, url, headers } = answer;
   const target = URL.parse(headers.location ?? '', url);
   const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
@@ -97,9 +97,9 @@ export function redirectFault(answer: PageAnswer, isOtherRegion: RegionCheck = (
  * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
  * for a refusal, redirectFault() for a redirect, else `page_failed`. `message` is the site's message.
  */
-export function statusFault(answer: PageAnswer, words: string | null, isOtherRegion?: RegionCheck): Fault {
+export function statusFault(answer: PageResponse, words: string | null, isOtherRegion?: RegionCheck): Fault {
   const { status } = answer;
-  const wait = retryAfterMs(answer.headers, answer.at);
+  const wait = parseRetryAfter(answer.headers, answer.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
   const said = words === null ? '' : `: ${words}`;
   if (status === 404 || status === 410)
@@ -129,7 +129,7 @@ export function statusFault(answer: PageAnswer, words: string | null, isOtherReg
  * or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON. Messages
  * contain the status and the site's message.
  */
-export function parseJsonResponse(answer: PageAnswer): Json {
+export function parseJsonResponse(answer: PageResponse): Json {
   const body = answer.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')

@@ -6,7 +6,7 @@ import { mktf as originF } from '../../sandbox/mktf/index.ts';
 import type { Origin } from '../../sandbox/origin.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
-import type { FetchPage, PageAnswer } from '../fetch/page.ts';
+import type { FetchPage, PageResponse } from '../fetch/page.ts';
 import type { Reader } from './market.ts';
 import { mktb } from './mktb/index.ts';
 import { mktc } from './mktc/index.ts';
@@ -44,8 +44,8 @@ async function pageOf(
   origin: Origin,
   input: JsonObject,
   region: string,
-): Promise<PageAnswer> {
-  const answers: PageAnswer[] = [];
+): Promise<PageResponse> {
+  const answers: PageResponse[] = [];
   const { fetch } = direct(origin, region);
   const recorded: FetchPage = async (request) => {
     const answer = await fetch(request);

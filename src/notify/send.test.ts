@@ -153,7 +153,7 @@ test('a hanging receiver does not delay others', async () => {
   await fixture.notifier.idle();
   const all = await fixture.deliveries();
   expect(all.filter(({ attempts, userId: whose }) => whose !== null && attempts > 0)).toHaveLength(4);
-  expect(all.every(({ error }) => error === '' || error.includes('no answer within'))).toBe(true);
+  expect(all.every(({ error }) => error === '' || error.includes('no response within'))).toBe(true);
 
   fixture.receiver.answer((_request, response) => response.writeHead(204).end());
   for (let turn = 0; turn < 200; turn++) {

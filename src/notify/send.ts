@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
-import type { PostAnswer } from '../fetch/post.ts';
-import { retryAfterMs } from '../fetch/retry-after.ts';
+import type { PostResponse } from '../fetch/post.ts';
+import { parseRetryAfter } from '../fetch/retry-after.ts';
 import type { Delivery } from '../store/documents.ts';
 import type { AttemptResult } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
@@ -92,7 +92,7 @@ async function sendWebhook(
     'user-agent': 'Gleaner-Webhooks/1',
     ...signatureHeaders(id, body, secrets, context.clock.now()),
   };
-  let response: PostAnswer;
+  let response: PostResponse;
   try {
     response = await context.poster.post({ url, headers, body, guarded }, signal);
   } catch (error) {
@@ -108,7 +108,7 @@ async function sendWebhook(
     status,
     error: formatError(response),
     final: status === 410,
-    retryAfterMs: retryAfterMs(response.headers, context.clock.now()),
+    retryAfterMs: parseRetryAfter(response.headers, context.clock.now()),
   };
 }
 
@@ -125,7 +125,7 @@ async function disableWebhook(
   if (await store.putWebhook(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
 }
 
-function formatError({ status, text }: PostAnswer): string {
+function formatError({ status, text }: PostResponse): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
   const shown = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.

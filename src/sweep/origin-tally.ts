@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { RequestPlace, RequestWatch } from '../fetch/request-watch.ts';
+import type { RequestObserver, RequestTarget } from '../fetch/request-observer.ts';
 import type { OriginMinute } from '../store/operations.ts';
 
 /** Counts of this process's requests to origins that are not stored yet. */
-export interface OriginTally extends RequestWatch {
+export interface OriginTally extends RequestObserver {
   /** Returns and resets the counts. */
   take(): OriginMinute[];
   /** Adds counts that could not be stored back to the current ones. */
@@ -19,7 +19,7 @@ const maxRows = 5_000;
 export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
   const rows = new Map<string, OriginMinute>();
 
-  const rowOf = ({ origin, market, region }: RequestPlace, minute: number): OriginMinute => {
+  const rowOf = ({ origin, market, region }: RequestTarget, minute: number): OriginMinute => {
     const key = `${minute}\n${origin}\n${market}\n${region}`;
     let row = rows.get(key);
     if (row === undefined) {
@@ -29,16 +29,16 @@ export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
     }
     return row;
   };
-  const now = (place: RequestPlace) => rowOf(place, Math.floor(clock.now() / minuteMs) * minuteMs);
+  const now = (target: RequestTarget) => rowOf(target, Math.floor(clock.now() / minuteMs) * minuteMs);
 
   return {
-    ended: (place, milliseconds) => {
-      const row = now(place);
+    ended: (target, milliseconds) => {
+      const row = now(target);
       row.requests += 1;
       row.milliseconds += milliseconds;
     },
-    classified: (place, sort) => {
-      now(place)[sort] += 1;
+    classified: (target, outcome) => {
+      now(target)[outcome] += 1;
     },
     take: () => {
       const taken = [...rows.values()];

@@ -6,7 +6,7 @@ import { type BrowserFetcherOptions, createBrowserFetcher } from '../../src/fetc
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { findEngine, type MissingEngine } from '../engines/missing.ts';
 
-/** Finds the browser of this machine. */
+/** An installed browser. */
 export interface Chromium {
   path: string;
 }
@@ -19,16 +19,16 @@ async function installed(): Promise<Chromium | MissingEngine> {
   };
 }
 
-/** The browser of this machine, or why the tests that need one are skipped. */
+/** The installed browser, or the reason why tests that need one are skipped. */
 export const chromium = await findEngine(installed());
 
 /** Reason for skipping the tests, to append to a title; empty if they run. */
 export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
 
-/** Limits that only tests of limits reach, however slow the machine is. */
-const patient = { totalMs: 45_000, patienceMs: 30_000, settleMs: 30_000 };
+/** Limits that no test reaches by accident, however slow the machine is. */
+const unreachedLimits = { totalMs: 45_000, responseQuietMs: 30_000, settleMs: 30_000 };
 
-/** Creates a fetcher with the browser of this machine for the contents of an origins file. */
+/** Creates a fetcher that uses the installed browser, for the contents of an origins file. */
 export function browserFetcher(
   origins: object,
   limits: BrowserFetcherOptions['limits'] = {},
@@ -40,7 +40,7 @@ export function browserFetcher(
     log: createLog('silent', 'test'),
     userAgent: 'Gleaner/test (tests)',
     path: 'missing' in chromium ? null : chromium.path,
-    limits: { ...patient, ...limits },
+    limits: { ...unreachedLimits, ...limits },
     ...more,
   });
 }

@@ -11,7 +11,7 @@ import { mkta as market } from '../../src/markets/mkta/index.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
-const ask = '/data?id=1';
+const dataPath = '/data?id=1';
 
 /** 100 MB of zeros, compressed to 100 KB. */
 const bomb = gzipSync(Buffer.alloc(100_000_000));
@@ -21,7 +21,7 @@ const open: ServerResponse[] = [];
 let seen: IncomingMessage[];
 
 /** A site with pages by path, which request `/data`. */
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function respond(request: IncomingMessage, response: ServerResponse): void {
   seen.push(request);
   const { pathname, searchParams } = new URL(request.url!, 'http://here');
   const page = (code: string, body = 'Loading', headers: Record<string, string> = {}) =>
@@ -39,25 +39,25 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
           'set-cookie': 'data=1',
         })
         .end(JSON.stringify({ id: searchParams.get('id'), cookie: request.headers.cookie ?? null }));
-    case '/asks':
-      return void page(`fetch('${ask}')`);
+    case '/requests':
+      return void page(`fetch('${dataPath}')`);
     case '/posts':
       return void page(`fetch('/data?id=2', { method: 'POST', body: '{}' })`);
-    case '/asks-late':
-      return void page(`setTimeout(() => fetch('${ask}'), 700)`);
-    case '/asks-others-first':
-      return void page(`fetch('/data?id=7').then(() => fetch('/other')).then(() => fetch('${ask}'))`);
-    case '/asks-refused':
-      return void page(`fetch('${ask}&status=403')`);
-    case '/asks-twice':
-      return void page(`fetch('/lost').catch(() => fetch('${ask}'))`);
+    case '/requests-late':
+      return void page(`setTimeout(() => fetch('${dataPath}'), 700)`);
+    case '/requests-others-first':
+      return void page(`fetch('/data?id=7').then(() => fetch('/other')).then(() => fetch('${dataPath}'))`);
+    case '/requests-refused':
+      return void page(`fetch('${dataPath}&status=403')`);
+    case '/requests-twice':
+      return void page(`fetch('/lost').catch(() => fetch('${dataPath}'))`);
     case '/visitor':
-      return void page(`fetch('${ask}')`, 'Welcome', { 'set-cookie': 'visitor=7; Path=/' });
+      return void page(`fetch('${dataPath}')`, 'Welcome', { 'set-cookie': 'visitor=7; Path=/' });
     case '/heavy': {
       const many = '<img src="/a.png"><video src="/b.mp4" autoplay></video><link rel="icon" href="/c.ico">';
       const frames = '<iframe src="/inner"></iframe><iframe src="http://elsewhere.example/"></iframe>';
       return void page(
-        `new Image().src = '/d.png'; fetch('${ask}')`,
+        `new Image().src = '/d.png'; fetch('${dataPath}')`,
         `<style>
         @font-face { font-family: f; src: url(/f.woff2); } body { font-family: f; background: url(/e.png); }
         </style>${many}${frames}`,
@@ -74,7 +74,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     case '/never-quiet':
       return void page(`document.title = 'ready'; setInterval(() => fetch('/other'), 20)`);
     case '/streams':
-      return void page(`new EventSource('/stream'); fetch('${ask}')`);
+      return void page(`new EventSource('/stream'); fetch('${dataPath}')`);
     case '/stream':
       return void open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }));
     case '/meddles':
@@ -87,11 +87,11 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       return void page(`(async () => { for (;;) await fetch('/large').then((r) => r.text()); })()`);
     case '/large':
       return void response.writeHead(200, html).end('y'.repeat(500_000));
-    case '/asks-large':
+    case '/requests-large':
       return void page(`fetch('/data-large')`);
     case '/data-large':
       return void response.writeHead(200).end('z'.repeat(2_000_000));
-    case '/asks-bomb':
+    case '/requests-bomb':
       return void page(`fetch('/data-bomb')`);
     case '/data-bomb':
       return void response.writeHead(200, { ...html, 'content-encoding': 'gzip' }).end(bomb);
@@ -106,7 +106,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     case '/missing':
       return void response.writeHead(404, html).end('<title>Not found</title>');
     case '/moved':
-      return void response.writeHead(302, { location: '/asks', 'set-cookie': 'moved=1' }).end();
+      return void response.writeHead(302, { location: '/requests', 'set-cookie': 'moved=1' }).end();
     case '/leaves':
       return void response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     case '/script-leaves':
@@ -132,7 +132,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   }
 }
 
-const server = createServer(answer);
+const server = createServer(respond);
 /** A server in the internal network, which no page may reach. */
 let reached = 0;
 const inside = createServer((_request, response) => {
@@ -173,7 +173,7 @@ function newFetcher(limits: Parameters<typeof browserFetcher>[1]): Fetcher {
 }
 
 const responseOf = (path: string, more: Partial<PageRequest> = {}): PageRequest => ({
-  path: ask,
+  path: dataPath,
   page: { path, take: 'response', same: ['id'] },
   ...more,
 });
@@ -216,19 +216,19 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
   describe('that requests the wanted data', () => {
     test('returns the response, as plain HTTP would', async () => {
-      expect(await get(responseOf('/asks'))).toEqual({
+      expect(await get(responseOf('/requests'))).toEqual({
         status: 200,
         headers: expect.objectContaining({ 'content-type': 'application/json', 'x-many': 'a, b' }),
         body: Buffer.from('{"id":"1","cookie":null}'),
-        url: `${origin}${ask}`,
+        url: `${origin}${dataPath}`,
         at: expect.any(Number),
       });
     });
 
     test.each([
-      ['/asks-late', '1'],
-      ['/asks-others-first', '1'],
-      ['/asks-twice', '1'],
+      ['/requests-late', '1'],
+      ['/requests-others-first', '1'],
+      ['/requests-twice', '1'],
       ['/moved', '1'],
       ['/streams', '1'],
     ])('%s: waits for the response and finds it among others', async (path, id) => {
@@ -240,11 +240,11 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('may use POST, and may be refused', async () => {
       const posted = await get({ path: '/data', method: 'POST', page: { path: '/posts', take: 'response' } });
       expect(posted.body.toString()).toContain('"id":"2"');
-      expect(await get(responseOf('/asks-refused'))).toMatchObject({ status: 403 });
+      expect(await get(responseOf('/requests-refused'))).toMatchObject({ status: 403 });
     });
 
     test('identifies itself honestly, and uses the requested language', async () => {
-      await get(responseOf('/asks', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));
+      await get(responseOf('/requests', { headers: { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' } }));
       for (const { headers } of seen) {
         expect(headers['user-agent']).toMatch(/HeadlessChrome\/\S+ .*Gleaner\/test \(tests\)$/);
         expect(headers['accept-language']).toMatch(/^id-ID,id;q=0\.9,en;q=0\.8/);
@@ -296,7 +296,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test('returns redirects within the site and to other sites', async () => {
       expect(await get({ path: '/moved', redirects: 'same_origin' })).toMatchObject({
         status: 302,
-        headers: { location: '/asks' },
+        headers: { location: '/requests' },
         url: `${origin}/moved`,
       });
       const away = { status: 302, headers: { location: 'http://elsewhere.example/' } };
@@ -319,32 +319,32 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     };
 
     test('for the pages of a region, until it is discarded', async () => {
-      fetcher.forget('mktb', 'id');
-      expect(await cookieAt('/asks')).toEqual([]);
+      fetcher.discardSession('mktb', 'id');
+      expect(await cookieAt('/requests')).toEqual([]);
       expect(await cookieAt('/visitor')).toEqual(['data=1', 'visitor=7']);
-      expect(await cookieAt('/asks')).toEqual(['data=1', 'visitor=7']);
-      expect(await cookieAt('/asks', 'sg')).toEqual([]);
-      fetcher.forget('mktb', 'id');
-      expect(await cookieAt('/asks')).toEqual([]);
-      expect(await cookieAt('/asks', 'sg')).toEqual(['data=1']);
+      expect(await cookieAt('/requests')).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/requests', 'sg')).toEqual([]);
+      fetcher.discardSession('mktb', 'id');
+      expect(await cookieAt('/requests')).toEqual([]);
+      expect(await cookieAt('/requests', 'sg')).toEqual(['data=1']);
     });
 
     test('that starts with preset cookies, until the site changes them', async () => {
-      fetcher.forget('mktb', 'id');
+      fetcher.discardSession('mktb', 'id');
       const preferences = { money: 'GBP', data: '0' };
       const cookieOf = async (path: string) => {
         const { body } = await fetcher.for('mktb', 'id')({ ...responseOf(path), preferences });
         return (JSON.parse(body.toString()).cookie as string).split('; ').sort();
       };
-      expect(await cookieOf('/asks')).toEqual(['data=0', 'money=GBP']);
-      expect(await cookieOf('/asks')).toEqual(['data=1', 'money=GBP']);
+      expect(await cookieOf('/requests')).toEqual(['data=0', 'money=GBP']);
+      expect(await cookieOf('/requests')).toEqual(['data=1', 'money=GBP']);
     });
 
     test('across the end of its context and of its browser', async () => {
-      const one = newFetcher({ contextPages: 1, enginePages: 2 });
+      const one = newFetcher({ contextPages: 1, browserPages: 2 });
       await cookieAt('/visitor', 'id', one);
-      expect(await cookieAt('/asks', 'id', one)).toEqual(['data=1', 'visitor=7']);
-      expect(await cookieAt('/asks', 'id', one)).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/requests', 'id', one)).toEqual(['data=1', 'visitor=7']);
+      expect(await cookieAt('/requests', 'id', one)).toEqual(['data=1', 'visitor=7']);
     });
   });
 
@@ -384,9 +384,9 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('reports a page that stalls or takes too long as a timeout', async () => {
-      const hasty = newFetcher({ totalMs: 1_000 });
-      const page = hasty.for('mktb', 'id');
-      const pages = [page({ path: '/stall' }), page(responseOf('/never-quiet')), read('830', hasty)];
+      const limitedFetcher = newFetcher({ totalMs: 1_000 });
+      const page = limitedFetcher.for('mktb', 'id');
+      const pages = [page({ path: '/stall' }), page(responseOf('/never-quiet')), read('830', limitedFetcher)];
       for (const outcome of await Promise.allSettled(pages)) {
         expect(outcome).toMatchObject({
           reason: { code: 'page_timeout', message: expect.stringContaining('1000 ms') },
@@ -396,8 +396,8 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test('aborts a page that is too large', async () => {
       const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for('mktb', 'id');
-      const large = { path: '/data-large', page: { path: '/asks-large', take: 'response' } } as const;
-      const swells = { path: '/data-bomb', page: { path: '/asks-bomb', take: 'response' } } as const;
+      const large = { path: '/data-large', page: { path: '/requests-large', take: 'response' } } as const;
+      const swells = { path: '/data-bomb', page: { path: '/requests-bomb', take: 'response' } } as const;
       const documents = [{ path: '/grows' }, { path: '/data-bomb' }];
       const requests = [large, swells, ...documents, responseOf('/loads-much'), responseOf('/never-quiet')];
       const outcomes = await Promise.allSettled(requests.map(page));
@@ -434,10 +434,10 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   });
 
   describe('of a defective shop', () => {
-    let hasty: Fetcher;
+    let limitedFetcher: Fetcher;
 
     beforeAll(() => {
-      hasty = newFetcher({ patienceMs: 400, requests: 100 });
+      limitedFetcher = newFetcher({ responseQuietMs: 400, requests: 100 });
     });
 
     test.each([
@@ -458,7 +458,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       ['902', 'a missing response', 'network'],
       ['907', 'a throttled response', 'page_throttled'],
     ])('%s: %s is %s', async (digits, _what, code) => {
-      await expect(read(digits, hasty)).rejects.toMatchObject({ code });
+      await expect(read(digits, limitedFetcher)).rejects.toMatchObject({ code });
     });
 
     test.each([

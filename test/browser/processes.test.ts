@@ -7,7 +7,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { memoryOf } from '../../src/fetch/browser/memory.ts';
+import { readTreeMemory } from '../../src/fetch/browser/memory.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { until } from '../support/until.ts';
 import { browserFetcher, skipped } from './chromium.ts';
@@ -136,7 +136,7 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
     const leader = () => processesOf(process.pid).find(({ line }) => !line.includes('--type='))!.pid;
     await get('/');
     const before = leader();
-    const usual = (await memoryOf(before))!;
+    const usual = (await readTreeMemory(before))!;
     await fetcher.close();
     // Growth of 400 MB exceeds the bound in one case, and twice the bound in the other.
     for (const [memoryBytes, code] of [

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
-import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -33,9 +33,9 @@ const server = createServer((request, response) => {
       return void page(`<script>location.href = '/private/2'</script>`);
     case '/refreshes':
       return void page('<meta http-equiv="refresh" content="0; url=/private/3">');
-    case '/redirects-well':
-      return void to('/asks');
-    case '/asks':
+    case '/redirects-to-allowed':
+      return void to('/requests');
+    case '/requests':
       return void page(`<script>fetch('/data')</script>`);
     default:
       return void response.end(request.url);
@@ -45,7 +45,7 @@ const server = createServer((request, response) => {
 describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skipped}`, () => {
   let fetcher: Fetcher;
   let store: Store;
-  let polite: PolitePages;
+  let scheduler: OriginScheduler;
 
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
@@ -54,7 +54,7 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
     const settings = { mktb: { id: site, fetch: 'browser', robots: true, requests_per_second: 1_000 } };
     fetcher = browserFetcher(settings, { quietMs: 100 });
     store = openSqliteStore({ path: ':memory:' });
-    polite = createPolitePages({
+    scheduler = createOriginScheduler({
       policyOf: policyOfMarket,
       fetcher,
       origins: parseOrigins(JSON.stringify(settings)),
@@ -70,22 +70,22 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
   });
 
   afterAll(async () => {
-    await polite.close();
+    await scheduler.close();
     await Promise.all([fetcher.close(), store.close()]);
     server.closeAllConnections();
     server.close();
   });
 
   const open = (path: string) =>
-    polite.visit('mktb', 'id').fetch({ path: '/data', page: { path, take: 'response' } });
+    scheduler.openSession('mktb', 'id').fetch({ path: '/data', page: { path, take: 'response' } });
 
   test.each([
     ['is redirected', '/redirects', '/private/1?a=b'],
-    ['is redirected in the end', '/redirects-later', '/private/1?a=b'],
-    ['is led by its script', '/script-leads', '/private/2'],
-    ['is led by its head', '/refreshes', '/private/3'],
+    ['is redirected later', '/redirects-later', '/private/1?a=b'],
+    ['is navigated by its script', '/script-leads', '/private/2'],
+    ['is refreshed by its head', '/refreshes', '/private/3'],
   ])(
-    'that %s to a disallowed page is dropped, and the other page is never requested',
+    'that %s to a disallowed page is rejected without a request for that page',
     async (_, path, forbidden) => {
       await expect(open(path)).rejects.toMatchObject({
         code: 'robots_disallowed',
@@ -97,6 +97,6 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
   );
 
   test('that navigates to an allowed page is read', async () => {
-    expect((await open('/redirects-well')).body.toString()).toBe('/data');
+    expect((await open('/redirects-to-allowed')).body.toString()).toBe('/data');
   });
 });

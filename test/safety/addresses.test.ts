@@ -123,7 +123,8 @@ describe('refuses an address of the operator’s network', () => {
     expect(await fixture.read(`http://rebinding.example:${fixture.inside.port}/`)).toMatch(
       /address_refused|1 products/,
     );
-    for (const asked of fixture.proxy.targets) expect(asked).toBe(`${publicAddress}:${fixture.inside.port}`);
+    for (const target of fixture.proxy.targets)
+      expect(target).toBe(`${publicAddress}:${fixture.inside.port}`);
     fixture.names['late.example'] = [publicAddress, '127.0.0.1'];
     fixture.respond = (_request, response) => {
       const products = Array.from({ length: 250 }, (_, id) => ({

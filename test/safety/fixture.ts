@@ -5,7 +5,7 @@ import { parseOrigins } from '../../src/base/origins.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { defaultMarketLimits } from '../../src/fetch/limits.ts';
-import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -54,7 +54,7 @@ export async function openSafetyFixture(): Promise<SafetyFixture> {
   let stops: (() => Promise<unknown>)[] = [];
 
   /** Opens the pages as the service does. */
-  const open = (settings: object | null): PolitePages => {
+  const open = (settings: object | null): OriginScheduler => {
     const log = createLog('silent', 'test');
     const origins = parseOrigins(JSON.stringify(settings === null ? {} : { mktf: settings }));
     const fetcher = createHttpFetcher({
@@ -73,7 +73,7 @@ export async function openSafetyFixture(): Promise<SafetyFixture> {
       },
     });
     const store = openSqliteStore({ path: ':memory:' });
-    const pages = createPolitePages({
+    const pages = createOriginScheduler({
       policyOf: policyOfMarket,
       limitsOf: () => ({ ...defaultMarketLimits, unitBytes: 4_000_000, unitMs: 1_500 }),
       fetcher,
@@ -105,15 +105,15 @@ export async function openSafetyFixture(): Promise<SafetyFixture> {
       } catch {
         return 'invalid';
       }
-      const visit = open(settings).visit('mktf', '');
+      const session = open(settings).openSession('mktf', '');
       try {
         let products = 0;
-        const listing = reader.read(input, { region: '', fetch: visit.fetch });
+        const listing = reader.read(input, { region: '', fetch: session.fetch });
         for await (const { entries } of listing) products += entries.length;
         return `${products} products`;
       } catch (error) {
         const fault = Fault.from(error);
-        await visit.ended(fault);
+        await session.end(fault);
         return fault.code;
       }
     },

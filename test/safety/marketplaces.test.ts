@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
-import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
@@ -22,15 +22,15 @@ let site: Site;
 let inside: InternalServer;
 let store: Store;
 let fetcher: Fetcher;
-let pages: PolitePages;
+let scheduler: OriginScheduler;
 /** Names that were looked up. */
 const resolved: string[] = [];
 
 beforeAll(async () => {
-  const asked = direct(origin, 'sg');
+  const marketplace = direct(origin, 'sg');
   site = await startSite(async (request, response) => {
-    const answer = await asked.fetch({ path: request.url! });
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    const reply = await marketplace.fetch({ path: request.url! });
+    response.writeHead(reply.status, reply.headers).end(reply.body);
   });
   inside = await startInternalServer();
   store = openSqliteStore({ path: ':memory:' });
@@ -46,7 +46,7 @@ beforeAll(async () => {
       callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
     },
   });
-  pages = createPolitePages({ policyOf: policyOfMarket, ...common, fetcher, store });
+  scheduler = createOriginScheduler({ policyOf: policyOfMarket, ...common, fetcher, store });
 });
 
 afterEach(() => {
@@ -56,7 +56,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  await pages.close();
+  await scheduler.close();
   await fetcher.close();
   await store.close();
   await site.stop();
@@ -73,12 +73,12 @@ async function read(page: PageName, url: string): Promise<number | null> {
   }
   const reader = mkta.readers[page]!;
   if (reader.sort !== 'list') throw new Error(`${page} is no list`);
-  const visit = pages.visit('mkta', parsed.region);
+  const session = scheduler.openSession('mkta', parsed.region);
   let entries = 0;
-  for await (const part of reader.read(parsed.input, { region: parsed.region, fetch: visit.fetch })) {
+  for await (const part of reader.read(parsed.input, { region: parsed.region, fetch: session.fetch })) {
     entries += part.entries.length;
   }
-  await visit.ended(null);
+  await session.end(null);
   return entries;
 }
 

@@ -21,14 +21,14 @@ let api: TestApi;
 let kills = 0;
 
 beforeAll(async () => {
-  const asked = direct(mkta, 'sg');
+  const marketplace = direct(mkta, 'sg');
   site = await startSite(async (request, response) => {
     if (new URL(request.url!, 'http://here').searchParams.get('item_id') === poison) {
       kills += 1;
       await deployment.api.kill();
       return deployment.api.launch();
     }
-    const { status, headers, body } = await asked.fetch({ path: request.url! });
+    const { status, headers, body } = await marketplace.fetch({ path: request.url! });
     response.writeHead(status, headers).end(body);
   });
   const engines = await embedded.open();

@@ -44,7 +44,7 @@ describe('a redirect', () => {
     expect(await fixture.read('http://shop.example/')).toMatch(
       /^(?:address_refused|page_failed|page_mismatch)$/,
     );
-    for (const asked of fixture.proxy.targets) expect(asked).toBe(`${publicAddress}:80`);
+    for (const target of fixture.proxy.targets) expect(target).toBe(`${publicAddress}:80`);
   });
 
   test('to a private address is refused on every hop, also if a name resolves differently later', async () => {

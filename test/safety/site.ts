@@ -10,7 +10,7 @@ export interface Site {
 }
 
 /** Starts a site with a request listener. */
-export async function startSite(answer: RequestListener): Promise<Site> {
+export async function startSite(listener: RequestListener): Promise<Site> {
   let connections = 0;
   const requests: Site['requests'] = [];
   const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
@@ -19,7 +19,7 @@ export async function startSite(answer: RequestListener): Promise<Site> {
       headers: request.headers,
       raw: request.rawHeaders,
     });
-    answer(request, response);
+    listener(request, response);
   });
   server.on('connection', () => {
     connections += 1;

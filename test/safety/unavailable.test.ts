@@ -20,18 +20,18 @@ describe('while an engine is unavailable', () => {
     expect(await rest('/v1/account')).toMatchObject({ status: 502, body: { detail } });
     expect(await rest('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', detail } });
     for (const port of connectPorts()) {
-      const answer = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
-      expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
-      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      const response = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+      expect(response).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
+      expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
   test('names an unreachable core without its address', async () => {
     stage = await openRpcFixture();
     await stage.server.close();
-    const answer = await sendJson('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
-    expect(answer).toMatchObject({ status: 503, body: { message: 'The core is unavailable.' } });
-    expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
+    const response = await sendJson('POST', `http://127.0.0.1:${stage.front.port}${account}`, key(), {});
+    expect(response).toMatchObject({ status: 503, body: { message: 'The core is unavailable.' } });
+    expect(JSON.stringify(response.body)).not.toContain('127.0.0.1');
   });
 });
 
@@ -45,8 +45,8 @@ test('every port returns 503 until the first operator exists', async () => {
   expect(refused).toMatchObject({ status: 503, body: { detail } });
   expect(refused.headers.get('retry-after')).toBe('2');
   for (const port of connectPorts()) {
-    const answer = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
-    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
+    const response = await sendJson('POST', `http://127.0.0.1:${port}${account}`, key(), {});
+    expect(response).toMatchObject({ status: 503, body: { code: 'unavailable', message: detail } });
   }
   expect((await health()).body).toEqual({ status: 'NOT_SERVING' });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { Fault, type FaultCode } from '../../src/contract/fault.ts';
-import type { PageAnswer } from '../../src/fetch/page.ts';
+import type { PageResponse } from '../../src/fetch/page.ts';
 import type { Market, PageName, Reader } from '../../src/markets/market.ts';
 import { type Miss, misses } from './compare.ts';
 import { bodyOf, type Sample } from './manifest.ts';
@@ -36,7 +36,7 @@ const names: Partial<Record<FaultCode, NonNullable<Sample['fault']>>> = {
   page_failed: 'unreadable',
 };
 
-function extract(reader: Reader, answer: PageAnswer, entry: Sample): Json {
+function extract(reader: Reader, answer: PageResponse, entry: Sample): Json {
   const input = entry.request as JsonObject;
   if (reader.sort === 'record') return reader.extract(answer, input, entry.region);
   const list = entry.market === 'mkta' ? 'items' : 'products';
@@ -68,7 +68,7 @@ export function runSample(
   if (!market) return { result: 'skipped', why: `no market ${entry.market}` };
   const reader = market.readers[readers[entry.page]];
   if (!reader) return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
-  const answer: PageAnswer = {
+  const answer: PageResponse = {
     status: 200,
     headers: { 'content-type': entry.content_type },
     body: bodyOf(entry, bytes),

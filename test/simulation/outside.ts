@@ -4,8 +4,8 @@ import { sha256 } from '../../src/base/id.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Blobs } from '../../src/blobs/blobs.ts';
 import { Fault } from '../../src/contract/fault.ts';
-import type { PageAnswer, PageRequest } from '../../src/fetch/page.ts';
-import type { Post, PostAnswer, Poster } from '../../src/fetch/post.ts';
+import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
+import type { Poster, PostMessage, PostResponse } from '../../src/fetch/post.ts';
 import type { Pages } from '../../src/jobs/context.ts';
 import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
@@ -72,7 +72,7 @@ export const exists = (id: string): boolean => hash(`there is ${id}`) % missingE
 export function createPages(world: World, process: Process): Pages {
   const { random } = world;
   const transient = ['network', 'page_failed', 'page_throttled', 'page_blocked'] as const;
-  const fetch = async ({ path }: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
+  const fetch = async ({ path }: PageRequest, signal: AbortSignal): Promise<PageResponse> => {
     const isSlow = world.happens(world.rates.pageSlow);
     await process.clock.sleep(isSlow ? random.integer(5_000, 30_000) : random.integer(50, 1_500), signal);
     if (world.happens(world.rates.pageFailed)) throw new Fault(random.pick(transient), 'Simulated.');
@@ -82,15 +82,15 @@ export function createPages(world: World, process: Process): Pages {
     return { status: 200, headers: {}, body, url: `https://origin.test${path}`, at: process.clock.now() };
   };
   return {
-    visit: (_market, _region, signal) => ({
+    openSession: (_market, _region, signal) => ({
       fetch: (request) => fetch(request, signal),
-      ended: async () => {},
+      end: async () => {},
     }),
     concurrency: () => 3,
   };
 }
 
-const parse = ({ body }: PageAnswer): JsonObject => JSON.parse(body.toString());
+const parse = ({ body }: PageResponse): JsonObject => JSON.parse(body.toString());
 
 const record: RecordReader = {
   sort: 'record',
@@ -129,7 +129,7 @@ export interface SimulatedReceiver {
 export function createReceiver(world: World): SimulatedReceiver {
   const accepted = new Map<string, number>();
   const ids = new Map<string, Set<string>>();
-  const receive = ({ headers, body }: Post): PostAnswer => {
+  const receive = ({ headers, body }: PostMessage): PostResponse => {
     if (world.happens(world.rates.receiverFailed)) return { status: 503, headers: {}, text: '' };
     const id = headers['webhook-id']!;
     const { type, data } = JSON.parse(body) as { type: string; data: { job_id: string } };

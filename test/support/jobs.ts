@@ -110,14 +110,14 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes: told,
     pages: {
-      visit: (_market, region, signal) => ({
+      openSession: (_market, region, signal) => ({
         fetch: (request) => {
           const itemId = new URL(request.path, 'http://origin.test').searchParams.get('item_id') ?? '';
           requests.push(itemId);
           signal.throwIfAborted();
           return wrap(direct(mktaOrigin, region, clock.now()).fetch, itemId)(request);
         },
-        ended: async (fault) => {
+        end: async (fault) => {
           if (fault?.retry === 'later') reportedFaults.push(fault.code);
         },
       }),

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
 import { fieldsOf, missingShare } from '../../base/record-shape.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 
 /** A request of a reader and its response. */
 export interface FetchedPage {
   request: PageRequest;
-  answer: PageAnswer;
+  answer: PageResponse;
 }
 
 /** Result of reading a page. */
@@ -50,7 +50,7 @@ export async function readPage({ reader, input, region }: Target, fetch: FetchPa
 }
 
 /** Reads a saved page. The result's fault describes errors. */
-export function extractPage({ reader, input, region }: Target, answer: PageAnswer): PageReading {
+export function extractPage({ reader, input, region }: Target, answer: PageResponse): PageReading {
   try {
     if (reader.sort === 'list') return { records: reader.extract(answer, input, region), fault: null };
     return { records: [reader.extract(answer, input, region)], fault: null };

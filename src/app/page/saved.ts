@@ -2,11 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 
 /** Content of the file beside a saved body: status, headers, URL, and time of the response. */
-type Envelope = Omit<PageAnswer, 'body'>;
+type Envelope = Omit<PageResponse, 'body'>;
 
 const envelopeOf = (file: string): string => `${file}.answer.json`;
 
@@ -22,7 +22,7 @@ export function bodyFile(dataDir: string, { market, page, region, input }: Targe
 }
 
 /** Saves the body of a response, and its status and headers without cookies in a file beside it. */
-export async function saveAnswer(file: string, answer: PageAnswer): Promise<void> {
+export async function saveAnswer(file: string, answer: PageResponse): Promise<void> {
   const { body, ...envelope } = answer;
   const { 'set-cookie': _, ...headers } = envelope.headers;
   await mkdir(dirname(file), { recursive: true });
@@ -31,7 +31,7 @@ export async function saveAnswer(file: string, answer: PageAnswer): Promise<void
 }
 
 /** Loads a saved response. A body from another source gets status 200 and the time `now`. Throws fault `not_found`. */
-export async function loadAnswer(file: string, now: number): Promise<PageAnswer> {
+export async function loadAnswer(file: string, now: number): Promise<PageResponse> {
   const body = await readFile(file).catch((error: Error) => {
     throw new Fault('not_found', `no saved page: ${error.message}`);
   });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { type FetchedPage, missingOf, type PageReading } from './reading.ts';
 import type { Exchange } from './request-recorder.ts';
 import type { Target } from './target.ts';
@@ -43,7 +43,7 @@ export function browserLines({ request, answer }: FetchedPage, totalMs: number):
 }
 
 /** Formats a response and the path of its saved body. */
-export function answerLine({ status, headers, body }: PageAnswer, file: string): string {
+export function answerLine({ status, headers, body }: PageResponse, file: string): string {
   return `${status} ${headers['content-type'] ?? 'no content type'}, ${body.length} bytes, saved as ${file}`;
 }
 

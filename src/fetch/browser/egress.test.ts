@@ -10,7 +10,7 @@ let port: number;
 let opened: Egress[] = [];
 const sockets: Socket[] = [];
 
-/** Addresses that a name leads to, one after the other, and how often it was asked for. */
+/** Addresses of all names, one per lookup, of which the last repeats. */
 let addresses: string[];
 const resolve: ResolveName = (_host, _options, callback) => {
   const address = addresses.length > 1 ? addresses.shift()! : addresses[0]!;
@@ -33,7 +33,7 @@ afterAll(() => {
   server.close();
 });
 
-async function egress(rules: Partial<EgressRules> = {}): Promise<Egress> {
+async function newEgress(rules: Partial<EgressRules> = {}): Promise<Egress> {
   addresses = ['127.0.0.1'];
   const open = await openEgress({ origin: 'https://shop.example', allowPrivate: false, resolve, ...rules });
   opened.push(open);
@@ -48,13 +48,13 @@ async function socketTo({ proxy }: Egress): Promise<Socket> {
   return socket;
 }
 
-/** Code that the way out answers to a connection with a host, by name or by bytes of an address. */
-async function ask(
-  way: Egress,
+/** Connects to a host, given by name or by the bytes of an address, and returns the reply code. */
+async function connectTo(
+  egress: Egress,
   host: string | number[],
   at = port,
 ): Promise<{ code: number; socket: Socket }> {
-  const socket = await socketTo(way);
+  const socket = await socketTo(egress);
   socket.write(Buffer.from([5, 1, 0]));
   expect((await once(socket, 'data'))[0]).toEqual(Buffer.from([5, 0]));
   const place =
@@ -62,22 +62,22 @@ async function ask(
       ? [3, host.length, ...Buffer.from(host, 'latin1')]
       : [host.length === 4 ? 1 : 4, ...host];
   const request = Buffer.from([5, 1, 0, ...place, at >> 8, at & 255]);
-  // In two parts, as a network may cut it.
+  // Sent in two parts, as a network may deliver it.
   socket.write(request.subarray(0, 6));
   socket.write(request.subarray(6));
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return { code: answer[1]!, socket };
+  const [reply] = (await once(socket, 'data')) as [Buffer];
+  return { code: reply[1]!, socket };
 }
 
-test('the origin that is read is reached wherever it is', async () => {
-  const way = await egress({ origin: `http://127.0.0.1:${port}` });
-  const { code, socket } = await ask(way, '127.0.0.1');
+test('the configured origin may have a private address', async () => {
+  const egress = await newEgress({ origin: `http://127.0.0.1:${port}` });
+  const { code, socket } = await connectTo(egress, '127.0.0.1');
   expect(code).toBe(0);
   socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
   let text = '';
   for await (const chunk of socket) text += chunk;
   expect(text).toMatch(/\r\n\r\nhere$/);
-  expect(way.faultOf(`http://127.0.0.1:${port}/`)).toBeUndefined();
+  expect(egress.faultOf(`http://127.0.0.1:${port}/`)).toBeUndefined();
 });
 
 test.each([
@@ -95,64 +95,64 @@ test.each([
   [[0, 0, 0, 0]],
   [[...new Array(15).fill(0), 1]],
   [[0xfe, 0x80, ...new Array(13).fill(0), 1]],
-])('%j on a private address is refused', async (host) => {
-  const way = await egress();
-  expect((await ask(way, host)).code).toBe(2);
+])('a connection to the private address %j is refused', async (host) => {
+  const egress = await newEgress();
+  expect((await connectTo(egress, host)).code).toBe(2);
 });
 
-test('another port of the origin’s own host is not the origin', async () => {
-  const way = await egress({ origin: `http://127.0.0.1:${port + 1}` });
-  expect((await ask(way, '127.0.0.1')).code).toBe(2);
-  expect(way.faultOf(`http://127.0.0.1:${port}/page`)).toMatchObject({ code: 'address_refused' });
+test('another port of the origin’s host is refused', async () => {
+  const egress = await newEgress({ origin: `http://127.0.0.1:${port + 1}` });
+  expect((await connectTo(egress, '127.0.0.1')).code).toBe(2);
+  expect(egress.faultOf(`http://127.0.0.1:${port}/page`)).toMatchObject({ code: 'address_refused' });
 });
 
-test('a name is judged by the address that is connected with, each time anew', async () => {
-  const way = await egress();
+test('a name that resolves to a private address is refused', async () => {
+  const egress = await newEgress();
   addresses = ['127.0.0.1'];
-  expect((await ask(way, 'rebinding.example')).code).toBe(2);
-  expect(way.faultOf(`http://rebinding.example:${port}/`)).toMatchObject({
+  expect((await connectTo(egress, 'rebinding.example')).code).toBe(2);
+  expect(egress.faultOf(`http://rebinding.example:${port}/`)).toMatchObject({
     code: 'address_refused',
-    message: expect.stringContaining('rebinding.example leads to 127.0.0.1'),
+    message: expect.stringContaining('rebinding.example resolves to 127.0.0.1'),
   });
 });
 
-test('private addresses are reached where the market allows it', async () => {
-  expect((await ask(await egress({ allowPrivate: true }), '127.0.0.1')).code).toBe(0);
+test('private addresses are allowed if allow_private is set', async () => {
+  expect((await connectTo(await newEgress({ allowPrivate: true }), '127.0.0.1')).code).toBe(0);
 });
 
-test('a host that cannot be reached is told, and forgotten once it can', async () => {
-  const way = await egress({ allowPrivate: true });
+test('faultOf() returns the fault of an unreachable host until it is reachable', async () => {
+  const egress = await newEgress({ allowPrivate: true });
   server.closeAllConnections();
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const other = (closed.address() as AddressInfo).port;
   closed.close();
   await once(closed, 'close');
-  expect((await ask(way, '127.0.0.1', other)).code).toBe(4);
+  expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(4);
   const url = `http://127.0.0.1:${other}/`;
-  expect(way.faultOf(url)).toMatchObject({ code: 'network', message: expect.stringContaining('refused') });
+  expect(egress.faultOf(url)).toMatchObject({ code: 'network', message: expect.stringContaining('refused') });
   closed.listen(other, '127.0.0.1');
   await once(closed, 'listening');
-  expect((await ask(way, '127.0.0.1', other)).code).toBe(0);
-  expect(way.faultOf(url)).toBeUndefined();
+  expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(0);
+  expect(egress.faultOf(url)).toBeUndefined();
   closed.close();
 });
 
 test.each([
-  ['an older version', [4, 1, 0, 80, 127, 0, 0, 1, 0]],
-  ['a way of telling who it is', [5, 1, 2]],
+  ['SOCKS 4', [4, 1, 0, 80, 127, 0, 0, 1, 0]],
+  ['a SOCKS 5 greeting with authentication only', [5, 1, 2]],
   ['HTTP', [...Buffer.from('GET / HTTP/1.1\r\n\r\n')]],
-])('who speaks %s is hung up on', async (_what, bytes) => {
-  const socket = await socketTo(await egress());
+])('a client that sends %s is disconnected', async (_what, bytes) => {
+  const socket = await socketTo(await newEgress());
   socket.write(Buffer.from(bytes));
   socket.resume();
   await once(socket, 'close');
 });
 
-test('closing ends every connection', async () => {
-  const way = await egress({ origin: `http://127.0.0.1:${port}` });
-  const { socket } = await ask(way, '127.0.0.1');
+test('close() closes all connections', async () => {
+  const egress = await newEgress({ origin: `http://127.0.0.1:${port}` });
+  const { socket } = await connectTo(egress, '127.0.0.1');
   socket.resume();
-  await Promise.all([once(socket, 'close'), way.close()]);
+  await Promise.all([once(socket, 'close'), egress.close()]);
   opened = [];
 });

@@ -1,33 +1,44 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, isIP, type LookupFunction, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect as connectTo,
+  createServer,
+  isIP,
+  type LookupFunction,
+  type Socket,
+} from 'node:net';
 import { Fault } from '../../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from '../address.ts';
 import { networkFault } from '../network-fault.ts';
-import { receive } from '../receive.ts';
+import { receiveMessage } from '../receive.ts';
 
-/** Where the connections of a browser's pages may go. */
+/** Rules for the connections of a browser's pages. */
 export interface EgressRules {
-  /** Scheme, host and port that is read: reachable wherever it is; null: nothing is. */
+  /** Scheme, host, and port that may have a private address; null for none. */
   origin: string | null;
-  /** Pages may reach private addresses beside it. */
+  /** True if pages may connect to any private address. */
   allowPrivate: boolean;
-  /** Resolves names; `dns.lookup` when absent. */
+  /** Resolves host names; `dns.lookup` by default. */
   resolve?: ResolveName | undefined;
-  /** Makes the connections; straight ones when absent. */
-  connect?: Connect | undefined;
+  /** Connects to hosts; directly by default. */
+  connect?: ConnectSocket | undefined;
 }
 
-/** Makes a connection. With a lookup, names are resolved and judged by it and by nobody else. */
-export type Connect = (host: string, port: number, lookup: LookupFunction | undefined) => Promise<Socket>;
+/** Connects to a host. If a lookup is passed, it must resolve all names. */
+export type ConnectSocket = (
+  host: string,
+  port: number,
+  lookup: LookupFunction | undefined,
+) => Promise<Socket>;
 
-/** The only way out for the pages of one browser context. */
+/** Proxy through which all connections of a browser context go. */
 export interface Egress {
-  /** Address for the browser: "socks5://127.0.0.1:40123". */
+  /** URL for the browser: "socks5://127.0.0.1:40123". */
   readonly proxy: string;
-  /** Why the host of an address could not be reached the last time: `address_refused`, `network`,
-   *  `page_timeout`; undefined when it could or was never tried. */
+  /** Returns the last connection fault of a URL's host: `address_refused`, `network`, or `page_timeout`; undefined if
+   *  the last connection succeeded or there was none. */
   faultOf(url: string): Fault | undefined;
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
@@ -36,23 +47,23 @@ const noAuthentication = 0;
 const connectCommand = 1;
 const connectMs = 10_000;
 
-/** Hosts remembered at once: a page may name as many as it likes. */
-const mostFaults = 1_000;
+/** Maximum hosts whose faults are remembered: a page may name any number of hosts. */
+const maxFaults = 1_000;
 
-/** Answers of SOCKS 5: the address that follows the code is not looked at. */
+/** Creates a SOCKS 5 reply. The browser ignores the address after the code. */
 const reply = (code: number) => Buffer.from([version, code, 0, 1, 0, 0, 0, 0, 0, 0]);
 const connected = 0;
 const refused = 2;
 const unreachable = 4;
 
-/** How long a greeting is; 0 while it is incomplete. What is none is complete at once. */
+/** Returns the length of a greeting; 0 while it is incomplete. An invalid message counts as complete. */
 function greetingLength(bytes: Buffer): number {
   if (bytes.length < 2) return 0;
   if (bytes[0] !== version) return bytes.length;
   return bytes.length < 2 + bytes[1]! ? 0 : 2 + bytes[1]!;
 }
 
-/** How long a request is, as greetingLength. */
+/** Returns the length of a request, like greetingLength(). */
 function requestLength(bytes: Buffer): number {
   if (bytes.length < 5) return 0;
   const sizes: Record<number, number> = { 1: 4, 3: 1 + bytes[4]!, 4: 16 };
@@ -61,45 +72,47 @@ function requestLength(bytes: Buffer): number {
   return bytes.length < 6 + size ? 0 : 6 + size;
 }
 
-function sixteen(bytes: Buffer): string {
+function formatIPv6(bytes: Buffer): string {
   return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
 }
 
-/** Where the browser wants to be connected with. Rejects for anything but a SOCKS 5 connection. */
-async function wanted(socket: Socket): Promise<{ host: string; port: number }> {
-  const greeting = await receive(socket, greetingLength);
+/** Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5 connection. */
+async function receiveTarget(socket: Socket): Promise<{ host: string; port: number }> {
+  const greeting = await receiveMessage(socket, greetingLength);
   if (greeting[0] !== version || !greeting.subarray(2).includes(noAuthentication)) {
     throw new Error('not a SOCKS 5 greeting');
   }
   socket.write(Buffer.from([version, noAuthentication]));
-  const request = await receive(socket, requestLength);
-  const [spoken, command, , sort] = request;
-  if (spoken !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
-  const name = request.subarray(sort === 3 ? 5 : 4, -2);
-  const host = sort === 1 ? name.join('.') : sort === 4 ? sixteen(name) : name.toString('latin1');
+  const request = await receiveMessage(socket, requestLength);
+  const [requestVersion, command, , addressType] = request;
+  if (requestVersion !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
+  const name = request.subarray(addressType === 3 ? 5 : 4, -2);
+  const host =
+    addressType === 1 ? name.join('.') : addressType === 4 ? formatIPv6(name) : name.toString('latin1');
   return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
 }
 
-function placeOf(url: string): string {
+/** Returns a key for the host and port of a URL. */
+function targetKey(url: string): string {
   const { hostname, port, protocol } = new URL(url);
-  const usual = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
-  return `${hostname.replace(/^\[|\]$/g, '')} ${port === '' ? usual : port}`;
+  const defaultPort = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
+  return `${hostname.replace(/^\[|\]$/g, '')} ${port === '' ? defaultPort : port}`;
 }
 
-async function connectStraight(
+async function connectDirectly(
   host: string,
   port: number,
   lookup: LookupFunction | undefined,
 ): Promise<Socket> {
-  const socket = connect({ host, port, ...(lookup ? { lookup } : {}) });
-  const late = () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
-  socket.setTimeout(connectMs, late);
-  // Whoever stops does not wait for it.
+  const socket = connectTo({ host, port, ...(lookup ? { lookup } : {}) });
+  const timedOut = () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
+  socket.setTimeout(connectMs, timedOut);
+  // A pending connection must not keep the process alive.
   socket.unref();
   await once(socket, 'connect');
   socket.ref();
   socket.setTimeout(0);
-  socket.off('timeout', late);
+  socket.off('timeout', timedOut);
   return socket;
 }
 
@@ -111,65 +124,82 @@ function join(one: Socket, other: Socket): void {
 }
 
 /**
- * Opens the way out for one browser context: a SOCKS 5 server on a free port of this machine. Names
- * are resolved here, and every address is judged when the connection is made, so that no page, frame,
- * script or redirect reaches anything but the public internet and the origin that is read.
+ * Opens the proxy of one browser context: a SOCKS 5 server on a free loopback port. It resolves names itself and checks
+ * each address when the connection is made, so that no page, frame, script, or redirect reaches anything but the public
+ * internet and the configured origin.
  */
 export async function openEgress(rules: EgressRules): Promise<Egress> {
-  const { origin, allowPrivate, resolve, connect = connectStraight } = rules;
-  const own = origin === null ? null : placeOf(origin);
-  const lookup = guardedLookup(resolve);
-  const faults = new Map<string, Fault>();
-  const sockets = new Set<Socket>();
-  const hold = (socket: Socket) => {
-    sockets.add(socket);
+  const egress = new EgressServer(rules);
+  return { proxy: await egress.listen(), faultOf: (url) => egress.faultOf(url), close: () => egress.close() };
+}
+
+class EgressServer {
+  readonly #rules: EgressRules;
+  readonly #originKey: string | null;
+  readonly #lookup: LookupFunction;
+  readonly #faults = new Map<string, Fault>();
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((socket) => {
+    this.#track(socket);
+    socket.setTimeout(connectMs, () => socket.destroy());
+    this.#serve(socket).catch(() => socket.destroy());
+  });
+
+  constructor(rules: EgressRules) {
+    this.#rules = rules;
+    this.#originKey = rules.origin === null ? null : targetKey(rules.origin);
+    this.#lookup = guardedLookup(rules.resolve);
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `socks5://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  faultOf(url: string): Fault | undefined {
+    return this.#faults.get(targetKey(url));
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => sockets.delete(socket));
-  };
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
 
-  const reach = async (host: string, port: number): Promise<Socket> => {
-    const free = allowPrivate || `${host} ${port}` === own;
-    if (!free && isIP(host) !== 0 && !isPublicAddress(host)) {
-      throw new Fault('address_refused', `${host} is not an address of the public internet`);
-    }
-    const socket = await connect(host, port, free ? undefined : lookup);
-    hold(socket);
-    return socket;
-  };
-
-  const serve = async (socket: Socket): Promise<void> => {
-    const { host, port } = await wanted(socket);
+  async #serve(socket: Socket): Promise<void> {
+    const { host, port } = await receiveTarget(socket);
     socket.setTimeout(0);
-    const place = `${host} ${port}`;
+    const key = `${host} ${port}`;
     try {
-      const upstream = await reach(host, port);
-      faults.delete(place);
+      const upstream = await this.#connect(host, port);
+      this.#faults.delete(key);
       if (socket.destroyed) return void upstream.destroy();
       socket.write(reply(connected));
       join(socket, upstream);
     } catch (error) {
       const fault = networkFault(error, host);
-      if (faults.size >= mostFaults) faults.clear();
-      faults.set(place, fault);
+      if (this.#faults.size >= maxFaults) this.#faults.clear();
+      this.#faults.set(key, fault);
       socket.end(reply(fault.code === 'address_refused' ? refused : unreachable));
     }
-  };
+  }
 
-  const server = createServer((socket) => {
-    hold(socket);
-    socket.setTimeout(connectMs, () => socket.destroy());
-    serve(socket).catch(() => socket.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    proxy: `socks5://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    faultOf: (url) => faults.get(placeOf(url)),
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  };
+  async #connect(host: string, port: number): Promise<Socket> {
+    const { allowPrivate, connect = connectDirectly } = this.#rules;
+    const isUnrestricted = allowPrivate || `${host} ${port}` === this.#originKey;
+    if (!isUnrestricted && isIP(host) !== 0 && !isPublicAddress(host)) {
+      throw new Fault('address_refused', `${host} is not an address of the public internet`);
+    }
+    const socket = await connect(host, port, isUnrestricted ? undefined : this.#lookup);
+    this.#track(socket);
+    return socket;
+  }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { headOf } from './head.ts';
+import { toResponseHead } from './head.ts';
 
-test('an answer’s beginning has lower-case names, no cookies and nothing that was true on the wire only', () => {
-  const head = headOf(
+test('toResponseHead() converts names to lower case, and drops cookies and encoding headers', () => {
+  const head = toResponseHead(
     200,
     [
       ['Content-Type', 'text/html'],

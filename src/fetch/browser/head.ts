@@ -1,22 +1,26 @@
-/** An answer's beginning: what is known of it before its body. */
-export interface Head {
+/** Status, headers, and URL of a response. */
+export interface ResponseHead {
   status: number;
-  /** As PageAnswer has them; without cookies and without what is not true of a decoded body. */
+  /** Headers as in PageResponse, without cookies and without those that describe the encoded body. */
   headers: Record<string, string>;
-  /** Without a fragment. */
+  /** URL without its fragment. */
   url: string;
 }
 
-/** What is between the browser and the site, and what was true of the body on the wire only. */
+/** Cookies, which the browser handles, and headers that describe only the encoded body. */
 const dropped: readonly string[] = ['set-cookie', 'content-encoding', 'content-length', 'transfer-encoding'];
 
-/** Makes a head of what the browser tells of an answer. */
-export function headOf(status: number, entries: Iterable<readonly [string, string]>, url: string): Head {
+/** Converts the status, headers, and URL that the browser reports. */
+export function toResponseHead(
+  status: number,
+  entries: Iterable<readonly [string, string]>,
+  url: string,
+): ResponseHead {
   const headers: Record<string, string> = {};
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (dropped.includes(key)) continue;
-    // The browser joins some repeated headers with line ends and tells others one by one.
+    // The browser joins some repeated headers with line breaks and reports others separately.
     const text = value.replaceAll('\n', ', ');
     headers[key] = headers[key] === undefined ? text : `${headers[key]}, ${text}`;
   }

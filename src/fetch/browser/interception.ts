@@ -1,12 +1,12 @@
 import type { CDPSession, Protocol } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
-import { type Head, headOf } from './head.ts';
-import { createNavigations } from './navigations.ts';
-import { isSameSite, type Opening } from './opening.ts';
+import { type ResponseHead, toResponseHead } from './head.ts';
+import { createNavigationRules, type NavigationRules } from './navigation-rules.ts';
+import { isSameSite, type PagePlan } from './page-plan.ts';
 
-type Paused = Protocol.Fetch.RequestPausedEvent;
+type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
-/** What is held up for a decision: every document's request and answer, and what is never loaded. */
+/** Requests to intercept: documents before their request and before their response, and resources that are blocked. */
 export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Document', requestStage: 'Request' },
   { resourceType: 'Document', requestStage: 'Response' },
@@ -15,71 +15,96 @@ export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Font' },
 ];
 
-/** What there is to tell of decisions. */
-export interface Decisions {
-  /** A redirect that is the answer itself. */
-  redirect(head: Head): void;
-  /** A document that says that it has so many bytes, which are too many. */
+/** Callbacks for the results of an interception. */
+export interface InterceptionEvents {
+  /** The main document is a redirect that is not followed. */
+  redirected(head: ResponseHead): void;
+  /** The main document exceeds the limit, according to its content-length. */
   tooLarge(): void;
-  /** The page stays where it is: its way on was refused. */
-  stays(): void;
-  /** The page leads where it must not be followed. */
+  /** A navigation of the page was blocked. */
+  blocked(): void;
+  /** The page navigates to a path that must not be loaded. */
   forbidden(fault: Fault): void;
 }
 
 /**
- * Decides what a page may load: its document within the rules of navigation and of a size that can be
- * borne, frames of its own site, no images, media and fonts. Returns what takes each request that is held
- * up.
+ * Decides what a page may load: main documents that the navigation rules allow and that are not too large, and frames of
+ * the same site, but no images, media, or fonts. Returns the handler of paused requests.
  */
 export function intercept(
   cdp: CDPSession,
-  main: string,
-  opening: Opening,
-  mostBytes: number,
-  decisions: Decisions,
-): (paused: Paused) => Promise<unknown> {
-  const navigations = createNavigations(opening.origin, opening.take === 'response');
-
-  const goOn = ({ requestId }: Paused) => cdp.send('Fetch.continueRequest', { requestId });
-  const refuse = ({ requestId }: Paused, errorReason: Protocol.Network.ErrorReason) =>
-    cdp.send('Fetch.failRequest', { requestId, errorReason });
-
-  const asked = async (paused: Paused): Promise<unknown> => {
-    const redirected = paused.redirectedRequestId !== undefined;
-    const { url } = paused.request;
-    const allowed = navigations.allows(url, redirected);
-    try {
-      if (allowed) opening.permits(url);
-    } catch (fault) {
-      decisions.forbidden(Fault.from(fault));
-      return refuse(paused, 'Aborted');
-    }
-    if (allowed) return goOn(paused);
-    await refuse(paused, 'Aborted');
-    decisions.stays();
-  };
-
-  const answered = async (paused: Paused, status: number): Promise<void> => {
-    const { request, responseHeaders = [] } = paused;
-    const entries = responseHeaders.map(({ name, value }) => [name, value] as const);
-    const head = headOf(status, entries, request.url);
-    const [, length] = entries.find(([name]) => name.toLowerCase() === 'content-length') ?? [];
-    const redirect = navigations.redirect(head);
-    if (redirect === 'answer') decisions.redirect(head);
-    else if (redirect === null && Number(length) > mostBytes) decisions.tooLarge();
-    else return goOn(paused);
-    await refuse(paused, 'Aborted');
-  };
-
+  mainFrame: string,
+  plan: PagePlan,
+  maxBytes: number,
+  events: InterceptionEvents,
+): (paused: PausedEvent) => Promise<unknown> {
+  const rules = createNavigationRules(plan.origin, plan.take === 'response');
   return async (paused) => {
     const { resourceType, frameId, request, responseStatusCode, responseErrorReason } = paused;
-    if (resourceType !== 'Document') return refuse(paused, 'BlockedByClient');
-    if (frameId === main) {
-      if (responseStatusCode !== undefined) return answered(paused, responseStatusCode);
-      return responseErrorReason === undefined ? asked(paused) : goOn(paused);
+    if (resourceType !== 'Document') return block(cdp, paused, 'BlockedByClient');
+    if (frameId === mainFrame) {
+      if (responseStatusCode !== undefined) {
+        return decideResponse(cdp, rules, paused, responseStatusCode, maxBytes, events);
+      }
+      return responseErrorReason === undefined
+        ? decideRequest(cdp, rules, plan, paused, events)
+        : allow(cdp, paused);
     }
-    const ours = !/^https?:/.test(request.url) || isSameSite(request.url, opening.origin);
-    return ours ? goOn(paused) : refuse(paused, 'BlockedByClient');
+    const isAllowed = !/^https?:/.test(request.url) || isSameSite(request.url, plan.origin);
+    return isAllowed ? allow(cdp, paused) : block(cdp, paused, 'BlockedByClient');
   };
+}
+
+function allow(cdp: CDPSession, { requestId }: PausedEvent): Promise<unknown> {
+  return cdp.send('Fetch.continueRequest', { requestId });
+}
+
+function block(
+  cdp: CDPSession,
+  { requestId }: PausedEvent,
+  errorReason: Protocol.Network.ErrorReason,
+): Promise<unknown> {
+  return cdp.send('Fetch.failRequest', { requestId, errorReason });
+}
+
+/** Decides on the request for a main document. */
+async function decideRequest(
+  cdp: CDPSession,
+  rules: NavigationRules,
+  plan: PagePlan,
+  paused: PausedEvent,
+  events: InterceptionEvents,
+): Promise<unknown> {
+  const isRedirect = paused.redirectedRequestId !== undefined;
+  const { url } = paused.request;
+  const isAllowed = rules.allows(url, isRedirect);
+  try {
+    if (isAllowed) plan.assertAllowed(url);
+  } catch (fault) {
+    events.forbidden(Fault.from(fault));
+    return block(cdp, paused, 'Aborted');
+  }
+  if (isAllowed) return allow(cdp, paused);
+  await block(cdp, paused, 'Aborted');
+  events.blocked();
+}
+
+/** Decides on the response with a main document. */
+async function decideResponse(
+  cdp: CDPSession,
+  rules: NavigationRules,
+  paused: PausedEvent,
+  status: number,
+  maxBytes: number,
+  events: InterceptionEvents,
+): Promise<unknown> {
+  const { request, responseHeaders = [] } = paused;
+  const entries = responseHeaders.map(({ name, value }) => [name, value] as const);
+  const head = toResponseHead(status, entries, request.url);
+  const [, length] = entries.find(([name]) => name.toLowerCase() === 'content-length') ?? [];
+  const redirect = rules.redirect(head);
+  if (redirect === 'return') events.redirected(head);
+  else if (redirect === null && Number(length) > maxBytes) events.tooLarge();
+  else return allow(cdp, paused);
+  return block(cdp, paused, 'Aborted');
 }

@@ -1,80 +1,82 @@
 import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
-import type { Kept, Visited } from '../sessions.ts';
+import type { ScopedCache, SessionScope } from '../cookie-store.ts';
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
-import { memoryOf } from './memory.ts';
-import type { Context, Engine, OpenPage } from './pool.ts';
-import { makeProfile, removeProfile } from './profile.ts';
-import { startFailure } from './start-failure.ts';
+import { readTreeMemory } from './memory.ts';
+import type { BrowserProcess, OpenPage, SessionContext } from './pool.ts';
+import { createProfile, removeProfile } from './profile.ts';
+import { diagnoseStartFailure } from './start-failure.ts';
 
-/** A page to visit with, and its way out. */
+/** A page of the browser, and the proxy of its context. */
 export interface Tab {
   page: Page;
   egress: Egress;
-  /** What the pages say that they are opened with. */
+  /** User-Agent of the page. */
   userAgent: string;
 }
 
-/** What a browser is started with. */
+/** Options for launchBrowser(). */
 export interface LaunchOptions {
   /** Path of a Chromium. */
   path: string;
-  /** Where the pages of a site may go. */
-  rules(visited: Visited): EgressRules;
-  /** Added to the browser's own. */
+  /** Returns the egress rules of a session. */
+  rules(scope: SessionScope): EgressRules;
+  /** Text appended to the browser's own User-Agent. */
   userAgent: string;
-  /** Cookies of the contexts before. */
-  cookies: Kept<CookieData[]>;
+  /** Cookies of closed contexts. */
+  cookies: ScopedCache<CookieData[]>;
 }
 
-/** Milliseconds for the browser to start, to answer, and to end. */
+/** Timeouts for the browser to start, to respond, and to end, in milliseconds. */
 const startMs = 30_000;
-const answerMs = 15_000;
+const responseMs = 15_000;
 const endMs = 5_000;
 
-/** Megabytes that the scripts of one page may hold, and bytes that one context's cache may. */
-const scriptMemory = 512;
+/** Maximum memory of the scripts of one page, in megabytes. */
+const scriptMegabytes = 512;
+
+/** Maximum size of a context's cache, in bytes. */
 const cacheBytes = 32 * 1024 ** 2;
 
 const flags: readonly string[] = [
   '--disable-gpu',
   '--disable-quic',
-  // A process kept in reserve holds memory, and a page that is given one which has just died waits for ever.
+  // A spare renderer uses memory, and a page that gets one that has just died hangs.
   '--disable-features=SpareRendererForSitePerProcess',
   '--disable-component-update',
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--autoplay-policy=user-gesture-required',
-  // Nothing leaves but by a context's way out: no name is resolved here, no datagram is sent.
+  // Forces all traffic through a context's proxy: the browser resolves no names and sends no datagrams.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  `--js-flags=--max-old-space-size=${scriptMemory}`,
+  `--js-flags=--max-old-space-size=${scriptMegabytes}`,
   `--disk-cache-size=${cacheBytes}`,
 ];
 
-async function within<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
+async function withTimeout<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Chromium refuses to run as root with its sandbox. */
+/** Returns the flags for the sandbox: Chromium does not start as root with one. */
 function sandboxFlags(): string[] {
   return process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 }
 
 async function start(path: string, profile: string): Promise<Browser> {
-  // Ours holds secrets.
+  // This process's environment contains secrets.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' };
   const args = [...sandboxFlags(), ...flags];
   try {
     return await puppeteer.launch({
       executablePath: path,
-      // The browser ends when this process does, whatever ends it: its end of the pipe is closed.
+      // Closing the pipe ends the browser, even if this process is killed.
       pipe: true,
       handleSIGINT: false,
       handleSIGTERM: false,
@@ -85,12 +87,12 @@ async function start(path: string, profile: string): Promise<Browser> {
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       defaultViewport: { width: 1366, height: 900 },
       timeout: startMs,
-      protocolTimeout: answerMs,
+      protocolTimeout: responseMs,
     });
   } catch (error) {
-    // What it says itself is better than that its pipe was closed.
-    const said = await startFailure(path, args, profile, env);
-    const reason = said ?? (error as Error).message.split('\n')[0];
+    // The browser's own output is more useful than the error that its pipe was closed.
+    const diagnosis = await diagnoseStartFailure(path, args, profile, env);
+    const reason = diagnosis ?? (error as Error).message.split('\n')[0];
     throw new Fault('browser_failed', `the browser ${path} did not start: ${reason}`, { cause: error });
   }
 }
@@ -99,31 +101,31 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // All of it has ended.
+    // The whole group has ended.
   }
 }
 
 async function openContext(
   browser: Browser,
   userAgent: string,
-  visited: Visited,
+  scope: SessionScope,
   { rules, cookies }: LaunchOptions,
-): Promise<Context<Tab>> {
-  const egress = await openEgress(rules(visited));
+): Promise<SessionContext<Tab>> {
+  const egress = await openEgress(rules(scope));
   let context: BrowserContext;
   try {
     context = await browser.createBrowserContext({
       proxyServer: egress.proxy,
-      // Without this the browser would connect to this machine by itself.
+      // Otherwise the browser bypasses the proxy for loopback addresses.
       proxyBypassList: ['<-loopback>'],
       downloadBehavior: { policy: 'deny' },
     });
-    await context.setCookie(...(cookies.get(visited) ?? []));
+    await context.setCookie(...(cookies.get(scope) ?? []));
   } catch (error) {
     await egress.close();
     throw error;
   }
-  // A page that another one opened is nobody's.
+  // Closes popups.
   context.on('targetcreated', (target) => {
     if (target.type() !== 'page' || !target.opener()) return;
     target
@@ -133,16 +135,16 @@ async function openContext(
   });
   return {
     async page(): Promise<OpenPage<Tab>> {
-      const page = await within(answerMs, 'opening a page', context.newPage());
+      const page = await withTimeout(responseMs, 'opening a page', context.newPage());
       return {
         page: { page, egress, userAgent },
-        close: () => within(endMs, 'closing a page', page.close()),
+        close: () => withTimeout(endMs, 'closing a page', page.close()),
       };
     },
-    async close(works) {
+    async close(keepsCookies) {
       try {
-        if (works) cookies.set(visited, await within(endMs, 'reading cookies', context.cookies()));
-        await within(endMs, 'closing a context', context.close());
+        if (keepsCookies) cookies.set(scope, await withTimeout(endMs, 'reading cookies', context.cookies()));
+        await withTimeout(endMs, 'closing a context', context.close());
       } finally {
         await egress.close();
       }
@@ -151,11 +153,11 @@ async function openContext(
 }
 
 /**
- * Starts a browser in a process group of its own, with a folder of its own that goes with it. Faults:
- * `browser_failed`, with what the browser said.
+ * Starts a browser in its own process group with its own folder, which is removed when it ends. Rejects with
+ * `browser_failed` and the browser's error output.
  */
-export async function launchBrowser(options: LaunchOptions): Promise<Engine<Tab>> {
-  const profile = await makeProfile();
+export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
+  const profile = await createProfile();
   let browser: Browser;
   try {
     browser = await start(options.path, profile);
@@ -164,21 +166,21 @@ export async function launchBrowser(options: LaunchOptions): Promise<Engine<Tab>
     throw error;
   }
   const { pid } = browser.process()!;
-  const { promise: gone, resolve: ended } = Promise.withResolvers<void>();
+  const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
   browser.once('disconnected', () => {
     killGroup(pid!);
     removeProfile(profile)
       .catch(() => {})
-      .finally(ended);
+      .finally(resolveGone);
   });
-  // Its own comes first and unchanged, "Headless" and all: pages are told what they run in, and for whom.
+  // The browser's own value comes first and unchanged, including "Headless", to identify the client honestly.
   const userAgent = `${await browser.userAgent()} ${options.userAgent}`;
   return {
     gone,
-    memory: () => memoryOf(pid!),
-    context: (visited) => openContext(browser, userAgent, visited, options),
+    memory: () => readTreeMemory(pid!),
+    context: (scope) => openContext(browser, userAgent, scope, options),
     async close() {
-      await within(endMs, 'closing the browser', browser.close()).catch(() => killGroup(pid!));
+      await withTimeout(endMs, 'closing the browser', browser.close()).catch(() => killGroup(pid!));
       await gone;
     },
   };

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { memoryOf } from './memory.ts';
+import { readTreeMemory } from './memory.ts';
 
-describe.skipIf(!existsSync('/proc/self/status'))('memory of a process', () => {
-  test('counts what it started too, each one’s own and the shared once', async () => {
-    const before = (await memoryOf(process.pid))!;
+describe.skipIf(!existsSync('/proc/self/status'))('readTreeMemory()', () => {
+  test('includes child processes', async () => {
+    const before = (await readTreeMemory(process.pid))!;
     expect(before).toBeGreaterThan(20 * 1024 ** 2);
     const child = spawn(
       process.execPath,
@@ -17,13 +17,13 @@ describe.skipIf(!existsSync('/proc/self/status'))('memory of a process', () => {
       { stdio: ['pipe', 'pipe', 'inherit'] },
     );
     await once(child.stdout, 'data');
-    const own = (await memoryOf(child.pid!))!;
+    const own = (await readTreeMemory(child.pid!))!;
     expect(own).toBeGreaterThan(64 * 1024 ** 2);
-    const together = (await memoryOf(process.pid))!;
+    const together = (await readTreeMemory(process.pid))!;
     expect(together).toBeGreaterThan(own);
     const gone = once(child, 'close');
     child.stdin.end();
     await gone;
-    expect(await memoryOf(child.pid!)).toBeNull();
+    expect(await readTreeMemory(child.pid!)).toBeNull();
   });
 });

@@ -1,189 +1,245 @@
 import type { CDPEvents, CDPSession } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../page.ts';
-import { type Head, headOf } from './head.ts';
+import type { PageResponse } from '../page.ts';
+import { readResponseBody, serializeDocument } from './document.ts';
+import { type ResponseHead, toResponseHead } from './head.ts';
 import { intercept } from './interception.ts';
-import type { Opening } from './opening.ts';
-import { rawBody, rendered } from './rendered.ts';
+import type { PagePlan } from './page-plan.ts';
 import { createTraffic } from './traffic.ts';
 
-/** How large a page may be and when it counts as rendered. */
-export interface PageLimits {
-  /** Bytes of a document or a response. */
+/** Limits on a page, and when it counts as rendered. */
+export interface RenderLimits {
+  /** Maximum bytes of a document or a response. */
   bytes: number;
-  /** Bytes of all that one page loads. */
+  /** Maximum bytes of everything that a page loads. */
   pageBytes: number;
-  /** Requests that one page makes. */
+  /** Maximum requests of a page. */
   requests: number;
-  /** Milliseconds without a request under way after which a loaded document counts as rendered. */
+  /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
   quietMs: number;
-  /** The same for a page that has not asked for what is wanted: it never will. */
-  patienceMs: number;
-  /** Milliseconds after which a loaded document counts as rendered though it is not quiet. */
+  /** The same for a page that has not sent the expected request: it is not going to. */
+  responseQuietMs: number;
+  /** Time after which a loaded document counts as rendered regardless of its requests, in milliseconds. */
   settleMs: number;
 }
 
-/** An answer without the time. */
-export type Seen = Omit<PageAnswer, 'at'>;
+/** A response without its time. */
+export type LoadedPage = Omit<PageResponse, 'at'>;
 
-/** A page under observation. */
+/** Observation of a page. */
 export interface Observation {
-  /** What the page was opened for, or why there is none. */
-  readonly seen: Promise<Seen>;
-  /** Ends it for a reason of ours. */
+  /** Resolves with the wanted response or document; rejects with the reason why there is none. */
+  readonly page: Promise<LoadedPage>;
+  /** Ends the observation with an error. */
   fail(reason: unknown): void;
-  /** Looks no more: whatever the page still does is nobody's business. */
+  /** Stops observing; later events are ignored. */
   stop(): void;
 }
 
-interface Document extends Head {
+interface Document extends ResponseHead {
   id: string;
   html: boolean;
 }
 
 const htmlTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
 
-/** Statuses of answers without anything to show. */
-const withoutBody: readonly number[] = [204, 205];
+/** Statuses of responses without a body. */
+const statusesWithoutBody: readonly number[] = [204, 205];
 
 /**
- * Observes what a page does from its opening on, and takes the answer that is wanted as soon as it has
- * come, or the document once it is rendered. A document also stands for an answer that never came, since
- * it says why. `failureOf` names what went wrong with a request.
+ * Observes a page and returns the wanted response as soon as it is complete, or the document once it is rendered. The
+ * document also takes the place of a response that never arrived, since it shows the cause. `failureOf` converts a
+ * network error of the browser to a fault.
  */
 export function observe(
   cdp: CDPSession,
-  main: string,
-  opening: Opening,
-  limits: PageLimits,
+  mainFrame: string,
+  plan: PagePlan,
+  limits: RenderLimits,
   failureOf: (errorText: string, url: string) => Fault,
 ): Observation {
-  const { promise: seen, resolve, reject } = Promise.withResolvers<Seen>();
-  const traffic = createTraffic();
-  /** Main documents that came, by request, and the one that is shown. */
-  const documents = new Map<string, Document>();
-  let shown: Document | null = null;
-  /** Requests of the page for what is wanted, and their answers' heads. */
-  const wanted = new Map<string, Head | null>();
-  let failure: Fault | null = null;
-  let loaded = false;
-  let over = false;
-  let quiet: NodeJS.Timeout | undefined;
-  let settled: NodeJS.Timeout | undefined;
-
-  const fail = (reason: unknown) => {
-    if (over || reason instanceof Fault) return reject(reason);
-    const message = `the browser lost the page: ${(reason as Error).message}`;
-    reject(new Fault('browser_failed', message, { cause: reason }));
+  const observer = new PageObserver(cdp, mainFrame, plan, limits, failureOf);
+  observer.start();
+  return {
+    page: observer.page,
+    fail: (reason) => observer.fail(reason),
+    stop: () => observer.stop(),
   };
-  const tooLarge = (what: string) => fail(new Fault('page_too_large', `the page ${what}`));
-  const on = <Name extends keyof CDPEvents & string>(
-    name: Name,
-    take: (event: CDPEvents[Name]) => unknown,
-  ) => {
-    cdp.on(name, async (event: CDPEvents[Name]) => {
+}
+
+class PageObserver implements Observation {
+  readonly #cdp: CDPSession;
+  readonly #mainFrame: string;
+  readonly #plan: PagePlan;
+  readonly #limits: RenderLimits;
+  readonly #failureOf: (errorText: string, url: string) => Fault;
+  readonly #result = Promise.withResolvers<LoadedPage>();
+  readonly #traffic = createTraffic();
+  /** Responses to requests for the main document, by request id. */
+  readonly #documents = new Map<string, Document>();
+  /** The document that is shown. */
+  #shown: Document | null = null;
+  /** Heads of the responses to expected requests, by request id. */
+  readonly #expected = new Map<string, ResponseHead | null>();
+  #failure: Fault | null = null;
+  #isLoaded = false;
+  #isStopped = false;
+  #quietTimer: NodeJS.Timeout | undefined;
+  #settleTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    cdp: CDPSession,
+    mainFrame: string,
+    plan: PagePlan,
+    limits: RenderLimits,
+    failureOf: (errorText: string, url: string) => Fault,
+  ) {
+    this.#cdp = cdp;
+    this.#mainFrame = mainFrame;
+    this.#plan = plan;
+    this.#limits = limits;
+    this.#failureOf = failureOf;
+  }
+
+  get page(): Promise<LoadedPage> {
+    return this.#result.promise;
+  }
+
+  start(): void {
+    const { bytes } = this.#limits;
+    const onPaused = intercept(this.#cdp, this.#mainFrame, this.#plan, bytes, {
+      redirected: (head) => this.#result.resolve({ ...head, body: Buffer.alloc(0) }),
+      tooLarge: () => this.#failTooLarge(`is larger than ${bytes} bytes`),
+      forbidden: (fault) => this.fail(fault),
+      blocked: () => {
+        // The shown document remains, without another load event.
+        this.#isLoaded = this.#shown !== null;
+        this.#restartQuietTimer();
+      },
+    });
+    this.#on('Fetch.requestPaused', onPaused);
+    this.#on('Network.requestWillBeSent', (event) => this.#onRequest(event));
+    this.#on('Network.responseReceived', (event) => this.#onResponse(event));
+    this.#on('Network.dataReceived', (event) => this.#onData(event));
+    this.#on('Network.loadingFinished', (event) => this.#onFinished(event));
+    this.#on('Network.loadingFailed', (event) => this.#onFailed(event));
+    this.#on('Page.frameNavigated', ({ frame }) => {
+      if (frame.id !== this.#mainFrame) return;
+      this.#shown = this.#documents.get(frame.loaderId) ?? this.#shown;
+      this.#isLoaded = false;
+    });
+    this.#on('Page.domContentEventFired', () => this.#onLoaded());
+    // Accepts only "Leave this page?".
+    this.#on('Page.javascriptDialogOpening', ({ type }) =>
+      this.#cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }),
+    );
+  }
+
+  fail(reason: unknown): void {
+    if (this.#isStopped || reason instanceof Fault) {
+      this.#result.reject(reason);
+      return;
+    }
+    const message = `the browser lost the page: ${(reason as Error).message}`;
+    this.#result.reject(new Fault('browser_failed', message, { cause: reason }));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#quietTimer);
+    clearTimeout(this.#settleTimer);
+  }
+
+  #on<Name extends keyof CDPEvents & string>(name: Name, handle: (event: CDPEvents[Name]) => unknown): void {
+    this.#cdp.on(name, async (event: CDPEvents[Name]) => {
       try {
-        if (!over) await take(event);
+        if (!this.#isStopped) await handle(event);
       } catch (error) {
-        fail(error);
+        this.fail(error);
       }
     });
-  };
+  }
 
-  const documentShown = async (): Promise<Seen> => {
-    if (!shown) throw new Fault('page_unreadable', 'the site showed no page');
-    const { id, html, status, url, headers } = shown;
-    if (!html) return { status, url, headers, body: await rawBody(cdp, id) };
-    const body = await rendered(cdp, main, limits.bytes);
-    return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
-  };
-  const settle = () => {
-    if (failure) fail(failure);
-    else documentShown().then(resolve, fail);
-  };
-  /** Begins to wait for quiet, anew with every request. */
-  const touch = () => {
-    clearTimeout(quiet);
-    const ms = opening.take === 'document' ? limits.quietMs : limits.patienceMs;
-    if (loaded && traffic.quiet) quiet = setTimeout(settle, ms);
-  };
-
-  const takeRequest = intercept(cdp, main, opening, limits.bytes, {
-    redirect: (head) => resolve({ ...head, body: Buffer.alloc(0) }),
-    tooLarge: () => tooLarge(`is larger than ${limits.bytes} bytes`),
-    forbidden: fail,
-    stays: () => {
-      // What is shown stays, and nobody says any more that it is loaded.
-      loaded = shown !== null;
-      touch();
-    },
-  });
-  on('Fetch.requestPaused', takeRequest);
-  on('Network.requestWillBeSent', ({ requestId, request, frameId, type = 'Other' }) => {
+  #onRequest(event: CDPEvents['Network.requestWillBeSent']): void {
+    const { requestId, request, frameId, type = 'Other' } = event;
+    const { requests } = this.#limits;
     if (request.url.startsWith('data:')) return;
-    traffic.begin(requestId, type);
-    touch();
-    if (traffic.requests > limits.requests) tooLarge(`makes more than ${limits.requests} requests`);
-    if (frameId !== main || type === 'Document') return;
-    if (opening.wants(request.url, request.method)) wanted.set(requestId, null);
-  });
-  on('Network.responseReceived', ({ requestId, response, frameId, type }) => {
-    const head = headOf(response.status, Object.entries(response.headers), response.url);
-    const html = htmlTypes.includes(response.mimeType);
-    if (type === 'Document' && frameId === main) documents.set(requestId, { ...head, id: requestId, html });
-    else if (wanted.has(requestId)) wanted.set(requestId, head);
-  });
-  on('Network.dataReceived', ({ requestId, dataLength }) => {
-    const bytes = traffic.add(requestId, dataLength);
-    const isOurs = wanted.has(requestId) || documents.has(requestId);
-    if (isOurs && bytes > limits.bytes) tooLarge(`is larger than ${limits.bytes} bytes`);
-    if (traffic.bytes > limits.pageBytes) tooLarge(`loads more than ${limits.pageBytes} bytes`);
-  });
-  on('Network.loadingFinished', async ({ requestId }) => {
-    traffic.end(requestId);
-    touch();
-    const head = wanted.get(requestId);
-    if (head) resolve({ ...head, body: await rawBody(cdp, requestId) });
-  });
-  on('Network.loadingFailed', ({ requestId, errorText }) => {
-    traffic.end(requestId);
-    touch();
-    if (wanted.has(requestId)) {
-      failure = failureOf(errorText, wanted.get(requestId)?.url ?? opening.url);
-      wanted.delete(requestId);
-    }
-    const head = documents.get(requestId);
-    const aborted = errorText === 'net::ERR_ABORTED';
-    // A page may go on to another one, or stop loading: what is shown stays.
-    if (!head || (shown && (aborted || shown.id !== requestId))) return;
-    // An answer came, but nothing that a page could show.
-    if (withoutBody.includes(head.status)) resolve({ ...head, body: Buffer.alloc(0) });
-    else if (!aborted) fail(failureOf(errorText, head.url));
-    else fail(new Fault('page_unreadable', 'the site offers a file instead of a page'));
-  });
-  on('Page.frameNavigated', ({ frame }) => {
-    if (frame.id !== main) return;
-    shown = documents.get(frame.loaderId) ?? shown;
-    loaded = false;
-  });
-  on('Page.domContentEventFired', () => {
-    loaded = true;
-    clearTimeout(settled);
-    if (opening.take === 'document') settled = setTimeout(settle, limits.settleMs);
-    touch();
-  });
-  // "Leave this page?" is the only question that is said yes to.
-  on('Page.javascriptDialogOpening', ({ type }) =>
-    cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }),
-  );
+    this.#traffic.begin(requestId, type);
+    this.#restartQuietTimer();
+    if (this.#traffic.requests > requests) this.#failTooLarge(`makes more than ${requests} requests`);
+    if (frameId !== this.#mainFrame || type === 'Document') return;
+    if (this.#plan.expects(request.url, request.method)) this.#expected.set(requestId, null);
+  }
 
-  return {
-    seen,
-    fail,
-    stop: () => {
-      over = true;
-      clearTimeout(quiet);
-      clearTimeout(settled);
-    },
-  };
+  #onResponse({ requestId, response, frameId, type }: CDPEvents['Network.responseReceived']): void {
+    const head = toResponseHead(response.status, Object.entries(response.headers), response.url);
+    const html = htmlTypes.includes(response.mimeType);
+    if (type === 'Document' && frameId === this.#mainFrame) {
+      this.#documents.set(requestId, { ...head, id: requestId, html });
+    } else if (this.#expected.has(requestId)) this.#expected.set(requestId, head);
+  }
+
+  #onData({ requestId, dataLength }: CDPEvents['Network.dataReceived']): void {
+    const { bytes: maxBytes, pageBytes } = this.#limits;
+    const bytes = this.#traffic.add(requestId, dataLength);
+    const isLimited = this.#expected.has(requestId) || this.#documents.has(requestId);
+    if (isLimited && bytes > maxBytes) this.#failTooLarge(`is larger than ${maxBytes} bytes`);
+    if (this.#traffic.bytes > pageBytes) this.#failTooLarge(`loads more than ${pageBytes} bytes`);
+  }
+
+  async #onFinished({ requestId }: CDPEvents['Network.loadingFinished']): Promise<void> {
+    this.#traffic.end(requestId);
+    this.#restartQuietTimer();
+    const head = this.#expected.get(requestId);
+    if (head) this.#result.resolve({ ...head, body: await readResponseBody(this.#cdp, requestId) });
+  }
+
+  #onFailed({ requestId, errorText }: CDPEvents['Network.loadingFailed']): void {
+    this.#traffic.end(requestId);
+    this.#restartQuietTimer();
+    if (this.#expected.has(requestId)) {
+      this.#failure = this.#failureOf(errorText, this.#expected.get(requestId)?.url ?? this.#plan.url);
+      this.#expected.delete(requestId);
+    }
+    const head = this.#documents.get(requestId);
+    const isAborted = errorText === 'net::ERR_ABORTED';
+    // A page may navigate or stop loading; the shown document remains.
+    if (!head || (this.#shown && (isAborted || this.#shown.id !== requestId))) return;
+    if (statusesWithoutBody.includes(head.status)) this.#result.resolve({ ...head, body: Buffer.alloc(0) });
+    else if (!isAborted) this.fail(this.#failureOf(errorText, head.url));
+    else this.fail(new Fault('page_unreadable', 'the site returned a download instead of a page'));
+  }
+
+  #onLoaded(): void {
+    this.#isLoaded = true;
+    clearTimeout(this.#settleTimer);
+    if (this.#plan.take === 'document') {
+      this.#settleTimer = setTimeout(() => this.#settle(), this.#limits.settleMs);
+    }
+    this.#restartQuietTimer();
+  }
+
+  #failTooLarge(problem: string): void {
+    this.fail(new Fault('page_too_large', `the page ${problem}`));
+  }
+
+  #restartQuietTimer(): void {
+    clearTimeout(this.#quietTimer);
+    const { quietMs, responseQuietMs } = this.#limits;
+    const ms = this.#plan.take === 'document' ? quietMs : responseQuietMs;
+    if (this.#isLoaded && this.#traffic.quiet) this.#quietTimer = setTimeout(() => this.#settle(), ms);
+  }
+
+  #settle(): void {
+    if (this.#failure) this.fail(this.#failure);
+    else this.#readShown().then(this.#result.resolve, (error) => this.fail(error));
+  }
+
+  async #readShown(): Promise<LoadedPage> {
+    if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');
+    const { id, html, status, url, headers } = this.#shown;
+    if (!html) return { status, url, headers, body: await readResponseBody(this.#cdp, id) };
+    const body = await serializeDocument(this.#cdp, this.#mainFrame, this.#limits.bytes);
+    return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
+  }
 }

@@ -2,292 +2,333 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createConcurrencyLimit } from '../concurrency-limit.ts';
-import { nameOf, type Visited } from '../sessions.ts';
+import { type SessionScope, scopeKey } from '../cookie-store.ts';
 
-/** A page of a running browser, until it is closed. */
+/** An open page of a browser. */
 export interface OpenPage<Page> {
   page: Page;
   close(): Promise<void>;
 }
 
-/** A visitor of one site: cookies and cache of its own. */
-export interface Context<Page> {
+/** A browser context: the cookies and the cache of one session. */
+export interface SessionContext<Page> {
   page(): Promise<OpenPage<Page>>;
-  /** Ends it; its cookies are remembered where they still work. */
-  close(works: boolean): Promise<void>;
+  /** Closes the context. `keepsCookies`: saves its cookies for the next context of the session. */
+  close(keepsCookies: boolean): Promise<void>;
 }
 
 /** A running browser. */
-export interface Engine<Page> {
-  /** Opens a visitor of a site. */
-  context(visited: Visited): Promise<Context<Page>>;
-  /** Bytes that its processes hold; null where the system does not tell. */
+export interface BrowserProcess<Page> {
+  /** Opens a context for a session. */
+  context(scope: SessionScope): Promise<SessionContext<Page>>;
+  /** Returns the memory of its processes in bytes; null if the system does not report it. */
   memory(): Promise<number | null>;
-  /** Resolves when it has ended, whatever ended it. */
+  /** Resolves when the browser has ended for any reason. */
   readonly gone: Promise<unknown>;
-  /** Ends it and whatever belongs to it. Never rejects. */
+  /** Ends all processes of the browser. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a pool may use. */
+/** Limits of a pool. */
 export interface PoolLimits {
-  /** Pages open at once. */
+  /** Maximum concurrent pages. */
   pages: number;
-  /** Contexts kept at once. */
+  /** Maximum contexts. */
   contexts: number;
-  /** Pages and milliseconds after which a context is recycled. */
+  /** Pages and milliseconds after which a context is closed. */
   contextPages: number;
   contextMs: number;
   /** Pages after which the browser is restarted. */
-  enginePages: number;
-  /** Bytes above which the browser is restarted once its pages are done; above twice as many it is ended
-   *  at once. */
+  browserPages: number;
+  /** Memory in bytes above which the browser is restarted after its open pages, and above twice of which it is killed. */
   memoryBytes: number;
+  /** Interval between memory checks, in milliseconds. */
   memoryCheckMs: number;
-  /** Milliseconds without a page after which the browser is ended. */
+  /** Time without pages after which the browser is closed, in milliseconds. */
   idleMs: number;
 }
 
-/** Pages of a browser that is started when it is needed. */
-export interface Pool<Page> {
-  /** Opens a page in the context of this site, does the task with it, closes it. Rejects with what the
-   *  task or the launch rejects with, with `browser_failed` when the browser failed, and with the
-   *  signal's reason when aborted while it waits. */
-  use<Value>(visited: Visited, task: (page: Page) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
-  /** Recycles the contexts of a market's region, whose cookies are not remembered. */
+/** Pool of pages of a browser, which is started on demand. */
+export interface BrowserPool<Page> {
+  /**
+   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of the task and
+   * of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
+   */
+  use<Value>(scope: SessionScope, task: (page: Page) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
+  /** Closes the contexts of a market's region without saving their cookies. */
   drop(market: string, region: string): void;
-  /** Ends the browser at once; tasks under way fail. */
+  /** Closes the browser at once; running tasks fail. */
   close(): Promise<void>;
 }
 
-interface Visitor<Page> {
-  visited: Visited;
-  context: Promise<Context<Page>>;
+/** A context of a running browser. */
+interface ContextEntry<Page> {
+  scope: SessionScope;
+  context: Promise<SessionContext<Page>>;
   openedAt: number;
+  /** Pages opened so far. */
   pages: number;
+  /** Pages open now. */
   active: number;
-  /** Takes no further pages. */
-  over: boolean;
-  works: boolean;
+  /** True if it accepts no more pages. */
+  isClosing: boolean;
+  keepsCookies: boolean;
 }
 
-interface Running<Page> {
-  engine: Engine<Page>;
-  visitors: Map<string, Visitor<Page>>;
+/** A running browser and its contexts. */
+interface RunningBrowser<Page> {
+  browser: BrowserProcess<Page>;
+  /** Contexts by scope, in the order of use. */
+  contexts: Map<string, ContextEntry<Page>>;
+  /** Pages opened so far. */
   pages: number;
+  /** Pages open now. */
   active: number;
-  /** Takes no further pages: why. */
-  over: string | null;
-  /** Aborted once it has ended. */
-  watch: AbortController;
+  /** Reason why it accepts no more pages; null while it does. */
+  retired: string | null;
+  /** Aborted when the browser has ended. */
+  monitor: AbortController;
   idle: AbortController | null;
   ended: Promise<unknown>;
 }
 
-function shutDown(): Fault {
+function closedFault(): Fault {
   return new Fault('browser_failed', 'the browser was closed');
 }
 
-function failed(what: string, cause: unknown): Fault {
+function failedFault(what: string, cause: unknown): Fault {
   if (cause instanceof Fault) return cause;
   return new Fault('browser_failed', `${what}: ${(cause as Error).message}`, { cause });
 }
 
 /**
- * Makes a pool over browsers that `launch` starts: one at a time, started with the first page and again
- * after a crash. Contexts are recycled by age and use, so that a session holds for the pages of a job but
- * no page's leavings for ever; the browser is restarted by use and by memory, and never doubled meanwhile.
+ * Creates a pool over browsers that `launch` starts: one at a time, with the first page and again after a crash. Contexts
+ * are replaced by age and use, and the browser by use and memory; a replacement starts once the previous browser has
+ * ended.
  */
-export function createPool<Page>(
-  launch: () => Promise<Engine<Page>>,
+export function createBrowserPool<Page>(
+  launch: () => Promise<BrowserProcess<Page>>,
   limits: PoolLimits,
   clock: Clock,
   log: Log,
-): Pool<Page> {
-  const gate = createConcurrencyLimit(limits.pages);
-  let running: Running<Page> | null = null;
-  let starting: Promise<Running<Page>> | null = null;
-  let closed = false;
+): BrowserPool<Page> {
+  return new RecyclingPool(launch, limits, clock, log);
+}
 
-  const shut = async (visitor: Visitor<Page>): Promise<void> => {
-    const context = await visitor.context.catch(() => null);
-    await context
-      ?.close(visitor.works)
-      .catch((error: Error) => log.debug({ err: error }, 'context not closed'));
-  };
+class RecyclingPool<Page> implements BrowserPool<Page> {
+  readonly #launch: () => Promise<BrowserProcess<Page>>;
+  readonly #limits: PoolLimits;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #limit;
+  #running: RunningBrowser<Page> | null = null;
+  #starting: Promise<RunningBrowser<Page>> | null = null;
+  #isClosed = false;
 
-  /** Lets a context take no further pages, and ends it after its last one. */
-  const recycle = (from: Running<Page>, visitor: Visitor<Page>): void => {
-    if (visitor.over) return;
-    visitor.over = true;
-    from.visitors.delete(nameOf(visitor.visited));
-    if (visitor.active === 0) void shut(visitor);
-  };
+  constructor(launch: () => Promise<BrowserProcess<Page>>, limits: PoolLimits, clock: Clock, log: Log) {
+    this.#launch = launch;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#log = log;
+    this.#limit = createConcurrencyLimit(limits.pages);
+  }
 
-  /** Lets a browser take no further pages, and ends it after its last one, or at once. */
-  const retire = (which: Running<Page>, why: string, atOnce: boolean): Promise<unknown> => {
-    if (which.over === null) log.info({ why, pages: which.pages }, 'browser retired');
-    which.over ??= why;
-    which.idle?.abort();
-    const end = async () => {
-      if (!atOnce) {
-        const visitors = [...which.visitors.values()];
-        which.visitors.clear();
-        await Promise.all(visitors.map(shut));
+  async use<Value>(
+    scope: SessionScope,
+    task: (page: Page) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    const release = await this.#limit.acquire(signal);
+    try {
+      const running = await this.#current();
+      signal?.throwIfAborted();
+      const entry = this.#entryOf(running, scope);
+      this.#begin(running, entry);
+      try {
+        return await this.#runTask(running, entry, task);
+      } finally {
+        this.#finish(running, entry);
       }
-      await which.engine.close();
-    };
-    return atOnce || which.active === 0 ? end() : Promise.resolve();
-  };
-
-  const watchMemory = async (which: Running<Page>): Promise<void> => {
-    const { signal } = which.watch;
-    while (!signal.aborted) {
-      await clock.sleep(limits.memoryCheckMs, signal);
-      const bytes = await which.engine.memory();
-      if (bytes === null) return;
-      const why = `memory ${Math.round(bytes / 1024 ** 2)} MiB`;
-      if (bytes > 2 * limits.memoryBytes) return void (await retire(which, why, true));
-      // Its last pages are watched on: they may still grow.
-      if (bytes > limits.memoryBytes && which.over === null) await retire(which, why, false);
+    } finally {
+      release();
     }
-  };
+  }
 
-  const start = async (): Promise<Running<Page>> => {
-    const engine = await launch();
-    if (closed) {
-      await engine.close();
-      throw shutDown();
+  drop(market: string, region: string): void {
+    if (!this.#running) return;
+    for (const entry of [...this.#running.contexts.values()]) {
+      if (entry.scope.market !== market || entry.scope.region !== region) continue;
+      entry.keepsCookies = false;
+      this.#recycle(this.#running, entry);
     }
-    const watch = new AbortController();
-    const which: Running<Page> = {
-      engine,
-      visitors: new Map(),
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#starting?.catch(() => {});
+    if (this.#running) await this.#retire(this.#running, 'closed', true);
+  }
+
+  async #runTask<Value>(
+    running: RunningBrowser<Page>,
+    entry: ContextEntry<Page>,
+    task: (page: Page) => Promise<Value>,
+  ): Promise<Value> {
+    const open = await entry.context
+      .then((context) => context.page())
+      .catch(async (error: unknown) => {
+        // Whatever the cause, a new browser is more likely to work.
+        await this.#retire(running, 'opening a page failed', true);
+        throw failedFault('the browser did not open a page', error);
+      });
+    try {
+      return await task(open.page);
+    } finally {
+      await open.close().catch(() => this.#retire(running, 'closing a page failed', true));
+    }
+  }
+
+  /** Returns the browser that accepts pages. Starts one if needed, once the previous one has ended. */
+  async #current(): Promise<RunningBrowser<Page>> {
+    for (;;) {
+      if (this.#isClosed) throw closedFault();
+      if (this.#running?.retired === null) return this.#running;
+      if (this.#running) await this.#running.ended;
+      else {
+        this.#starting ??= this.#start().finally(() => {
+          this.#starting = null;
+        });
+        await this.#starting;
+      }
+    }
+  }
+
+  async #start(): Promise<RunningBrowser<Page>> {
+    const browser = await this.#launch();
+    if (this.#isClosed) {
+      await browser.close();
+      throw closedFault();
+    }
+    const running: RunningBrowser<Page> = {
+      browser,
+      contexts: new Map(),
       pages: 0,
       active: 0,
-      over: null,
-      watch,
+      retired: null,
+      monitor: new AbortController(),
       idle: null,
-      ended: engine.gone.then(() => {
-        if (which.over === null) log.warn({ pages: which.pages }, 'the browser ended by itself');
-        which.over ??= 'gone';
-        watch.abort();
-        for (const visitor of [...which.visitors.values()]) recycle(which, visitor);
-        if (running === which) running = null;
-      }),
+      ended: browser.gone.then(() => this.#onEnded(running)),
     };
-    running = which;
-    watchMemory(which).catch((error: Error) => {
-      if (!watch.signal.aborted) log.warn({ err: error }, "the browser's memory is not watched");
+    this.#running = running;
+    this.#monitorMemory(running).catch((error: Error) => {
+      if (!running.monitor.signal.aborted) this.#log.warn({ err: error }, 'browser memory check failed');
     });
-    return which;
-  };
+    return running;
+  }
 
-  /** The browser that takes pages: started when there is none, once the one before has ended. */
-  const current = async (): Promise<Running<Page>> => {
-    for (;;) {
-      if (closed) throw shutDown();
-      if (running?.over === null) return running;
-      if (running) await running.ended;
-      else {
-        starting ??= start().finally(() => {
-          starting = null;
-        });
-        await starting;
+  #onEnded(running: RunningBrowser<Page>): void {
+    if (running.retired === null) this.#log.warn({ pages: running.pages }, 'browser ended unexpectedly');
+    running.retired ??= 'gone';
+    running.monitor.abort();
+    for (const entry of [...running.contexts.values()]) this.#recycle(running, entry);
+    if (this.#running === running) this.#running = null;
+  }
+
+  async #monitorMemory(running: RunningBrowser<Page>): Promise<void> {
+    const { memoryBytes, memoryCheckMs } = this.#limits;
+    const { signal } = running.monitor;
+    while (!signal.aborted) {
+      await this.#clock.sleep(memoryCheckMs, signal);
+      const bytes = await running.browser.memory();
+      if (bytes === null) return;
+      const reason = `memory ${Math.round(bytes / 1024 ** 2)} MiB`;
+      if (bytes > 2 * memoryBytes) return void (await this.#retire(running, reason, true));
+      // The open pages of a retired browser are still monitored, as they may use more memory.
+      if (bytes > memoryBytes && running.retired === null) await this.#retire(running, reason, false);
+    }
+  }
+
+  /** Stops a browser from accepting pages, and ends it after its last page, or at once. */
+  #retire(running: RunningBrowser<Page>, reason: string, atOnce: boolean): Promise<unknown> {
+    if (running.retired === null) this.#log.info({ reason, pages: running.pages }, 'browser retired');
+    running.retired ??= reason;
+    running.idle?.abort();
+    const end = async () => {
+      if (!atOnce) {
+        const entries = [...running.contexts.values()];
+        running.contexts.clear();
+        await Promise.all(entries.map((entry) => this.#closeContext(entry)));
       }
+      await running.browser.close();
+    };
+    return atOnce || running.active === 0 ? end() : Promise.resolve();
+  }
+
+  /** Stops a context from accepting pages, and closes it after its last page. */
+  #recycle(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
+    if (entry.isClosing) return;
+    entry.isClosing = true;
+    running.contexts.delete(scopeKey(entry.scope));
+    if (entry.active === 0) void this.#closeContext(entry);
+  }
+
+  async #closeContext(entry: ContextEntry<Page>): Promise<void> {
+    const context = await entry.context.catch(() => null);
+    await context
+      ?.close(entry.keepsCookies)
+      .catch((error: Error) => this.#log.debug({ err: error }, 'closing a browser context failed'));
+  }
+
+  /** Returns the context of a session, and opens one if needed. */
+  #entryOf(running: RunningBrowser<Page>, scope: SessionScope): ContextEntry<Page> {
+    const key = scopeKey(scope);
+    const existing = running.contexts.get(key);
+    if (existing && this.#clock.now() - existing.openedAt >= this.#limits.contextMs) {
+      this.#recycle(running, existing);
     }
-  };
-
-  /** Makes room for one more context: the one that was not used for longest goes. */
-  const makeRoom = (which: Running<Page>): void => {
-    if (which.visitors.size < limits.contexts) return;
-    const unused = which.visitors.values().find(({ active }) => active === 0);
-    if (unused) recycle(which, unused);
-  };
-
-  const visitorOf = (which: Running<Page>, visited: Visited): Visitor<Page> => {
-    const key = nameOf(visited);
-    const known = which.visitors.get(key);
-    if (known && clock.now() - known.openedAt >= limits.contextMs) recycle(which, known);
-    let visitor = which.visitors.get(key);
-    if (!visitor) {
-      makeRoom(which);
-      const context = which.engine.context(visited);
-      // Whoever opens a page is told; nobody else needs to be.
+    let entry = running.contexts.get(key);
+    if (!entry) {
+      this.#evictIdle(running);
+      const context = running.browser.context(scope);
+      // Each page that awaits the context handles the rejection.
       context.catch(() => {});
-      visitor = { visited, context, openedAt: clock.now(), pages: 0, active: 0, over: false, works: true };
+      const openedAt = this.#clock.now();
+      entry = { scope, context, openedAt, pages: 0, active: 0, isClosing: false, keepsCookies: true };
     }
-    // In the order of use: the first is the one that was not used for longest.
-    which.visitors.delete(key);
-    which.visitors.set(key, visitor);
-    return visitor;
-  };
+    running.contexts.delete(key);
+    running.contexts.set(key, entry);
+    return entry;
+  }
 
-  const begin = (which: Running<Page>, visitor: Visitor<Page>): void => {
-    which.idle?.abort();
-    which.idle = null;
-    which.pages += 1;
-    which.active += 1;
-    visitor.pages += 1;
-    visitor.active += 1;
-  };
+  /** Closes the least recently used idle context if there is no room for another one. */
+  #evictIdle(running: RunningBrowser<Page>): void {
+    if (running.contexts.size < this.#limits.contexts) return;
+    const idle = running.contexts.values().find(({ active }) => active === 0);
+    if (idle) this.#recycle(running, idle);
+  }
 
-  const finish = (which: Running<Page>, visitor: Visitor<Page>): void => {
-    which.active -= 1;
-    visitor.active -= 1;
-    if (visitor.over && visitor.active === 0) void shut(visitor);
-    else if (visitor.pages >= limits.contextPages) recycle(which, visitor);
-    if (which.over !== null || which.pages >= limits.enginePages) {
-      void retire(which, which.over ?? `${which.pages} pages`, false);
-    } else if (which.active === 0) {
-      which.idle = new AbortController();
-      clock
-        .sleep(limits.idleMs, which.idle.signal)
-        .then(() => retire(which, 'idle', false))
+  #begin(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
+    running.idle?.abort();
+    running.idle = null;
+    running.pages += 1;
+    running.active += 1;
+    entry.pages += 1;
+    entry.active += 1;
+  }
+
+  #finish(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
+    running.active -= 1;
+    entry.active -= 1;
+    if (entry.isClosing && entry.active === 0) void this.#closeContext(entry);
+    else if (entry.pages >= this.#limits.contextPages) this.#recycle(running, entry);
+    if (running.retired !== null || running.pages >= this.#limits.browserPages) {
+      void this.#retire(running, running.retired ?? `${running.pages} pages`, false);
+    } else if (running.active === 0) {
+      running.idle = new AbortController();
+      this.#clock
+        .sleep(this.#limits.idleMs, running.idle.signal)
+        .then(() => this.#retire(running, 'idle', false))
         .catch(() => {});
     }
-  };
-
-  return {
-    async use(visited, task, signal) {
-      const leave = await gate.enter(signal);
-      try {
-        const which = await current();
-        signal?.throwIfAborted();
-        const visitor = visitorOf(which, visited);
-        begin(which, visitor);
-        try {
-          const open = await visitor.context
-            .then((context) => context.page())
-            .catch(async (error: unknown) => {
-              // Nothing can be opened: whatever ails it, a new one is better.
-              await retire(which, 'no page could be opened', true);
-              throw failed('the browser opened no page', error);
-            });
-          try {
-            return await task(open.page);
-          } finally {
-            await open.close().catch(() => retire(which, 'a page could not be closed', true));
-          }
-        } finally {
-          finish(which, visitor);
-        }
-      } finally {
-        leave();
-      }
-    },
-    drop(market, region) {
-      if (!running) return;
-      for (const visitor of [...running.visitors.values()]) {
-        if (visitor.visited.market !== market || visitor.visited.region !== region) continue;
-        visitor.works = false;
-        recycle(running, visitor);
-      }
-    },
-    async close() {
-      closed = true;
-      await starting?.catch(() => {});
-      if (running) await retire(running, 'closed', true);
-    },
-  };
+  }
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startFailure } from './start-failure.ts';
+import { diagnoseStartFailure } from './start-failure.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -10,26 +10,26 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A program that says something and ends. */
-async function program(says: string, code: number): Promise<string> {
-  const path = join(folder, `says-${code}-${says.length}`);
-  await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${says}\nEND\nexit ${code}\n`, { mode: 0o700 });
+/** Writes a program that prints an error and exits with a code. */
+async function program(output: string, code: number): Promise<string> {
+  const path = join(folder, `program-${code}-${output.length}`);
+  await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${output}\nEND\nexit ${code}\n`, { mode: 0o700 });
   return path;
 }
 
 test.each([
   [
     '[7:7:0101/120000.1:ERROR:zygote_host_impl_linux.cc:130] No usable sandbox! If this is …',
-    /^its sandbox needs user namespaces, .* does not allow them/,
+    /^its sandbox needs user namespaces, .* does not allow for this user/,
   ],
   ['/usr/lib/b: error while loading shared libraries: libnss3.so: cannot open', /libnss3\.so: cannot open$/],
   ['[7:7:0101/1.1:FATAL:profile.cc(1)] No room.\n[7:8:0101/1.1:ERROR:dbus/bus.cc:4] no bus', /^No room\.$/],
-])('what a browser says that does not start is told: %s', async (says, words) => {
-  expect(await startFailure(await program(says, 1), [], folder, {})).toMatch(words);
+])('diagnoseStartFailure() returns the reason in %s', async (output, words) => {
+  expect(await diagnoseStartFailure(await program(output, 1), [], folder, {})).toMatch(words);
 });
 
-test('where it starts, says nothing or is not there, nothing is made up', async () => {
-  expect(await startFailure(await program('a warning', 0), [], folder, {})).toBeNull();
-  expect(await startFailure(await program('', 1), [], folder, {})).toBeNull();
-  expect(await startFailure(join(folder, 'none'), [], folder, {})).toBeNull();
+test('diagnoseStartFailure() returns null for a browser that starts, prints nothing, or is missing', async () => {
+  expect(await diagnoseStartFailure(await program('a warning', 0), [], folder, {})).toBeNull();
+  expect(await diagnoseStartFailure(await program('', 1), [], folder, {})).toBeNull();
+  expect(await diagnoseStartFailure(join(folder, 'none'), [], folder, {})).toBeNull();
 });

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 
 const startMs = 10_000;
 
-/** What a browser writes before its words: process, time, place. */
+/** Prefix of a line in the browser's log: process, time, and source. */
 const prefix = /^\[[^\]]*\]\s*/;
 
-function inWords(stderr: string): string | null {
+function reasonIn(stderr: string): string | null {
   if (stderr.includes('No usable sandbox')) {
     return (
-      'its sandbox needs user namespaces, and this machine or container does not allow them to this user: ' +
+      'its sandbox needs user namespaces, which this machine or container does not allow for this user; ' +
       'allow them, or run workers where they are allowed'
     );
   }
@@ -17,10 +17,10 @@ function inWords(stderr: string): string | null {
 }
 
 /**
- * Says why a browser does not start, by starting it once more where its words can be heard. Null where it
- * starts, or says nothing.
+ * Returns the reason why a browser does not start, by starting it again and reading its error output. Returns null if it
+ * starts or prints nothing.
  */
-export function startFailure(
+export function diagnoseStartFailure(
   path: string,
   flags: readonly string[],
   profile: string,
@@ -32,7 +32,7 @@ export function startFailure(
       path,
       parameters,
       { env, timeout: startMs, killSignal: 'SIGKILL', maxBuffer: 256 * 1024 },
-      (error, _stdout, stderr) => resolve(error === null ? null : inWords(stderr)),
+      (error, _stdout, stderr) => resolve(error === null ? null : reasonIn(stderr)),
     );
   });
 }

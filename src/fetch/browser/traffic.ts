@@ -1,19 +1,19 @@
-/** What a page has under way, and how much came. */
+/** Requests of one page, and the bytes received for them. */
 export interface Traffic {
-  begin(id: string, sort: string): void;
-  /** Takes so many bytes of a request's answer; returns all that came for it. */
+  begin(id: string, type: string): void;
+  /** Adds bytes received for a request, and returns the request's total. */
   add(id: string, bytes: number): number;
   end(id: string): void;
-  /** Requests so far. */
+  /** Number of requests so far. */
   readonly requests: number;
-  /** Nothing is under way. */
+  /** True while no request is in progress. */
   readonly quiet: boolean;
-  /** Bytes of everything that the page loaded. */
+  /** Bytes received for all requests. */
   readonly bytes: number;
 }
 
-/** Sorts of requests that have no end of their own, or that nothing waits for. */
-const endless: readonly string[] = [
+/** Types of requests that never end, or that rendering does not depend on. */
+const ignoredTypes: readonly string[] = [
   'EventSource',
   'WebSocket',
   'Ping',
@@ -22,31 +22,31 @@ const endless: readonly string[] = [
   'Manifest',
 ];
 
-/** Makes the account of one page's requests. */
+/** Creates the counters of one page. */
 export function createTraffic(): Traffic {
-  const underWay = new Set<string>();
-  const loaded = new Map<string, number>();
+  const inProgress = new Set<string>();
+  const received = new Map<string, number>();
   let bytes = 0;
   let requests = 0;
   return {
-    begin: (id, sort) => {
+    begin: (id, type) => {
       requests += 1;
-      if (!endless.includes(sort)) underWay.add(id);
+      if (!ignoredTypes.includes(type)) inProgress.add(id);
     },
     add: (id, more) => {
       bytes += more;
-      const all = (loaded.get(id) ?? 0) + more;
-      loaded.set(id, all);
-      return all;
+      const total = (received.get(id) ?? 0) + more;
+      received.set(id, total);
+      return total;
     },
     end: (id) => {
-      underWay.delete(id);
+      inProgress.delete(id);
     },
     get requests() {
       return requests;
     },
     get quiet() {
-      return underWay.size === 0;
+      return inProgress.size === 0;
     },
     get bytes() {
       return bytes;

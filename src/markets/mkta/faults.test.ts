@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { parseResponse } from './faults.ts';
 
-function answer(status: number, body: unknown, headers: Record<string, string> = {}): PageAnswer {
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): PageResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers, body: Buffer.from(text), url: 'http://x', at: 0 };
 }

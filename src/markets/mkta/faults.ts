@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
-import { retryAfterMs } from '../../fetch/retry-after.ts';
+import type { PageResponse } from '../../fetch/page.ts';
+import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { checkContainers } from '../json-values.ts';
 import { redirectFault, statusFault } from '../response.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
@@ -16,15 +16,15 @@ const notFound: readonly unknown[] = [266900002, 4];
 const checks = /\/verify\/|\/traffic\/error/;
 
 /** Suffixes of other countries' hosts. */
-function isElsewhere(answer: PageAnswer): (target: URL) => boolean {
+function isElsewhere(answer: PageResponse): (target: URL) => boolean {
   const bare = (host: string) => host.replace(/^www\./, '');
   const asked = bare(URL.parse(answer.url)?.hostname ?? '');
   return ({ hostname }) => bare(hostname) !== asked && suffixes.some((suffix) => hostname.endsWith(suffix));
 }
 
-function statusFaultOf(answer: PageAnswer): Fault {
+function statusFaultOf(answer: PageResponse): Fault {
   const { status, headers } = answer;
-  const wait = retryAfterMs(headers, answer.at);
+  const wait = parseRetryAfter(headers, answer.at);
   const throttled = status === 429 || (status === 503 && wait !== undefined);
   if (throttled || status === 401 || status === 403) return statusFault(answer, null);
   if (status >= 300 && status < 400) {
@@ -36,7 +36,7 @@ function statusFaultOf(answer: PageAnswer): Fault {
   return new Fault('page_failed', `the site returned ${status}`);
 }
 
-function parse(answer: PageAnswer): JsonObject {
+function parse(answer: PageResponse): JsonObject {
   const body = answer.body.toString('utf8').trim();
   let value: unknown;
   checkContainers(body);
@@ -68,7 +68,7 @@ function isRefusal(body: JsonObject): boolean {
  * for the site's error number; `page_throttled` with the requested delay; `page_failed` for any other error
  * of the site; those of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
  */
-export function parseResponse(answer: PageAnswer): JsonObject {
+export function parseResponse(answer: PageResponse): JsonObject {
   const body = parse(answer);
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
   if (notFound.includes(body.error))

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { card } from './card.ts';
 import { parseResponse } from './faults.ts';
 import { idOf, impossibility } from './item.ts';
@@ -75,7 +75,7 @@ function cardsOf(body: JsonObject): JsonObject[] {
  * those of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch` if
  * every product belongs to another shop or more than 10 % are implausible.
  */
-export function readListing(answer: PageAnswer, shopId?: string): Listing {
+export function readListing(answer: PageResponse, shopId?: string): Listing {
   const body = withoutVisitors(parseResponse(answer));
   const cards = cardsOf(body);
   const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import type { Listing } from './listing.ts';
 
 /** Options for readPages(). */
 export interface Paging {
   /** Builds the request for the page at an offset; `page` counts from 0. */
   request(offset: number, page: number): PageRequest;
-  read(answer: PageAnswer): Listing;
+  read(answer: PageResponse): Listing;
   /** Entries per page. */
   limit: number;
   /** Maximum pages. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { product, productRequest } from './product.ts';
 
 const input = { item_id: '7001', shop_id: '55' };
 const at = Date.UTC(2026, 4, 1);
 
-function answer(body: unknown): PageAnswer {
+function answer(body: unknown): PageResponse {
   return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)), url: 'http://x', at };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, list, object } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { isComplete } from './complete.ts';
@@ -24,14 +24,14 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
  * Parses a product page and checks that it is about the requested item. The response still contains visitors'
  * data. Faults: those of parseResponse(), itemPage() and checkItem().
  */
-export function readProduct(answer: PageAnswer, input: JsonObject): { body: JsonObject; page: ItemPage } {
+export function readProduct(answer: PageResponse, input: JsonObject): { body: JsonObject; page: ItemPage } {
   const body = parseResponse(answer);
   const page = itemPage(body);
   checkItem(page.item, input, answer.at);
   return { body, page };
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject {
+function extract(answer: PageResponse, input: JsonObject): JsonObject {
   const { body, page } = readProduct(answer, input);
   const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   const data = object(rest.data);
@@ -74,6 +74,6 @@ export const product: RecordReader = {
   sort: 'record',
   read: async (input: JsonObject, { region, fetch }: ReadContext) =>
     extract(await fetch(productRequest(input, region)), input),
-  extract: (answer: PageAnswer, input: JsonObject) => extract(answer, input),
+  extract: (answer: PageResponse, input: JsonObject) => extract(answer, input),
   isComplete,
 };

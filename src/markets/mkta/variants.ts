@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import type { RecordReader } from '../market.ts';
 import { type ItemPage, idOf } from './item.ts';
 import { discountPercent, unscaled } from './prices.ts';
@@ -102,7 +102,7 @@ function historicalSold({ item, review, meta }: ItemPage): number | null {
   return meta.hide_sold_count === true && sold === 0 ? null : sold;
 }
 
-function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
   const { page } = readProduct(answer, input);
   const { item, review } = page;
   const rating = isObject(item.item_rating) ? item.item_rating : {};

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { integer, list, object, objects, text } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
@@ -35,7 +35,7 @@ function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | '
  * an error; `page_unreadable` for a missing root.
  */
 export function dataOf(
-  answer: PageAnswer,
+  answer: PageResponse,
   roots: readonly string[],
   thing: string,
   unknown: 'page_not_found' | 'page_failed',

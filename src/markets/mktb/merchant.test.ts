@@ -4,7 +4,7 @@ import { allOf } from '../../../sandbox/listing.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import { shopGoods, shopMatches, shopSize } from '../../../sandbox/mktb/listings.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
 import { merchant } from './merchant.ts';
 
@@ -24,7 +24,7 @@ const fields = [
   'stock',
 ];
 
-function answer(value: Json): PageAnswer {
+function answer(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, list, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
@@ -31,7 +31,7 @@ interface Shop {
 }
 
 /** Returns the shop of a response. Fault `page_not_found` for an unknown shop. */
-function shopOf(answer: PageAnswer, asked: string): Shop {
+function shopOf(answer: PageResponse, asked: string): Shop {
   const info = dataOf(answer, ['shopInfoByID'], 'shop', 'page_failed');
   const core = object(objects(info.result)[0]?.shopCore);
   const sid = id(core.shopID);
@@ -100,7 +100,7 @@ interface Listing {
   more: boolean;
 }
 
-function listing(answer: PageAnswer): Listing {
+function listing(answer: PageResponse): Listing {
   const root = dataOf(answer, ['GetShopProduct'], 'shop', 'page_failed');
   const words = errorMessage({ errors: root.errors ?? null });
   if (words !== null && list(root.data).length === 0) {
@@ -119,7 +119,7 @@ function listing(answer: PageAnswer): Listing {
   return { products, more: links === undefined || links === null || text(object(links).next) !== null };
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
   const products = listing(answer).products.map((product) => entry(product, input));
   return newEntries(products, new Set(), ({ id }) => text(id));
 }

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { object } from '../fields.ts';
 import { product } from './product.ts';
 
 const input = { shop_domain: 'warung-5', product_key: 'lampu-baca-100' };
 
-function answer(value: Json | undefined, status = 200): PageAnswer {
+function answer(value: Json | undefined, status = 200): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status, headers: {}, body, url: 'http://site.test/graphql/PDPGetLayoutQuery', at: 0 };
 }

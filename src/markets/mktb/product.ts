@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { list, object, objects, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { dataOf } from './faults.ts';
@@ -120,7 +120,7 @@ function isNamed(value: Json | undefined): boolean {
   return name !== null && name !== '0';
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject {
+function extract(answer: PageResponse, input: JsonObject): JsonObject {
   const layout = dataOf(answer, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
   const basic = layout.basicInfo;
   if (basic === undefined && Object.keys(layout).length > 0) {

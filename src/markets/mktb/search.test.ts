@@ -5,7 +5,7 @@ import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import { listed } from '../../../sandbox/mktb/listings.ts';
 import { soldAtLeast } from '../../../sandbox/mktb/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { search } from './search.ts';
 
 const fields = [
@@ -27,7 +27,7 @@ const fields = [
   'free_shipping',
 ];
 
-function answer(value: Json): PageAnswer {
+function answer(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }

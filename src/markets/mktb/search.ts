@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
@@ -30,7 +30,7 @@ function productsOf(root: JsonObject): Json {
 }
 
 /** Returns the products of a page of any generation. A refusal is a fault, never an empty page. */
-function listing(answer: PageAnswer): Listing {
+function listing(answer: PageResponse): Listing {
   const root = dataOf(answer, roots, 'listing', 'page_failed');
   const header = object(root.header);
   const found = productsOf(root);
@@ -111,7 +111,7 @@ function limitOf(input: JsonObject): number {
   return positive(integer(input.product_limit)) ?? defaultLimit;
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
   const entries = newEntries(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }

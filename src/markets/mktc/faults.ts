@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
@@ -30,7 +30,7 @@ function codeFault(code: number | null, status: string | null, words: string, th
  * Faults: those of parseJsonResponse(); by code and status for an error; `page_not_found` for empty data;
  * `page_unreadable` for anything that is not an envelope.
  */
-export function envelopeOf(answer: PageAnswer, thing: string): Envelope {
+export function envelopeOf(answer: PageResponse, thing: string): Envelope {
   const root = parseJsonResponse(answer);
   if (!isObject(root)) throw new Fault('page_unreadable', 'the response is JSON but not an object');
   const code = integer(root.code);

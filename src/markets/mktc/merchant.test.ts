@@ -5,7 +5,7 @@ import { mktc as origin } from '../../../sandbox/mktc/index.ts';
 import { filtered } from '../../../sandbox/mktc/listing-page.ts';
 import { listed } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
 import { merchant } from './merchant.ts';
 
@@ -27,7 +27,7 @@ const fields = [
   'merchant',
 ];
 
-function answer(value: Json): PageAnswer {
+function answer(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }

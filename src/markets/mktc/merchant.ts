@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
@@ -92,7 +92,7 @@ interface Listing {
   total: number | null;
 }
 
-function listing(answer: PageAnswer, input: JsonObject): Listing {
+function listing(answer: PageResponse, input: JsonObject): Listing {
   const { data } = envelopeOf(answer, 'shop');
   const products = objects(data.products);
   const holdsNone = data.products === null || data.products === undefined;
@@ -143,7 +143,7 @@ function limitOf(input: JsonObject): number {
   return positive(integer(input.limit)) ?? defaultLimit;
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
   const entries = listing(answer, input).products.map(entry);
   return newEntries(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
 }

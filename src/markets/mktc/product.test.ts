@@ -3,7 +3,7 @@ import { direct } from '../../../sandbox/direct.ts';
 import { mktc as origin } from '../../../sandbox/mktc/index.ts';
 import { productOf } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { object } from '../fields.ts';
 import { product } from './product.ts';
 
@@ -35,7 +35,7 @@ const page = {
   ean: '',
 };
 
-function answer(value: Json | undefined): PageAnswer {
+function answer(value: Json | undefined): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }

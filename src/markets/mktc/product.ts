@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { type Envelope, envelopeOf } from './faults.ts';
@@ -60,7 +60,7 @@ interface Page {
   summary: JsonObject;
 }
 
-function pageOf(answer: PageAnswer, input: JsonObject): Page {
+function pageOf(answer: PageResponse, input: JsonObject): Page {
   const envelope = envelopeOf(answer, 'product');
   if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the response names no product');
   checkIdentity(envelope.data, input);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { readBaseProduct } from './base-product.ts';
@@ -131,7 +131,7 @@ function besides({ data, others }: ProductData): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !taken.has(name)));
 }
 
-function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
   const asked = String(input.product_id);
   const found = productData(answer, region);
   const reading = readingOf(found);

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text } from '../fields.ts';
 import { attribute, bodyText, byId, find, findAll, type HtmlPage, parseHtml, scriptText } from '../html.ts';
 import { statusFault } from '../response.ts';
@@ -76,7 +76,7 @@ function typeOf(component: JsonObject): string {
  * not offered in the region; `page_region` for another region's page; those of unexpectedPage() for other
  * pages without data; `page_unreadable` for data in an unknown form.
  */
-export function productData(answer: PageAnswer, region: string): ProductData {
+export function productData(answer: PageResponse, region: string): ProductData {
   const isOutside = outside(region);
   if (answer.status < 200 || answer.status > 299) throw statusFault(answer, null, isOutside);
   const answered = URL.parse(answer.url);

@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html.ts';
 import { statusFault } from '../response.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
@@ -49,7 +49,11 @@ function isGone(page: HtmlPage, title: string): boolean {
  * for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
  * for a truncated page, else those of unexpectedPage().
  */
-export function parsePage(answer: PageAnswer, what: string, content: (page: HtmlPage) => boolean): HtmlPage {
+export function parsePage(
+  answer: PageResponse,
+  what: string,
+  content: (page: HtmlPage) => boolean,
+): HtmlPage {
   const html = bodyText(answer);
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, type HtmlPage } from '../html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
@@ -41,7 +41,7 @@ function addressOf(page: HtmlPage, asin: string, region: string): string | null 
     : `https://${host}/dp/${asin}`;
 }
 
-function extract(answer: PageAnswer, input: JsonObject, region: string): JsonObject {
+function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
   const asin = String(input.asin);
   const page = parsePage(answer, 'product page', (candidate) => titleOf(candidate) !== null);
   const variants = variantsOf(page);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
 import { attribute, byId, find, findAll, type HtmlPage, words } from '../html.ts';
 import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.ts';
@@ -69,7 +69,7 @@ function nameOf({ asin, is_sponsored }: JsonObject): string {
   return `${is_sponsored === true ? 'ad' : 'result'} ${String(asin)}`;
 }
 
-function parseResponse(answer: PageAnswer): HtmlPage {
+function parseResponse(answer: PageResponse): HtmlPage {
   return parsePage(answer, 'search page', isResultPage);
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PageAnswer } from '../../fetch/page.ts';
+import type { PageResponse } from '../../fetch/page.ts';
 import { objects } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
@@ -8,7 +8,7 @@ import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.
  * Returns whether a store requires a password for its catalogue: by its message, or by a redirect to the
  * password page.
  */
-function isClosed({ status, headers, url }: PageAnswer): boolean {
+function isClosed({ status, headers, url }: PageResponse): boolean {
   if (status === 401) return true;
   const toPassword = (address: string | undefined) =>
     URL.parse(address ?? '', url)
@@ -22,7 +22,7 @@ function isClosed({ status, headers, url }: PageAnswer): boolean {
  * requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but a catalogue.
  * A 404 can also be the response of another shop platform.
  */
-export function catalogueOf(answer: PageAnswer): JsonObject[] {
+export function catalogueOf(answer: PageResponse): JsonObject[] {
   if (isClosed(answer)) throw new Fault('page_private', 'the store requires a password');
   const root = parseJsonResponse(answer);
   const products = isObject(root) ? root.products : undefined;

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { direct } from '../../../sandbox/direct.ts';
 import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../sandbox/mktf/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { FetchPage, PageAnswer } from '../../fetch/page.ts';
+import type { FetchPage, PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
 import { search } from './search.ts';
 
 const store = 'https://store.example';
 
-function answer(value: Json, url = `${store}/products.json`): PageAnswer {
+function answer(value: Json, url = `${store}/products.json`): PageResponse {
   return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)), url, at: 0 };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { FetchPage, PageAnswer, PageRequest } from '../../fetch/page.ts';
+import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import { isOtherCountry } from '../country-host.ts';
 import { integer, list, object, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
@@ -57,7 +57,7 @@ function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
 }
 
 /** A store can redirect visitors to its shop for another country, which has other prices. */
-function checkCountry(answer: PageAnswer, place: StorePage): void {
+function checkCountry(answer: PageResponse, place: StorePage): void {
   const answered = URL.parse(answer.url);
   if (!answered) return;
   const prefix = /^(\/[a-z]{2,3}-[a-z]{2,4})\//i.exec(answered.pathname)?.[1];
@@ -70,7 +70,7 @@ function checkCountry(answer: PageAnswer, place: StorePage): void {
 }
 
 /** A store can redirect to another collection than the requested one. */
-function checkPlace(answer: PageAnswer, place: StorePage): void {
+function checkPlace(answer: PageResponse, place: StorePage): void {
   const path = URL.parse(answer.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
   if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
@@ -122,7 +122,7 @@ function isFull(products: readonly JsonObject[]): boolean {
   return products.length >= perPage || products.length === defaultPerPage;
 }
 
-function extract(answer: PageAnswer, input: JsonObject): JsonObject[] {
+function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
   return newEntries(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNavigations } from './navigations.ts';
+import { createNavigationRules } from './navigation-rules.ts';
 
 const origin = 'https://shop.example';
 const moved = (location: string | undefined, status = 302) => ({
@@ -8,9 +8,9 @@ const moved = (location: string | undefined, status = 302) => ({
   url: `${origin}/here`,
 });
 
-describe('a page', () => {
-  test('may go on its origin, a few times, and nowhere else', () => {
-    const { allows } = createNavigations(origin, true);
+describe('allows()', () => {
+  test('allows up to five pages of the origin', () => {
+    const { allows } = createNavigationRules(origin, true);
     expect(allows(`${origin}/1`, false)).toBe(true);
     for (const url of [
       'https://other.example/',
@@ -19,24 +19,24 @@ describe('a page', () => {
       'file:///etc/passwd',
       'data:,x',
     ]) {
-      expect(createNavigations(origin, true).allows(url, false)).toBe(false);
+      expect(createNavigationRules(origin, true).allows(url, false)).toBe(false);
     }
     for (const turn of [2, 3, 4, 5]) expect(allows(`${origin}/${turn}`, false)).toBe(true);
     expect(allows(`${origin}/6`, false)).toBe(false);
   });
 
-  test('that was redirected has not gone on', () => {
-    const { allows } = createNavigations(origin, true);
+  test('does not count redirects as pages', () => {
+    const { allows } = createNavigationRules(origin, true);
     for (let turn = 0; turn < 9; turn += 1) expect(allows(`${origin}/${turn}`, true)).toBe(true);
   });
 });
 
-describe('a redirect', () => {
-  test('is followed on the origin, three times, for a page that is opened for what it asks for', () => {
-    const { redirect } = createNavigations(origin, true);
+describe('redirect()', () => {
+  test('follows up to three redirects on the origin', () => {
+    const { redirect } = createNavigationRules(origin, true);
     for (let turn = 0; turn < 3; turn += 1)
       expect(redirect(moved(`/turn/${turn}`, 301 + (turn % 3)))).toBe('follow');
-    expect(redirect(moved('/again'))).toBe('answer');
+    expect(redirect(moved('/again'))).toBe('return');
   });
 
   test.each([
@@ -45,16 +45,16 @@ describe('a redirect', () => {
     'http://shop.example/',
     'javascript:alert(1)',
     'http://[',
-  ])('to %s is the answer', (location) => {
-    expect(createNavigations(origin, true).redirect(moved(location))).toBe('answer');
+  ])('returns a redirect to %s', (location) => {
+    expect(createNavigationRules(origin, true).redirect(moved(location))).toBe('return');
   });
 
-  test('of a document is the answer', () => {
-    expect(createNavigations(origin, false).redirect(moved('/there'))).toBe('answer');
+  test('returns redirects of documents', () => {
+    expect(createNavigationRules(origin, false).redirect(moved('/there'))).toBe('return');
   });
 
-  test('is nothing else than a status with an address', () => {
-    const { redirect } = createNavigations(origin, true);
+  test('returns null for other responses', () => {
+    const { redirect } = createNavigationRules(origin, true);
     expect(redirect(moved('/there', 200))).toBeNull();
     expect(redirect(moved('/there', 304))).toBeNull();
     expect(redirect(moved(undefined))).toBeNull();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { chooseFetcher } from './choose.ts';
 import type { Fetcher } from './http.ts';
+import { createMarketFetcher } from './market-fetcher.ts';
 
-const did: string[] = [];
+const calls: string[] = [];
 
 function fetcher(name: string): Fetcher {
   return {
@@ -15,27 +15,32 @@ function fetcher(name: string): Fetcher {
       at: 0,
     }),
     originOf: () => name,
-    forget: (market, region) => did.push(`${name} forgets ${market}/${region}`),
+    discardSession: (market, region) => calls.push(`${name} discards ${market}/${region}`),
     close: async () => {
-      did.push(`${name} closes`);
+      calls.push(`${name} closes`);
     },
   };
 }
 
-const chosen = chooseFetcher(
+const marketFetcher = createMarketFetcher(
   parseOrigins('{"mkta": {"fetch": "browser", "sg": "http://a"}, "mktb": {"id": "http://b"}}'),
   { http: fetcher('http'), browser: fetcher('browser') },
 );
 const body = async (market: string, region: string) =>
-  (await chosen.for(market, region)({ path: '/x' })).body.toString();
+  (await marketFetcher.for(market, region)({ path: '/x' })).body.toString();
 
-test('each market’s pages come from the fetcher that the origins file names, else by plain HTTP', async () => {
+test('createMarketFetcher() uses the method of each market in the origins file, and plain HTTP by default', async () => {
   expect(await body('mkta', 'sg')).toBe('browser mkta/sg /x');
   expect(await body('mktb', 'id')).toBe('http mktb/id /x');
   expect(await body('mktc', 'id')).toBe('http mktc/id /x');
-  expect(chosen.originOf('mkta', 'sg', {})).toBe('browser');
-  chosen.forget('mkta', 'sg');
-  chosen.forget('mktb', 'id');
-  await chosen.close();
-  expect(did).toEqual(['browser forgets mkta/sg', 'http forgets mktb/id', 'http closes', 'browser closes']);
+  expect(marketFetcher.originOf('mkta', 'sg', {})).toBe('browser');
+  marketFetcher.discardSession('mkta', 'sg');
+  marketFetcher.discardSession('mktb', 'id');
+  await marketFetcher.close();
+  expect(calls).toEqual([
+    'browser discards mkta/sg',
+    'http discards mktb/id',
+    'http closes',
+    'browser closes',
+  ]);
 });

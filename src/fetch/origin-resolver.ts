@@ -4,12 +4,11 @@ import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
 import type { PageRequest } from './page.ts';
 
-/** Finds scheme, host and port that a request of a market and region goes to. Faults:
- *  `origin_missing`, `address_refused`. */
-export type OriginOf = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
+/** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
+export type ResolveOrigin = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
 
-/** Finds origins as the origins file has them; stores named by callers are their own. */
-export function originFinder(origins: Origins): OriginOf {
+/** Creates a resolver of origins: those of the origins file, and stores that callers name. */
+export function createOriginResolver(origins: Origins): ResolveOrigin {
   return (market, region, request) => {
     const settings = origins.get(market);
     if (request.origin !== undefined) return storeOrigin(request.origin, settings?.allowPrivate ?? false);

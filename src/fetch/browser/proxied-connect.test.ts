@@ -9,7 +9,7 @@ import {
   startSocksProxy,
 } from '../../../test/support/proxy.ts';
 import { openEgress } from './egress.ts';
-import { connectThrough } from './proxied.ts';
+import { createProxiedConnect } from './proxied-connect.ts';
 
 const clock = { now: () => 0, sleep: async () => {} };
 const server = createServer((_request, response) => response.end('here'));
@@ -37,9 +37,9 @@ async function proxy(
   return running;
 }
 
-/** What comes back for a request to a host by the way out, or '' where it is refused. */
-async function ask(way: string, host: string): Promise<string> {
-  const socket = connect(Number(new URL(way).port), '127.0.0.1');
+/** Requests a host through an egress, and returns the response body, or '' if the connection is refused. */
+async function fetchThrough(egress: string, host: string): Promise<string> {
+  const socket = connect(Number(new URL(egress).port), '127.0.0.1');
   try {
     await once(socket, 'connect');
     socket.write(Buffer.from([5, 1, 0]));
@@ -56,49 +56,50 @@ async function ask(way: string, host: string): Promise<string> {
   }
 }
 
-async function wayThrough(...proxies: string[]) {
-  const way = await openEgress({
+async function openEgressThrough(...proxies: string[]) {
+  const egress = await openEgress({
     origin: 'http://shop.example',
     allowPrivate: false,
     resolve: (host, _options, callback) =>
       callback(null, [{ address: host.startsWith('inside') ? '10.0.0.1' : '93.184.216.34', family: 4 }]),
-    connect: connectThrough(proxies, clock),
+    connect: createProxiedConnect(proxies, clock),
   });
-  stops.push(way.close);
-  return way;
+  stops.push(egress.close);
+  return egress;
 }
 
-test('connections go through the proxies, to addresses that were judged here', async () => {
+test('connections use the proxies, with locally checked addresses', async () => {
   for (const [start, scheme] of [
     [startHttpProxy, 'http'],
     [startSocksProxy, 'socks5'],
   ] as const) {
     const running = await proxy(start);
-    const way = await wayThrough(`${scheme}://${running.address}`);
-    expect(await ask(way.proxy, 'shop.example')).toBe('here');
-    expect(await ask(way.proxy, 'scripts.example')).toBe('here');
-    expect(await ask(way.proxy, 'inside.example')).toBe('');
-    expect(await ask(way.proxy, '169.254.169.254')).toBe('');
+    const egress = await openEgressThrough(`${scheme}://${running.address}`);
+    expect(await fetchThrough(egress.proxy, 'shop.example')).toBe('here');
+    expect(await fetchThrough(egress.proxy, 'scripts.example')).toBe('here');
+    expect(await fetchThrough(egress.proxy, 'inside.example')).toBe('');
+    expect(await fetchThrough(egress.proxy, '169.254.169.254')).toBe('');
     expect(running.targets).toEqual(['shop.example:80', '93.184.216.34:80']);
   }
 });
 
-test('one proxy is kept while it does well, and left when it fails', async () => {
+test('a healthy proxy is kept, and a failing one is replaced', async () => {
   const failing = await proxy(startHttpProxy, { replies: 'end' });
-  const well = await proxy(startHttpProxy);
-  const way = await wayThrough(`http://${failing.address}`, `http://${well.address}`);
-  const answers: string[] = [];
-  for (let count = 0; count < 12; count += 1) answers.push(await ask(way.proxy, 'shop.example'));
-  expect(answers.slice(-6)).toEqual(new Array(6).fill('here'));
-  expect(failing.targets.length + well.targets.length).toBe(12);
+  const healthy = await proxy(startHttpProxy);
+  const egress = await openEgressThrough(`http://${failing.address}`, `http://${healthy.address}`);
+  const responses: string[] = [];
+  for (let count = 0; count < 12; count += 1)
+    responses.push(await fetchThrough(egress.proxy, 'shop.example'));
+  expect(responses.slice(-6)).toEqual(new Array(6).fill('here'));
+  expect(failing.targets.length + healthy.targets.length).toBe(12);
   expect(failing.targets.length).toBeLessThan(6);
 });
 
-test('a proxy that fails is named, without its credentials', async () => {
+test('the fault of a failing proxy does not contain its credentials', async () => {
   const failing = await proxy(startHttpProxy, { login: 'user:right' });
-  const way = await wayThrough(`http://user:wrong@${failing.address}`);
-  expect(await ask(way.proxy, 'shop.example')).toBe('');
-  const fault = way.faultOf('http://shop.example/');
+  const egress = await openEgressThrough(`http://user:wrong@${failing.address}`);
+  expect(await fetchThrough(egress.proxy, 'shop.example')).toBe('');
+  const fault = egress.faultOf('http://shop.example/');
   expect(fault).toMatchObject({ code: 'proxy_failed', message: expect.stringContaining(failing.address) });
   expect(fault!.message).not.toContain('wrong');
 });

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import { noPause, type OriginPause } from '../store/origin-state.ts';
-import { createTurns, type Turns } from './slots.ts';
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 const start = 1_000_000;
 let now: number;
 let free: number;
 let reserved: { slots: number; intervalMs: number }[];
-let learnt: OriginPause[];
+let pauses: OriginPause[];
 
 const clock = {
   now: () => now,
@@ -16,8 +16,8 @@ const clock = {
   },
 };
 
-function turnsOf(intervalMs: number): Turns {
-  return createTurns({
+function newBucket(intervalMs: number): TokenBucket {
+  return createTokenBucket({
     origin: 'http://origin.example',
     intervalMs,
     reserve: async (_origin, slots, interval, at) => {
@@ -26,7 +26,7 @@ function turnsOf(intervalMs: number): Turns {
       free = first + slots * interval;
       return { first, pause: noPause };
     },
-    learn: (pause) => learnt.push(pause),
+    onPauseRead: (pause) => pauses.push(pause),
     clock,
   });
 }
@@ -35,55 +35,55 @@ beforeEach(() => {
   now = start;
   free = 0;
   reserved = [];
-  learnt = [];
+  pauses = [];
 });
 
-test('turns are the interval apart, and reserved in growing chunks of at most a second', async () => {
-  const turns = turnsOf(100);
+test('take() resolves one interval apart, with slots reserved in growing chunks of up to one second', async () => {
+  const bucket = newBucket(100);
   const times: number[] = [];
   for (let turn = 0; turn < 30; turn += 1) {
-    await turns.take();
+    await bucket.take();
     times.push(now);
   }
   expect(times.map((time) => time - start)).toEqual(Array.from({ length: 30 }, (_, turn) => turn * 100));
   expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4, 8, 10, 10]);
-  expect(learnt).toHaveLength(6);
+  expect(pauses).toHaveLength(6);
 });
 
-test('turns that were missed are not made up for', async () => {
-  const turns = turnsOf(100);
-  for (let turn = 0; turn < 4; turn += 1) await turns.take();
+test('take() does not make up for missed slots', async () => {
+  const bucket = newBucket(100);
+  for (let turn = 0; turn < 4; turn += 1) await bucket.take();
   now += 60_000;
   const before = reserved.length;
-  await turns.take();
+  await bucket.take();
   const first = now;
-  await turns.take();
+  await bucket.take();
   expect(now - first).toBeGreaterThanOrEqual(100);
   expect(reserved[before]).toMatchObject({ slots: 2 });
 });
 
-test('turns asked for at once share one reservation after the other', async () => {
-  const turns = turnsOf(10);
-  await Promise.all(Array.from({ length: 7 }, () => turns.take()));
+test('take() shares reservations between concurrent calls', async () => {
+  const bucket = newBucket(10);
+  await Promise.all(Array.from({ length: 7 }, () => bucket.take()));
   expect(reserved.map(({ slots }) => slots)).toEqual([1, 2, 4]);
 });
 
-test('turns come further apart once the origin asks for it', async () => {
-  const turns = turnsOf(100);
-  for (let turn = 0; turn < 3; turn += 1) await turns.take();
-  turns.space(5_000);
+test('setInterval() applies from the next reservation on', async () => {
+  const bucket = newBucket(100);
+  for (let turn = 0; turn < 3; turn += 1) await bucket.take();
+  bucket.setInterval(5_000);
   const times: number[] = [];
   for (let turn = 0; turn < 3; turn += 1) {
-    await turns.take();
+    await bucket.take();
     times.push(now - start);
   }
   expect(times).toEqual([300, 5_300, 10_300]);
   expect(reserved.slice(2)).toEqual(Array(3).fill({ slots: 1, intervalMs: 5_000 }));
 });
 
-test('a turn rejects with the reason when aborted', async () => {
-  const turns = turnsOf(1000);
+test('take() rejects with the reason of an aborted signal', async () => {
+  const bucket = newBucket(1000);
   const reason = new Error('stop');
-  await turns.take();
-  await expect(turns.take(AbortSignal.abort(reason))).rejects.toBe(reason);
+  await bucket.take();
+  await expect(bucket.take(AbortSignal.abort(reason))).rejects.toBe(reason);
 });

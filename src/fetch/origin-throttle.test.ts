@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/support/clock.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { rememberManners } from './manners.ts';
+import { createOriginThrottles } from './origin-throttle.ts';
 
 const policy = { concurrency: 2, requestsPerSecond: 5, robots: false };
 
-test('origins are forgotten beyond 1,000, also while they are paused, and their pause is not', async () => {
+test('createOriginThrottles() evicts paused origins beyond 1,000, but the store keeps their pauses', async () => {
   const store = openSqliteStore({ path: ':memory:' });
   const clock = createManualClock(Date.UTC(2030, 0, 7));
-  const all = rememberManners({
+  const all = createOriginThrottles({
     store,
     holder: 'one',
     clock,
@@ -20,10 +20,10 @@ test('origins are forgotten beyond 1,000, also while they are paused, and their 
   const at = (number: number) => all.at(`https://store${number}.example`, `mktf ${number}`, policy);
   const first = at(0);
   const busy = at(1);
-  const release = await busy.permits.enter();
+  const release = await busy.permits.acquire();
   for (let number = 0; number < 1_200; number += 1) {
-    const verdict = { sort: 'refused', reason: 'page_throttled', asked: true, waitMs: undefined } as const;
-    await at(number).circuit.judge('/', verdict, false);
+    const outcome = { kind: 'refused', reason: 'page_throttled', explicit: true, waitMs: undefined } as const;
+    await at(number).circuit.record('/', outcome, false);
   }
   expect(first.circuit.paused).toBe(true);
   expect(at(1)).toBe(busy);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createProxyPool, type ProxyReport } from './proxies.ts';
+import { createProxyPool, type ProxyReport } from './proxy-pool.ts';
 
 let now: number;
 let drawn: number;
@@ -11,7 +11,7 @@ beforeEach(() => {
   drawn = 0;
 });
 
-/** How often each of three proxies is picked, over draws spread evenly. */
+/** Counts how often each of three proxies is picked, over evenly distributed draws. */
 function picks(pick: (before: number | undefined) => number): number[] {
   const counts = [0, 0, 0];
   for (let turn = 0; turn < 100; turn += 1) {
@@ -21,78 +21,78 @@ function picks(pick: (before: number | undefined) => number): number[] {
   return counts;
 }
 
-test('proxies that do well are picked alike', () => {
+test('pick() distributes requests evenly over healthy proxies', () => {
   expect(picks(pool(3).pick)).toEqual([34, 33, 33]);
 });
 
-test('one that fails is picked less, and more again once it answers', () => {
+test('pick() prefers proxies with fewer failures', () => {
   const { pick, report } = pool(3);
   report(0, 'failed');
   const [less] = picks(pick);
   expect(less).toBeLessThan(25);
-  report(0, 'answered');
-  report(0, 'answered');
+  report(0, 'responded');
+  report(0, 'responded');
   expect(picks(pick)[0]).toBeGreaterThan(less!);
 });
 
-test('the one before is kept while it does well', () => {
+test('pick() keeps the previous proxy while it is healthy', () => {
   const { pick, report } = pool(3);
   drawn = 0.5;
   expect(pick(2)).toBe(2);
-  report(2, 'unanswered');
+  report(2, 'no_response');
   expect(pick(2)).toBe(2);
   report(2, 'failed');
   expect(pick(2)).toBe(1);
 });
 
-describe('a bad one', () => {
-  const rests = (reports: ProxyReport[]) => {
-    const made = pool(2);
-    for (const report of reports) made.report(0, report);
-    return made.health()[0]!.restsUntil - now > 0;
+describe('a failing proxy', () => {
+  const isSuspended = (reports: ProxyReport[]) => {
+    const tested = pool(2);
+    for (const report of reports) tested.report(0, report);
+    return tested.health()[0]!.suspendedUntil - now > 0;
   };
 
   test.each([
     [['failed'], false],
     [['failed', 'failed'], true],
-    [['failed', 'answered', 'failed'], false],
-    [Array(7).fill('unanswered'), false],
-    [Array(8).fill('unanswered'), true],
-    [Array(50).fill('answered'), false],
-  ] as [ProxyReport[], boolean][])('after %j rests: %s', (reports, expected) => {
-    expect(rests(reports)).toBe(expected);
+    [['failed', 'responded', 'failed'], false],
+    [Array(7).fill('no_response'), false],
+    [Array(8).fill('no_response'), true],
+    [Array(50).fill('responded'), false],
+  ] as [ProxyReport[], boolean][])('is suspended after %j: %s', (reports, expected) => {
+    expect(isSuspended(reports)).toBe(expected);
   });
 
-  test('is left out while it rests, longer each time, and rests again after one more failure', () => {
+  test('is not picked while suspended, each time for longer, and is suspended again by one more failure', () => {
     const { pick, report, health } = pool(3);
-    const restSeconds: number[] = [];
+    const suspensionSeconds: number[] = [];
     report(1, 'failed');
     for (let time = 0; time < 7; time += 1) {
       report(1, 'failed');
-      const ms = health()[1]!.restsUntil - now;
-      restSeconds.push(ms / 1000);
+      const ms = health()[1]!.suspendedUntil - now;
+      suspensionSeconds.push(ms / 1000);
       expect(picks(pick)[1]).toBe(0);
       now += ms;
       expect(picks(pick)[1]).toBeGreaterThan(0);
     }
-    expect(restSeconds).toEqual([30, 60, 120, 240, 480, 900, 900]);
+    expect(suspensionSeconds).toEqual([30, 60, 120, 240, 480, 900, 900]);
   });
 
-  test('that has come to answer well again rests as short as at first', () => {
+  test('starts with the shortest suspension again once it has recovered', () => {
     const { report, health } = pool(1);
     const fail = () => {
-      while (health()[0]!.restsUntil <= now) report(0, 'failed');
-      return health()[0]!.restsUntil - now;
+      while (health()[0]!.suspendedUntil <= now) report(0, 'failed');
+      return health()[0]!.suspendedUntil - now;
     };
     fail();
     now += 30_000;
     expect(fail()).toBe(60_000);
     now += 60_000;
-    for (let answer = 0; answer < 10; answer += 1) report(0, 'answered');
+    for (let answer = 0; answer < 10; answer += 1) report(0, 'responded');
     expect(fail()).toBe(30_000);
   });
 
-  test('is taken where all rest: the one that has rested most', () => {
+  test('is picked if all are suspended, the one whose suspension ends first', () => {
     const { pick, report } = pool(2);
     for (const index of [1, 0]) {
       report(index, 'failed');

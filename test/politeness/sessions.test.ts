@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
-import { createPolitePages, type PolitePages } from '../../src/fetch/polite.ts';
+import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
 import { markets } from '../../src/markets/list.ts';
 import type { PageName } from '../../src/markets/market.ts';
@@ -30,7 +30,7 @@ let seen: IncomingHttpHeaders[];
 let site: readonly [string, string];
 let store: Store;
 let fetcher: Fetcher;
-let pages: PolitePages;
+let scheduler: OriginScheduler;
 
 beforeEach(async () => {
   seen = [];
@@ -38,16 +38,20 @@ beforeEach(async () => {
     const [market, region] = site;
     seen.push(request.headers);
     const body = await text(request);
-    const asked = { method: request.method as 'GET', path: request.url!, ...(body === '' ? {} : { body }) };
+    const forwarded = {
+      method: request.method as 'GET',
+      path: request.url!,
+      ...(body === '' ? {} : { body }),
+    };
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, `${value}`]),
     );
     const { fetch } = direct(origins.find((origin) => origin.market === market)!, region, Date.now());
-    const answer = await fetch({ ...asked, headers });
+    const reply = await fetch({ ...forwarded, headers });
     // The first response assigns a visitor number.
     const known = request.headers.cookie?.includes('visitor=');
     const cookie = known ? {} : { 'set-cookie': `visitor=${seen.length}; Path=/` };
-    response.writeHead(answer.status, { ...answer.headers, ...cookie }).end(answer.body);
+    response.writeHead(reply.status, { ...reply.headers, ...cookie }).end(reply.body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -71,11 +75,11 @@ beforeEach(async () => {
   };
   store = openSqliteStore({ path: ':memory:' });
   fetcher = createHttpFetcher(common);
-  pages = createPolitePages({ policyOf: policyOfMarket, ...common, fetcher, store });
+  scheduler = createOriginScheduler({ policyOf: policyOfMarket, ...common, fetcher, store });
 });
 
 afterEach(async () => {
-  await pages.close();
+  await scheduler.close();
   await fetcher.close();
   await store.close();
   server.closeAllConnections();
@@ -86,15 +90,15 @@ afterEach(async () => {
 async function read(market: string, region: string, page: PageName, input: JsonObject): Promise<number> {
   site = [market, region];
   const reader = markets.find(({ name }) => name === market)!.readers[page]!;
-  const visit = pages.visit(market, region);
+  const session = scheduler.openSession(market, region);
   if (reader.sort === 'record') {
-    await reader.read(input, { region, fetch: visit.fetch });
-    await visit.ended(null);
+    await reader.read(input, { region, fetch: session.fetch });
+    await session.end(null);
     return 1;
   }
   let count = 0;
-  for await (const _page of reader.read(input, { region, fetch: visit.fetch })) count += 1;
-  await visit.ended(null);
+  for await (const _page of reader.read(input, { region, fetch: session.fetch })) count += 1;
+  await session.end(null);
   return count;
 }
 
@@ -109,8 +113,8 @@ describe('requests of a marketplace', () => {
     ['mktc', 'id', 'product', { formattedId: 'ps--A-1-20101', sku: 'A-1-20101-00001' }, /^id-ID/],
     ['mktd', 'my', 'product', { product_id: '1729384756102938475', country: 'my' }, /^en-MY$/],
     ['mkte', 'de', 'product', { product_id: 'B000020101', country: 'de' }, /^de-DE$/],
-  ])('%s/%s %s use its language, identify the client, and disclose nothing else', async (...what) => {
-    const [market, region, page, input, language] = what;
+  ])('%s/%s %s use its language, identify the client, and disclose nothing else', async (...args) => {
+    const [market, region, page, input, language] = args;
     await read(market, region, page, input).catch(({ code }) => expect(code).toBe('page_not_found'));
     expect(seen.length).toBeGreaterThan(0);
     for (const headers of seen) {
@@ -125,10 +129,10 @@ test.each([
   ['uk', ['i18n-prefs=GBP', 'lc-acbuk=en_GB']],
   ['jp', ['i18n-prefs=JPY', 'lc-acbjp=ja_JP']],
   ['us', ['i18n-prefs=USD', 'lc-main=en_US']],
-])('a session of mkte/%s has cookies for the store’s currency and language', async (region, chosen) => {
+])('a session of mkte/%s has cookies for the store’s currency and language', async (region, initial) => {
   const search = { keyword: 'lamp', list_type: 'search', country: region, pages: 2 };
   await read('mkte', region, 'search', search);
-  expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([chosen, [...chosen, 'visitor=1']]);
+  expect(seen.map(({ cookie }) => cookie?.split('; ').sort())).toEqual([initial, [...initial, 'visitor=1']]);
 });
 
 describe('the pages of one search', () => {

@@ -1,0 +1,121 @@
+import type { CDPSession } from 'puppeteer-core';
+import { Fault } from '../../contract/fault.ts';
+import { patterns } from './interception.ts';
+import type { Tab } from './launch.ts';
+import { netFault } from './net-fault.ts';
+import { type LoadedPage, type Observation, observe, type RenderLimits } from './observe.ts';
+import type { PagePlan } from './page-plan.ts';
+
+/** Limits on the size and duration of a page. */
+export interface PageLoadLimits extends RenderLimits {
+  /** Timeout of a page, in milliseconds. */
+  totalMs: number;
+}
+
+/** Default limits. */
+export const defaultPageLoadLimits: PageLoadLimits = {
+  bytes: 16 * 1024 * 1024,
+  pageBytes: 64 * 1024 * 1024,
+  requests: 500,
+  totalMs: 30_000,
+  quietMs: 500,
+  responseQuietMs: 3_000,
+  settleMs: 8_000,
+};
+
+/** Sets the initial cookies of a plan that the site has not set. */
+async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan): Promise<void> {
+  const entries = Object.entries(preferences);
+  if (entries.length === 0) return;
+  const context = page.browserContext();
+  const { hostname, protocol } = new URL(origin);
+  const existing = new Set((await context.cookies()).map(({ name }) => name));
+  const cookies = entries.flatMap(([name, value]) =>
+    existing.has(name) ? [] : [{ name, value, domain: hostname, path: '/', secure: protocol === 'https:' }],
+  );
+  await context.setCookie(...cookies);
+}
+
+async function prepare(
+  cdp: CDPSession,
+  userAgent: string,
+  { languages }: PagePlan,
+  limits: PageLoadLimits,
+): Promise<void> {
+  await Promise.all([
+    cdp.send('Network.enable', {
+      maxTotalBufferSize: limits.pageBytes,
+      maxResourceBufferSize: limits.bytes,
+    }),
+    // The requests of a service worker could not be observed.
+    cdp.send('Network.setBypassServiceWorker', { bypass: true }),
+    cdp.send('Page.enable'),
+    cdp.send('Emulation.setUserAgentOverride', {
+      userAgent,
+      ...(languages === undefined ? {} : { acceptLanguage: languages }),
+    }),
+    cdp.send('Fetch.enable', { patterns }),
+  ]);
+}
+
+/** Starts loading a page and observing it. */
+async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): Promise<Observation> {
+  const { page, egress, userAgent } = tab;
+  const cdp = await page.createCDPSession();
+  const { frameTree } = await cdp.send('Page.getFrameTree');
+  const failureOf = (errorText: string, url: string) => egress.faultOf(url) ?? netFault(errorText, url);
+  const observation = observe(cdp, frameTree.frame.id, plan, limits, failureOf);
+  page.once('error', observation.fail);
+  page.once('close', () => observation.fail(new Error('it was closed')));
+  const navigate = async () => {
+    await Promise.all([prepare(cdp, userAgent, plan, limits), setPreferences(tab, plan)]);
+    const { errorText } = await cdp.send('Page.navigate', { url: plan.url });
+    // The observation knows the reason for an aborted navigation.
+    if (errorText === undefined || errorText === 'net::ERR_ABORTED') return;
+    throw failureOf(errorText, plan.url);
+  };
+  navigate().catch(observation.fail);
+  return observation;
+}
+
+/**
+ * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own request, or the
+ * rendered document, which also takes the place of a response that the page never requested. Images, media, fonts, and
+ * frames of other sites are not loaded, dialogs are dismissed, and navigations stay on the origin. Rejects with
+ * `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`, or `browser_failed`, or with the
+ * signal's reason if aborted.
+ */
+export async function loadPage(
+  tab: Tab,
+  plan: PagePlan,
+  limits: PageLoadLimits,
+  signal?: AbortSignal,
+): Promise<LoadedPage> {
+  const stop = Promise.withResolvers<never>();
+  const subject = plan.take === 'document' ? 'the page' : "the page's request";
+  const timedOut = () =>
+    stop.reject(new Fault('page_timeout', `${subject} took longer than ${limits.totalMs} ms`));
+  const timer = setTimeout(timedOut, limits.totalMs);
+  const aborted = () => stop.reject(signal!.reason);
+  signal?.addEventListener('abort', aborted, { once: true });
+  let observation: Observation | undefined;
+
+  const load = async (): Promise<LoadedPage> => {
+    signal?.throwIfAborted();
+    observation = await startLoading(tab, plan, limits);
+    return observation.page;
+  };
+  try {
+    return await Promise.race([load(), stop.promise]);
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (error instanceof Fault) throw error;
+    throw new Fault('browser_failed', `the browser lost the page: ${(error as Error).message}`, {
+      cause: error,
+    });
+  } finally {
+    observation?.stop();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', aborted);
+  }
+}

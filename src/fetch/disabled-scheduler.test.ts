@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { createDisabledScheduler } from './disabled-scheduler.ts';
+
+test('createDisabledScheduler() returns the concurrency of origins and opens no session', async () => {
+  const scheduler = createDisabledScheduler({
+    origins: new Map(),
+    policyOf: () => ({ concurrency: 7, requestsPerSecond: 100 }),
+  });
+  expect(scheduler.concurrency('mkta')).toBe(7);
+  expect(() => scheduler.openSession('mkta', 'id')).toThrow('This process fetches no pages of mkta.');
+  await scheduler.close();
+});

@@ -1,0 +1,19 @@
+import type { OriginScheduler, OriginSchedulerOptions } from './origin-scheduler.ts';
+import { maxConcurrency, originPolicy } from './policy.ts';
+
+/**
+ * Creates the scheduler of a process that fetches no pages. It returns the concurrency of origins without loading any
+ * fetching code; `openSession` throws.
+ */
+export function createDisabledScheduler({
+  origins,
+  policyOf,
+}: Pick<OriginSchedulerOptions, 'origins' | 'policyOf'>): OriginScheduler {
+  return {
+    openSession(market) {
+      throw new Error(`This process fetches no pages of ${market}.`);
+    },
+    concurrency: (market) => maxConcurrency(originPolicy(policyOf(market), origins.get(market))),
+    async close() {},
+  };
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '../base/clock.ts';
+import { sha256 } from '../base/id.ts';
+import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
+import type { AcquireOptions } from './concurrency-limit.ts';
+import type { Fetcher } from './http.ts';
+import type { MarketLimits } from './limits.ts';
+import type { OriginThrottle } from './origin-throttle.ts';
+import type { FetchPage, PageRequest, PageResponse } from './page.ts';
+import type { PageShare } from './page-memory.ts';
+import type { RequestObserver, RequestTarget } from './request-observer.ts';
+import { classifyFault, classifyStatus, type RequestOutcome } from './request-outcome.ts';
+import { createUnitUsage, type UnitUsage } from './unit-usage.ts';
+
+/** Session that reads one unit: its requests, and their outcome. */
+export interface FetchSession {
+  fetch: FetchPage;
+  /**
+   * Ends the session: null if the reader accepted all responses, else its fault. Refusals and failures pause the origin
+   * (docs/fetching.md, "When a site refuses"), and a block discards its cookies. Never rejects.
+   */
+  end(fault: Fault | null): Promise<void>;
+}
+
+/** Options for createFetchSession(). */
+export interface FetchSessionOptions {
+  market: string;
+  region: string;
+  signal: AbortSignal | undefined;
+  /** Precedence for permits of the origin. */
+  acquire: AcquireOptions;
+  /** Memory for the pages; unbounded if undefined. */
+  share: PageShare | undefined;
+  limits: MarketLimits;
+  fetcher: Fetcher;
+  throttleOf(market: string, region: string, request: PageRequest): OriginThrottle;
+  observer: RequestObserver | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+/** Maximum wait for a paused origin in milliseconds: for the first page of a session, and for the following ones. */
+const maxPauseWaitMs = { first: 5_000, following: 60_000 };
+
+/** A request that was sent. */
+interface SentRequest {
+  throttle: OriginThrottle;
+  target: RequestTarget;
+  page: string;
+  trial: boolean;
+  /** True once its outcome was recorded. */
+  recorded: boolean;
+}
+
+/** Returns a key that identifies a page within its origin. */
+function pageKey({ path, body }: PageRequest): string {
+  return body === undefined ? path : `${path} ${sha256(body)}`;
+}
+
+/** Creates a session that observes the throttle of each origin, but not its robots.txt. */
+export function createFetchSession(options: FetchSessionOptions): FetchSession {
+  const session = new ThrottledSession(options);
+  return { fetch: (request) => session.fetch(request), end: (fault) => session.end(fault) };
+}
+
+class ThrottledSession implements FetchSession {
+  readonly #options: FetchSessionOptions;
+  readonly #fetchPage: FetchPage;
+  readonly #usage: UnitUsage;
+  #last: SentRequest | undefined;
+  #responses = 0;
+  #inFlight = 0;
+
+  constructor(options: FetchSessionOptions) {
+    const { fetcher, market, region, signal, share, limits } = options;
+    this.#options = options;
+    this.#fetchPage = fetcher.for(market, region, signal, share);
+    this.#usage = createUnitUsage(market, limits);
+  }
+
+  async fetch(request: PageRequest): Promise<PageResponse> {
+    if (this.#inFlight === 0) {
+      // A reader that requests the next page has processed the last one, and accepted it.
+      this.#options.share?.release();
+      await this.#record(this.#last, { kind: 'succeeded' });
+    }
+    this.#inFlight += 1;
+    try {
+      return await this.#send(request);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async end(fault: Fault | null): Promise<void> {
+    const { fetcher, market, region, share } = this.#options;
+    if (fault?.code === 'page_blocked' || fault?.code === 'page_login')
+      fetcher.discardSession(market, region);
+    share?.release();
+    await this.#record(this.#last, fault ? classifyFault(fault) : { kind: 'succeeded' });
+  }
+
+  async #record(sent: SentRequest | undefined, outcome: RequestOutcome): Promise<void> {
+    if (!sent || sent.recorded || outcome.kind === 'not_sent') return;
+    const { market, region, observer, log } = this.#options;
+    sent.recorded = true;
+    if (outcome.kind === 'refused' || outcome.kind === 'failed')
+      observer?.classified(sent.target, outcome.kind);
+    try {
+      await sent.throttle.circuit.record(sent.page, outcome, sent.trial);
+    } catch (error) {
+      // The page is valid even if the outcome cannot be shared with other workers.
+      log.warn({ market, region, error: Fault.from(error).message }, 'request outcome not shared');
+    }
+  }
+
+  /** Sends a request once the throttle of its origin admits it. */
+  async #send(request: PageRequest): Promise<PageResponse> {
+    const { market, region, signal, acquire, throttleOf } = this.#options;
+    const throttle = throttleOf(market, region, request);
+    const maxWaitMs = this.#responses > 0 ? maxPauseWaitMs.following : maxPauseWaitMs.first;
+    const page = pageKey(request);
+    await throttle.circuit.wait(maxWaitMs, signal);
+    const release = await throttle.permits.acquire(signal, acquire);
+    try {
+      const trial = await this.#admit(throttle, page, maxWaitMs);
+      const target = { origin: this.#options.fetcher.originOf(market, region, request), market, region };
+      return await this.#sendAdmitted(request, { throttle, target, page, trial, recorded: false });
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves once the circuit and the rate limit admit a request; with true for a trial request. */
+  async #admit({ circuit, tokens }: OriginThrottle, page: string, maxWaitMs: number): Promise<boolean> {
+    const { signal } = this.#options;
+    let trial = await circuit.admit(page, maxWaitMs, signal);
+    while (!trial) {
+      await tokens.take(signal);
+      if (!circuit.paused) break;
+      trial = await circuit.admit(page, maxWaitMs, signal);
+    }
+    return trial;
+  }
+
+  async #sendAdmitted(request: PageRequest, sent: SentRequest): Promise<PageResponse> {
+    const { clock, observer, share } = this.#options;
+    // Time spent waiting for page memory does not count for the site.
+    const siteTime = () => clock.now() - (share?.waitedMs ?? 0);
+    this.#last = sent;
+    const startedAt = siteTime();
+    let response: PageResponse;
+    try {
+      response = await this.#fetchPage(request);
+      this.#responses += 1;
+      observer?.ended(sent.target, siteTime() - startedAt);
+      await this.#record(sent, classifyStatus(response, clock.now()) ?? { kind: 'not_sent' });
+    } catch (error) {
+      if (error instanceof Fault) {
+        const outcome = classifyFault(error);
+        if (outcome.kind !== 'not_sent') observer?.ended(sent.target, siteTime() - startedAt);
+        await this.#record(sent, outcome);
+      }
+      throw error;
+    }
+    this.#usage.add(response.body.length, siteTime() - startedAt);
+    return response;
+  }
+}

@@ -1,0 +1,164 @@
+import type { Clock } from '../base/clock.ts';
+import { type NewId, newId } from '../base/id.ts';
+import type { Log } from '../base/log.ts';
+import type { Origins } from '../base/origins.ts';
+import { Fault } from '../contract/fault.ts';
+import type { AcquireOptions } from './concurrency-limit.ts';
+import { createFetchSession, type FetchSession } from './fetch-session.ts';
+import type { Fetcher } from './http.ts';
+import { defaultMarketLimits, type MarketLimits } from './limits.ts';
+import { createOriginThrottles, type OriginThrottle, type OriginThrottleOptions } from './origin-throttle.ts';
+import type { FetchPage, PageRequest, PageResponse } from './page.ts';
+import type { PageMemory, PageShare } from './page-memory.ts';
+import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
+import { followRedirects } from './redirects.ts';
+import type { RequestObserver } from './request-observer.ts';
+import { createRobots, type Robots } from './robots.ts';
+
+/** Options for createOriginScheduler(). */
+export interface OriginSchedulerOptions {
+  fetcher: Fetcher;
+  origins: Origins;
+  store: OriginThrottleOptions['store'];
+  clock: Clock;
+  log: Log;
+  /** User-Agent; its product name selects the group of a robots.txt. */
+  userAgent: string;
+  newId?: NewId;
+  random?: () => number;
+  /** Duration of the first pause of an origin in milliseconds; 2,000 by default. */
+  firstPauseMs?: number;
+  observer?: RequestObserver;
+  /** Returns the limits of a market's site; by default, those of a market that declares none. */
+  limitsOf?: (market: string) => MarketLimits;
+  /** Returns the policy that a market declares for its origins. */
+  policyOf: (market: string) => Partial<OriginPolicy>;
+  /** Memory for the pages of all sessions; unbounded by default. */
+  memory?: PageMemory;
+}
+
+/** Access to all origins within the limits of their policies. */
+export interface OriginScheduler {
+  /**
+   * Opens a session that reads one unit from a market's origin of a region, or from a store given by a caller. Urgent
+   * callers get permits of the origin first, and users get equal shares.
+   */
+  openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
+  /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
+  concurrency(market: string): number;
+  /** Releases all permits. */
+  close(): Promise<void>;
+}
+
+/** Maximum redirects followed for a robots.txt (RFC 9309, section 2.3.1.2). */
+const maxRobotsRedirects = 5;
+
+type OpenSession = (
+  market: string,
+  region: string,
+  signal?: AbortSignal,
+  caller?: AcquireOptions,
+  share?: PageShare,
+) => FetchSession;
+
+type ThrottleOf = (market: string, region: string, request: PageRequest) => OriginThrottle;
+
+/**
+ * Creates a scheduler over a fetcher. It applies each origin's concurrency, rate limit, pauses, and robots.txt rules over
+ * all workers (docs/fetching.md, "Limits of an origin"). A fetch rejects with the signal's reason if aborted while it
+ * waits, and with these faults besides the fetcher's: `origin_paused` if a pause exceeds the maximum wait,
+ * `robots_disallowed`, and `unavailable` if the store does not respond.
+ */
+export function createOriginScheduler(options: OriginSchedulerOptions): OriginScheduler {
+  const { fetcher, origins, clock, log, userAgent, memory, observer } = options;
+  const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
+  const robots = createRobots({ clock, userAgent });
+  const policies = new Map<string, OriginPolicy>();
+  const policyOf = (market: string): OriginPolicy => {
+    const policy = policies.get(market) ?? originPolicy(options.policyOf(market), origins.get(market));
+    policies.set(market, policy);
+    return policy;
+  };
+  const throttles = createOriginThrottles({
+    store: options.store,
+    clock,
+    log,
+    holder: (options.newId ?? newId)(),
+    random: options.random ?? Math.random,
+    firstPauseMs: options.firstPauseMs ?? 2_000,
+  });
+  const throttleOf: ThrottleOf = (market, region, request) => {
+    const origin = fetcher.originOf(market, region, request);
+    const place = region === '' ? market : `${market}/${region}`;
+    return throttles.at(origin, request.origin === undefined ? place : origin, policyOf(market));
+  };
+  const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory?.share()) => {
+    const limits = limitsOf(market);
+    const shared = { fetcher, throttleOf, observer, clock, log };
+    return createFetchSession({ ...shared, market, region, signal, acquire, share, limits });
+  };
+
+  return {
+    openSession: (market, region, signal, caller) => {
+      const share = memory?.share();
+      const { fetch, end } = openSession(market, region, signal, caller, share);
+      if (!policyOf(market).robots) return { fetch: followRedirects(fetch), end };
+      const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
+      const allowed: FetchPage = async (request) => {
+        // Before a robots.txt reserves memory too: sessions that hold pages meanwhile could block each other.
+        share?.release();
+        return fetch({ ...request, assertAllowed: await check(request) });
+      };
+      return { fetch: followRedirects(allowed), end };
+    },
+    concurrency: (market) => maxConcurrency(policyOf(market)),
+    close: throttles.close,
+  };
+}
+
+/** Fetches the robots.txt of the origin that a request is for. */
+async function fetchRobots(
+  openSession: OpenSession,
+  market: string,
+  region: string,
+  { origin }: PageRequest,
+): Promise<PageResponse> {
+  const { fetch, end } = openSession(market, region);
+  const request: PageRequest = { path: '/robots.txt', headers: { accept: 'text/plain' } };
+  const redirects = origin === undefined ? 'same_origin' : 'anywhere';
+  const following = followRedirects(fetch, maxRobotsRedirects);
+  try {
+    const response = await following({ ...request, ...(origin === undefined ? {} : { origin }), redirects });
+    await end(null);
+    return response;
+  } catch (error) {
+    await end(Fault.from(error));
+    throw error;
+  }
+}
+
+/**
+ * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the crawl delay, and resolves
+ * with the check of further paths on the same origin.
+ */
+function createRobotsCheck(
+  robots: Robots,
+  {
+    fetcher,
+    throttleOf,
+    openSession,
+  }: { fetcher: Fetcher; throttleOf: ThrottleOf; openSession: OpenSession },
+  market: string,
+  region: string,
+  signal: AbortSignal | undefined,
+): (request: PageRequest) => Promise<(path: string) => void> {
+  return async (request) => {
+    const origin = fetcher.originOf(market, region, request);
+    const read = () => fetchRobots(openSession, market, region, request);
+    for (const path of new Set([request.path, request.page?.path ?? request.path])) {
+      const delayMs = await robots.check(origin, path, read, signal);
+      if (delayMs !== undefined) throttleOf(market, region, request).slowDown(delayMs);
+    }
+    return (path) => robots.assertAllowed(origin, path);
+  };
+}

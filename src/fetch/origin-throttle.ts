@@ -1,0 +1,107 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { OriginStore } from '../store/origin-state.ts';
+import { type Circuit, createCircuit } from './circuit.ts';
+import { createPermits, type Permits } from './permits.ts';
+import type { OriginPolicy } from './policy.ts';
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+
+/** Limits on the requests to one origin: concurrency, rate, and circuit breaker. */
+export interface OriginThrottle {
+  permits: Permits;
+  tokens: TokenBucket;
+  circuit: Circuit;
+  /** Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy with a longer
+   *  interval takes precedence. */
+  slowDown(intervalMs: number): void;
+}
+
+/** Options for createOriginThrottles(). */
+export interface OriginThrottleOptions {
+  store: Pick<OriginStore, 'reserveRequests' | 'leasePermits' | 'getPause' | 'putPause'>;
+  /** Id of this process, as a holder of permits. */
+  holder: string;
+  clock: Clock;
+  log: Log;
+  /** Returns a number from 0 (inclusive) to 1 (exclusive); adds jitter to waits. */
+  random: () => number;
+  /** Duration of the first pause after a refusal that names none, in milliseconds. Later pauses double it. */
+  firstPauseMs: number;
+}
+
+/** Throttles of all origins. */
+export interface OriginThrottles {
+  /** Returns the throttle of an origin; creates it for the first request. `name`: name of the origin in faults. */
+  at(origin: string, name: string, policy: OriginPolicy): OriginThrottle;
+  /** Releases all permits. */
+  close(): Promise<void>;
+}
+
+/** Maximum origins in memory: callers may name any number of stores. */
+const maxOrigins = 1_000;
+
+function createOriginThrottle(
+  origin: string,
+  name: string,
+  { concurrency, requestsPerSecond }: OriginPolicy,
+  options: OriginThrottleOptions,
+): OriginThrottle {
+  const { store, holder, clock } = options;
+  const policyIntervalMs = 1000 / requestsPerSecond;
+  const circuit = createCircuit({ ...options, origin, name, onPause: () => tokens.clear() });
+  const onPauseRead: Circuit['update'] = (pause) => circuit.update(pause);
+  const tokens = createTokenBucket({
+    origin,
+    intervalMs: policyIntervalMs,
+    reserve: store.reserveRequests,
+    onPauseRead,
+    clock,
+  });
+  const permits = createPermits({
+    origin,
+    holder,
+    limit: concurrency,
+    lease: store.leasePermits,
+    onPauseRead,
+    clock,
+  });
+  return {
+    permits,
+    tokens,
+    circuit,
+    slowDown: (intervalMs) => tokens.setInterval(Math.max(policyIntervalMs, intervalMs)),
+  };
+}
+
+/** Creates an empty collection of throttles. Beyond 1,000 origins, the least recently used are evicted. */
+export function createOriginThrottles(options: OriginThrottleOptions): OriginThrottles {
+  const throttles = new Map<string, OriginThrottle>();
+  let latest = '';
+
+  // Paused origins are evicted last; the store keeps their pauses.
+  const evictIdle = () => {
+    for (const evictsPaused of [false, true]) {
+      for (const [origin, { permits, circuit }] of throttles) {
+        if (throttles.size < maxOrigins) return;
+        if (permits.demand === 0 && (evictsPaused || !circuit.paused)) throttles.delete(origin);
+      }
+    }
+  };
+
+  return {
+    at: (origin, name, policy) => {
+      const found = throttles.get(origin);
+      if (found !== undefined && origin === latest) return found;
+      latest = origin;
+      const throttle = found ?? createOriginThrottle(origin, name, policy, options);
+      // Insertion order is the order of use.
+      throttles.delete(origin);
+      if (throttles.size >= maxOrigins) evictIdle();
+      throttles.set(origin, throttle);
+      return throttle;
+    },
+    close: async () => {
+      await Promise.all([...throttles.values()].map(({ permits }) => permits.close()));
+    },
+  };
+}

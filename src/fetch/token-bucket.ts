@@ -1,0 +1,114 @@
+import type { Clock } from '../base/clock.ts';
+import type { OriginPause, OriginStore } from '../store/origin-state.ts';
+
+/** Rate limit of one origin. */
+export interface TokenBucket {
+  /** Resolves when one request may be sent. Rejects with the signal's reason if aborted. */
+  take(signal?: AbortSignal): Promise<void>;
+  /** Discards reserved slots that are not used yet, because the origin was paused. */
+  clear(): void;
+  /** Changes the interval between requests, in milliseconds, from the next reservation on. */
+  setInterval(intervalMs: number): void;
+}
+
+/** Options for createTokenBucket(). */
+export interface TokenBucketOptions {
+  origin: string;
+  /** Interval between requests in milliseconds, over all workers. */
+  intervalMs: number;
+  reserve: OriginStore['reserveRequests'];
+  /** Receives the origin's pause with each reservation. */
+  onPauseRead(pause: OriginPause): void;
+  clock: Clock;
+}
+
+/** Maximum time reserved ahead in milliseconds, so that other workers get slots too. */
+const maxAheadMs = 1000;
+
+/** Delay after which a slot may still be used, in milliseconds: timers are not exact. */
+const toleranceMs = 100;
+
+/**
+ * Creates a token bucket whose slots are one interval apart over all workers. It reserves slots in chunks, of one second
+ * at most: the chunk size doubles if all slots were used, and halves if some were missed.
+ */
+export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
+  return new ReservedSlots(options);
+}
+
+class ReservedSlots implements TokenBucket {
+  readonly #options: TokenBucketOptions;
+  /** Interval of the next reservation. */
+  #nextIntervalMs: number;
+  /** Interval of the reserved slots. */
+  #intervalMs: number;
+  #chunk = 1;
+  /** Time of the next reserved slot. */
+  #next = 0;
+  /** Number of reserved slots left. */
+  #left = 0;
+  #reserving: Promise<void> | null = null;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+    this.#nextIntervalMs = options.intervalMs;
+    this.#intervalMs = options.intervalMs;
+  }
+
+  async take(signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const ms = (await this.#nextSlot()) - clock.now();
+    if (signal?.aborted) throw signal.reason;
+    if (ms >= 1) await clock.sleep(ms, signal);
+  }
+
+  clear(): void {
+    this.#left = 0;
+    this.#chunk = 1;
+  }
+
+  setInterval(intervalMs: number): void {
+    this.#nextIntervalMs = intervalMs;
+  }
+
+  async #nextSlot(): Promise<number> {
+    for (;;) {
+      this.#skipMissed();
+      if (this.#left > 0) {
+        const at = this.#next;
+        this.#next += this.#intervalMs;
+        this.#left -= 1;
+        return at;
+      }
+      this.#reserving ??= this.#reserve().finally(() => {
+        this.#reserving = null;
+      });
+      await this.#reserving;
+    }
+  }
+
+  async #reserve(): Promise<void> {
+    const { origin, reserve, onPauseRead, clock } = this.#options;
+    const intervalMs = this.#nextIntervalMs;
+    const maxSlots = Math.max(1, Math.floor(maxAheadMs / intervalMs));
+    const slots = Math.min(this.#chunk, maxSlots);
+    const reserved = await reserve(origin, slots, intervalMs, clock.now());
+    // Before the assignments below: a new pause clears the bucket.
+    onPauseRead(reserved.pause);
+    this.#intervalMs = intervalMs;
+    this.#next = reserved.first;
+    this.#left = slots;
+    this.#chunk = Math.min(slots * 2, maxSlots);
+  }
+
+  #skipMissed(): void {
+    const tolerance = Math.max(this.#intervalMs, toleranceMs);
+    const late = this.#options.clock.now() - tolerance - this.#next;
+    const missed = Math.min(this.#left, Math.ceil(late / this.#intervalMs));
+    if (missed <= 0) return;
+    this.#next += missed * this.#intervalMs;
+    this.#left -= missed;
+    // The reservation doubled the chunk size: a quarter is half of the size that was reserved.
+    this.#chunk = Math.max(1, Math.floor(this.#chunk / 4));
+  }
+}
