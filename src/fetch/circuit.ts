@@ -195,7 +195,7 @@ class SharedCircuit implements Circuit {
   }
 
   async #resume(): Promise<void> {
-    const { origin, log } = this.#options;
-    if (await this.#write(noPause)) log.info({ origin }, 'origin resumed');
+    if (await this.#write(noPause))
+      this.#options.log.info({ origin: this.#options.origin }, 'origin resumed');
   }
 }

@@ -42,12 +42,12 @@ export function createConcurrencyLimit(permits: number): ConcurrencyLimit {
     while (inUse < permits) {
       const waiter = urgentWaiting.take() ?? waiting.take();
       if (waiter === undefined) return;
-      inUse += 1;
       waiter.grant();
     }
   };
 
-  const createRelease = () => {
+  const createPermit = () => {
+    inUse += 1;
     let released = false;
     return () => {
       if (released) return;
@@ -67,14 +67,11 @@ export function createConcurrencyLimit(permits: number): ConcurrencyLimit {
     acquire: (signal, { urgent = false, owner = sharedOwner } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        if (inUse < permits) {
-          inUse += 1;
-          return resolve(createRelease());
-        }
+        if (inUse < permits) return resolve(createPermit());
         const waiter = {
           grant: () => {
             stopListening?.();
-            resolve(createRelease());
+            resolve(createPermit());
           },
           reject: (reason: unknown) => {
             stopListening?.();

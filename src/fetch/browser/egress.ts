@@ -10,7 +10,7 @@ import {
 import { Fault } from '../../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from '../address.ts';
 import { networkFault } from '../network-fault.ts';
-import { receiveMessage } from '../receive.ts';
+import { receiveTarget, socksReplies } from './socks-server.ts';
 
 /** Rules for the connections of a browser's pages. */
 export interface EgressRules {
@@ -42,55 +42,10 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-const version = 5;
-const noAuthentication = 0;
-const connectCommand = 1;
 const connectMs = 10_000;
 
 /** Maximum hosts whose faults are remembered: a page may name any number of hosts. */
 const maxFaults = 1_000;
-
-/** Creates a SOCKS 5 reply. The browser ignores the address after the code. */
-const reply = (code: number) => Buffer.from([version, code, 0, 1, 0, 0, 0, 0, 0, 0]);
-const connected = 0;
-const refused = 2;
-const unreachable = 4;
-
-/** Returns the length of a greeting; 0 while it is incomplete. An invalid message counts as complete. */
-function greetingLength(bytes: Buffer): number {
-  if (bytes.length < 2) return 0;
-  if (bytes[0] !== version) return bytes.length;
-  return bytes.length < 2 + bytes[1]! ? 0 : 2 + bytes[1]!;
-}
-
-/** Returns the length of a request, like greetingLength(). */
-function requestLength(bytes: Buffer): number {
-  if (bytes.length < 5) return 0;
-  const sizes: Record<number, number> = { 1: 4, 3: 1 + bytes[4]!, 4: 16 };
-  const size = sizes[bytes[3]!];
-  if (bytes[0] !== version || bytes[1] !== connectCommand || size === undefined) return bytes.length;
-  return bytes.length < 6 + size ? 0 : 6 + size;
-}
-
-function formatIPv6(bytes: Buffer): string {
-  return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
-}
-
-/** Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5 connection. */
-async function receiveTarget(socket: Socket): Promise<{ host: string; port: number }> {
-  const greeting = await receiveMessage(socket, greetingLength);
-  if (greeting[0] !== version || !greeting.subarray(2).includes(noAuthentication)) {
-    throw new Error('not a SOCKS 5 greeting');
-  }
-  socket.write(Buffer.from([version, noAuthentication]));
-  const request = await receiveMessage(socket, requestLength);
-  const [requestVersion, command, , addressType] = request;
-  if (requestVersion !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
-  const name = request.subarray(addressType === 3 ? 5 : 4, -2);
-  const host =
-    addressType === 1 ? name.join('.') : addressType === 4 ? formatIPv6(name) : name.toString('latin1');
-  return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
-}
 
 /** Returns a key for the host and port of a URL. */
 function targetKey(url: string): string {
@@ -182,13 +137,13 @@ class EgressServer {
       const upstream = await this.#connect(host, port);
       this.#faults.delete(key);
       if (socket.destroyed) return void upstream.destroy();
-      socket.write(reply(connected));
+      socket.write(socksReplies.connected);
       join(socket, upstream);
     } catch (error) {
       const fault = networkFault(error, host);
       if (this.#faults.size >= maxFaults) this.#faults.clear();
       this.#faults.set(key, fault);
-      socket.end(reply(fault.code === 'address_refused' ? refused : unreachable));
+      socket.end(fault.code === 'address_refused' ? socksReplies.refused : socksReplies.unreachable);
     }
   }
 

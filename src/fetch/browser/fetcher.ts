@@ -7,11 +7,12 @@ import type { ResolveName } from '../address.ts';
 import { createScopedCache, type ScopedCache, type SessionScope } from '../cookie-store.ts';
 import type { Fetcher } from '../http.ts';
 import { createOriginResolver } from '../origin-resolver.ts';
+import type { BrowserProcess, PoolLimits } from './browser-process.ts';
 import type { EgressRules } from './egress.ts';
 import type { Tab } from './launch.ts';
 import { defaultPageLoadLimits, loadPage, type PageLoadLimits } from './load-page.ts';
 import { planPage } from './page-plan.ts';
-import { type BrowserProcess, createBrowserPool, type PoolLimits } from './pool.ts';
+import { createBrowserPool } from './pool.ts';
 import { createProxiedConnect } from './proxied-connect.ts';
 
 /** Options for createBrowserFetcher(). */

@@ -1,9 +1,9 @@
 import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
 import type { ScopedCache, SessionScope } from '../cookie-store.ts';
+import type { BrowserProcess, OpenPage, SessionContext } from './browser-process.ts';
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
 import { readTreeMemory } from './memory.ts';
-import type { BrowserProcess, OpenPage, SessionContext } from './pool.ts';
 import { createProfile, removeProfile } from './profile.ts';
 import { diagnoseStartFailure } from './start-failure.ts';
 

@@ -64,7 +64,7 @@ async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): P
   const cdp = await page.createCDPSession();
   const { frameTree } = await cdp.send('Page.getFrameTree');
   const failureOf = (errorText: string, url: string) => egress.faultOf(url) ?? netFault(errorText, url);
-  const observation = observe(cdp, frameTree.frame.id, plan, limits, failureOf);
+  const observation = observe({ cdp, mainFrame: frameTree.frame.id, plan, limits, failureOf });
   page.once('error', observation.fail);
   page.once('close', () => observation.fail(new Error('it was closed')));
   const navigate = async () => {

@@ -5,6 +5,7 @@ import { readResponseBody, serializeDocument } from './document.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
 import { intercept } from './interception.ts';
 import type { PagePlan } from './page-plan.ts';
+import { createRenderTimer, type RenderTimer } from './render-timer.ts';
 import { createTraffic } from './traffic.ts';
 
 /** Limits on a page, and when it counts as rendered. */
@@ -46,19 +47,23 @@ const htmlTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
 /** Statuses of responses without a body. */
 const statusesWithoutBody: readonly number[] = [204, 205];
 
+/** Options for observe(). */
+export interface ObserveOptions {
+  cdp: CDPSession;
+  /** Id of the main frame. */
+  mainFrame: string;
+  plan: PagePlan;
+  limits: RenderLimits;
+  /** Converts a network error of the browser to a fault. */
+  failureOf(errorText: string, url: string): Fault;
+}
+
 /**
  * Observes a page and returns the wanted response as soon as it is complete, or the document once it is rendered. The
- * document also takes the place of a response that never arrived, since it shows the cause. `failureOf` converts a
- * network error of the browser to a fault.
+ * document also takes the place of a response that never arrived, since it shows the cause.
  */
-export function observe(
-  cdp: CDPSession,
-  mainFrame: string,
-  plan: PagePlan,
-  limits: RenderLimits,
-  failureOf: (errorText: string, url: string) => Fault,
-): Observation {
-  const observer = new PageObserver(cdp, mainFrame, plan, limits, failureOf);
+export function observe(options: ObserveOptions): Observation {
+  const observer = new PageObserver(options);
   observer.start();
   return {
     page: observer.page,
@@ -68,11 +73,7 @@ export function observe(
 }
 
 class PageObserver implements Observation {
-  readonly #cdp: CDPSession;
-  readonly #mainFrame: string;
-  readonly #plan: PagePlan;
-  readonly #limits: RenderLimits;
-  readonly #failureOf: (errorText: string, url: string) => Fault;
+  readonly #options: ObserveOptions;
   readonly #result = Promise.withResolvers<LoadedPage>();
   readonly #traffic = createTraffic();
   /** Responses to requests for the main document, by request id. */
@@ -82,23 +83,19 @@ class PageObserver implements Observation {
   /** Heads of the responses to expected requests, by request id. */
   readonly #expected = new Map<string, ResponseHead | null>();
   #failure: Fault | null = null;
-  #isLoaded = false;
   #isStopped = false;
-  #quietTimer: NodeJS.Timeout | undefined;
-  #settleTimer: NodeJS.Timeout | undefined;
+  readonly #timer: RenderTimer;
 
-  constructor(
-    cdp: CDPSession,
-    mainFrame: string,
-    plan: PagePlan,
-    limits: RenderLimits,
-    failureOf: (errorText: string, url: string) => Fault,
-  ) {
-    this.#cdp = cdp;
-    this.#mainFrame = mainFrame;
-    this.#plan = plan;
-    this.#limits = limits;
-    this.#failureOf = failureOf;
+  constructor(options: ObserveOptions) {
+    const { plan, limits } = options;
+    this.#options = options;
+    const waitsForDocument = plan.take === 'document';
+    this.#timer = createRenderTimer({
+      quietMs: waitsForDocument ? limits.quietMs : limits.responseQuietMs,
+      settleMs: waitsForDocument ? limits.settleMs : null,
+      isQuiet: () => this.#traffic.quiet,
+      onRendered: () => this.#settle(),
+    });
   }
 
   get page(): Promise<LoadedPage> {
@@ -106,15 +103,16 @@ class PageObserver implements Observation {
   }
 
   start(): void {
-    const { bytes } = this.#limits;
-    const onPaused = intercept(this.#cdp, this.#mainFrame, this.#plan, bytes, {
+    const { cdp, mainFrame, plan, limits } = this.#options;
+    const { bytes } = limits;
+    const onPaused = intercept(cdp, mainFrame, plan, bytes, {
       redirected: (head) => this.#result.resolve({ ...head, body: Buffer.alloc(0) }),
       tooLarge: () => this.#failTooLarge(`is larger than ${bytes} bytes`),
       forbidden: (fault) => this.fail(fault),
       blocked: () => {
         // The shown document remains, without another load event.
-        this.#isLoaded = this.#shown !== null;
-        this.#restartQuietTimer();
+        this.#timer.setLoaded(this.#shown !== null);
+        this.#timer.restartQuiet();
       },
     });
     this.#on('Fetch.requestPaused', onPaused);
@@ -124,14 +122,18 @@ class PageObserver implements Observation {
     this.#on('Network.loadingFinished', (event) => this.#onFinished(event));
     this.#on('Network.loadingFailed', (event) => this.#onFailed(event));
     this.#on('Page.frameNavigated', ({ frame }) => {
-      if (frame.id !== this.#mainFrame) return;
+      if (frame.id !== mainFrame) return;
       this.#shown = this.#documents.get(frame.loaderId) ?? this.#shown;
-      this.#isLoaded = false;
+      this.#timer.setLoaded(false);
     });
-    this.#on('Page.domContentEventFired', () => this.#onLoaded());
+    this.#on('Page.domContentEventFired', () => {
+      this.#timer.setLoaded(true);
+      this.#timer.startSettling();
+      this.#timer.restartQuiet();
+    });
     // Accepts only "Leave this page?".
     this.#on('Page.javascriptDialogOpening', ({ type }) =>
-      this.#cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }),
+      cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }),
     );
   }
 
@@ -146,12 +148,11 @@ class PageObserver implements Observation {
 
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#quietTimer);
-    clearTimeout(this.#settleTimer);
+    this.#timer.stop();
   }
 
   #on<Name extends keyof CDPEvents & string>(name: Name, handle: (event: CDPEvents[Name]) => unknown): void {
-    this.#cdp.on(name, async (event: CDPEvents[Name]) => {
+    this.#options.cdp.on(name, async (event: CDPEvents[Name]) => {
       try {
         if (!this.#isStopped) await handle(event);
       } catch (error) {
@@ -162,25 +163,25 @@ class PageObserver implements Observation {
 
   #onRequest(event: CDPEvents['Network.requestWillBeSent']): void {
     const { requestId, request, frameId, type = 'Other' } = event;
-    const { requests } = this.#limits;
+    const { requests } = this.#options.limits;
     if (request.url.startsWith('data:')) return;
     this.#traffic.begin(requestId, type);
-    this.#restartQuietTimer();
+    this.#timer.restartQuiet();
     if (this.#traffic.requests > requests) this.#failTooLarge(`makes more than ${requests} requests`);
-    if (frameId !== this.#mainFrame || type === 'Document') return;
-    if (this.#plan.expects(request.url, request.method)) this.#expected.set(requestId, null);
+    if (frameId !== this.#options.mainFrame || type === 'Document') return;
+    if (this.#options.plan.expects(request.url, request.method)) this.#expected.set(requestId, null);
   }
 
   #onResponse({ requestId, response, frameId, type }: CDPEvents['Network.responseReceived']): void {
     const head = toResponseHead(response.status, Object.entries(response.headers), response.url);
     const html = htmlTypes.includes(response.mimeType);
-    if (type === 'Document' && frameId === this.#mainFrame) {
+    if (type === 'Document' && frameId === this.#options.mainFrame) {
       this.#documents.set(requestId, { ...head, id: requestId, html });
     } else if (this.#expected.has(requestId)) this.#expected.set(requestId, head);
   }
 
   #onData({ requestId, dataLength }: CDPEvents['Network.dataReceived']): void {
-    const { bytes: maxBytes, pageBytes } = this.#limits;
+    const { bytes: maxBytes, pageBytes } = this.#options.limits;
     const bytes = this.#traffic.add(requestId, dataLength);
     const isLimited = this.#expected.has(requestId) || this.#documents.has(requestId);
     if (isLimited && bytes > maxBytes) this.#failTooLarge(`is larger than ${maxBytes} bytes`);
@@ -189,16 +190,19 @@ class PageObserver implements Observation {
 
   async #onFinished({ requestId }: CDPEvents['Network.loadingFinished']): Promise<void> {
     this.#traffic.end(requestId);
-    this.#restartQuietTimer();
+    this.#timer.restartQuiet();
     const head = this.#expected.get(requestId);
-    if (head) this.#result.resolve({ ...head, body: await readResponseBody(this.#cdp, requestId) });
+    if (head) this.#result.resolve({ ...head, body: await readResponseBody(this.#options.cdp, requestId) });
   }
 
   #onFailed({ requestId, errorText }: CDPEvents['Network.loadingFailed']): void {
     this.#traffic.end(requestId);
-    this.#restartQuietTimer();
+    this.#timer.restartQuiet();
     if (this.#expected.has(requestId)) {
-      this.#failure = this.#failureOf(errorText, this.#expected.get(requestId)?.url ?? this.#plan.url);
+      this.#failure = this.#options.failureOf(
+        errorText,
+        this.#expected.get(requestId)?.url ?? this.#options.plan.url,
+      );
       this.#expected.delete(requestId);
     }
     const head = this.#documents.get(requestId);
@@ -206,28 +210,12 @@ class PageObserver implements Observation {
     // A page may navigate or stop loading; the shown document remains.
     if (!head || (this.#shown && (isAborted || this.#shown.id !== requestId))) return;
     if (statusesWithoutBody.includes(head.status)) this.#result.resolve({ ...head, body: Buffer.alloc(0) });
-    else if (!isAborted) this.fail(this.#failureOf(errorText, head.url));
+    else if (!isAborted) this.fail(this.#options.failureOf(errorText, head.url));
     else this.fail(new Fault('page_unreadable', 'the site returned a download instead of a page'));
-  }
-
-  #onLoaded(): void {
-    this.#isLoaded = true;
-    clearTimeout(this.#settleTimer);
-    if (this.#plan.take === 'document') {
-      this.#settleTimer = setTimeout(() => this.#settle(), this.#limits.settleMs);
-    }
-    this.#restartQuietTimer();
   }
 
   #failTooLarge(problem: string): void {
     this.fail(new Fault('page_too_large', `the page ${problem}`));
-  }
-
-  #restartQuietTimer(): void {
-    clearTimeout(this.#quietTimer);
-    const { quietMs, responseQuietMs } = this.#limits;
-    const ms = this.#plan.take === 'document' ? quietMs : responseQuietMs;
-    if (this.#isLoaded && this.#traffic.quiet) this.#quietTimer = setTimeout(() => this.#settle(), ms);
   }
 
   #settle(): void {
@@ -238,8 +226,12 @@ class PageObserver implements Observation {
   async #readShown(): Promise<LoadedPage> {
     if (!this.#shown) throw new Fault('page_unreadable', 'the site showed no page');
     const { id, html, status, url, headers } = this.#shown;
-    if (!html) return { status, url, headers, body: await readResponseBody(this.#cdp, id) };
-    const body = await serializeDocument(this.#cdp, this.#mainFrame, this.#limits.bytes);
+    if (!html) return { status, url, headers, body: await readResponseBody(this.#options.cdp, id) };
+    const body = await serializeDocument(
+      this.#options.cdp,
+      this.#options.mainFrame,
+      this.#options.limits.bytes,
+    );
     return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
   }
 }

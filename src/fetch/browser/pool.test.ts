@@ -3,7 +3,8 @@ import { createManualClock, flushTasks, type ManualClock } from '../../../test/s
 import { createLog } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SessionScope } from '../cookie-store.ts';
-import { type BrowserPool, type BrowserProcess, createBrowserPool, type PoolLimits } from './pool.ts';
+import type { BrowserProcess, PoolLimits } from './browser-process.ts';
+import { type BrowserPool, createBrowserPool } from './pool.ts';
 
 /** A page of a fake browser. */
 interface FakePage {

@@ -2,51 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createConcurrencyLimit } from '../concurrency-limit.ts';
-import { type SessionScope, scopeKey } from '../cookie-store.ts';
-
-/** An open page of a browser. */
-export interface OpenPage<Page> {
-  page: Page;
-  close(): Promise<void>;
-}
-
-/** A browser context: the cookies and the cache of one session. */
-export interface SessionContext<Page> {
-  page(): Promise<OpenPage<Page>>;
-  /** Closes the context. `keepsCookies`: saves its cookies for the next context of the session. */
-  close(keepsCookies: boolean): Promise<void>;
-}
-
-/** A running browser. */
-export interface BrowserProcess<Page> {
-  /** Opens a context for a session. */
-  context(scope: SessionScope): Promise<SessionContext<Page>>;
-  /** Returns the memory of its processes in bytes; null if the system does not report it. */
-  memory(): Promise<number | null>;
-  /** Resolves when the browser has ended for any reason. */
-  readonly gone: Promise<unknown>;
-  /** Ends all processes of the browser. Never rejects. */
-  close(): Promise<void>;
-}
-
-/** Limits of a pool. */
-export interface PoolLimits {
-  /** Maximum concurrent pages. */
-  pages: number;
-  /** Maximum contexts. */
-  contexts: number;
-  /** Pages and milliseconds after which a context is closed. */
-  contextPages: number;
-  contextMs: number;
-  /** Pages after which the browser is restarted. */
-  browserPages: number;
-  /** Memory in bytes above which the browser is restarted after its open pages, and above twice of which it is killed. */
-  memoryBytes: number;
-  /** Interval between memory checks, in milliseconds. */
-  memoryCheckMs: number;
-  /** Time without pages after which the browser is closed, in milliseconds. */
-  idleMs: number;
-}
+import type { SessionScope } from '../cookie-store.ts';
+import type { BrowserProcess, PoolLimits } from './browser-process.ts';
+import { BrowserContexts, type ContextEntry } from './contexts.ts';
 
 /** Pool of pages of a browser, which is started on demand. */
 export interface BrowserPool<Page> {
@@ -61,25 +19,10 @@ export interface BrowserPool<Page> {
   close(): Promise<void>;
 }
 
-/** A context of a running browser. */
-interface ContextEntry<Page> {
-  scope: SessionScope;
-  context: Promise<SessionContext<Page>>;
-  openedAt: number;
-  /** Pages opened so far. */
-  pages: number;
-  /** Pages open now. */
-  active: number;
-  /** True if it accepts no more pages. */
-  isClosing: boolean;
-  keepsCookies: boolean;
-}
-
 /** A running browser and its contexts. */
 interface RunningBrowser<Page> {
   browser: BrowserProcess<Page>;
-  /** Contexts by scope, in the order of use. */
-  contexts: Map<string, ContextEntry<Page>>;
+  contexts: BrowserContexts<Page>;
   /** Pages opened so far. */
   pages: number;
   /** Pages open now. */
@@ -142,8 +85,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     try {
       const running = await this.#current();
       signal?.throwIfAborted();
-      const entry = this.#entryOf(running, scope);
-      this.#begin(running, entry);
+      const entry = this.#begin(running, scope);
       try {
         return await this.#runTask(running, entry, task);
       } finally {
@@ -155,12 +97,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
   }
 
   drop(market: string, region: string): void {
-    if (!this.#running) return;
-    for (const entry of [...this.#running.contexts.values()]) {
-      if (entry.scope.market !== market || entry.scope.region !== region) continue;
-      entry.keepsCookies = false;
-      this.#recycle(this.#running, entry);
-    }
+    this.#running?.contexts.drop(market, region);
   }
 
   async close(): Promise<void> {
@@ -211,7 +148,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     }
     const running: RunningBrowser<Page> = {
       browser,
-      contexts: new Map(),
+      contexts: new BrowserContexts(browser, this.#limits, this.#clock, this.#log),
       pages: 0,
       active: 0,
       retired: null,
@@ -230,7 +167,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     if (running.retired === null) this.#log.warn({ pages: running.pages }, 'browser ended unexpectedly');
     running.retired ??= 'gone';
     running.monitor.abort();
-    for (const entry of [...running.contexts.values()]) this.#recycle(running, entry);
+    running.contexts.recycleAll();
     if (this.#running === running) this.#running = null;
   }
 
@@ -254,73 +191,24 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     running.retired ??= reason;
     running.idle?.abort();
     const end = async () => {
-      if (!atOnce) {
-        const entries = [...running.contexts.values()];
-        running.contexts.clear();
-        await Promise.all(entries.map((entry) => this.#closeContext(entry)));
-      }
+      if (!atOnce) await running.contexts.closeAll();
       await running.browser.close();
     };
     return atOnce || running.active === 0 ? end() : Promise.resolve();
   }
 
-  /** Stops a context from accepting pages, and closes it after its last page. */
-  #recycle(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
-    if (entry.isClosing) return;
-    entry.isClosing = true;
-    running.contexts.delete(scopeKey(entry.scope));
-    if (entry.active === 0) void this.#closeContext(entry);
-  }
-
-  async #closeContext(entry: ContextEntry<Page>): Promise<void> {
-    const context = await entry.context.catch(() => null);
-    await context
-      ?.close(entry.keepsCookies)
-      .catch((error: Error) => this.#log.debug({ err: error }, 'closing a browser context failed'));
-  }
-
-  /** Returns the context of a session, and opens one if needed. */
-  #entryOf(running: RunningBrowser<Page>, scope: SessionScope): ContextEntry<Page> {
-    const key = scopeKey(scope);
-    const existing = running.contexts.get(key);
-    if (existing && this.#clock.now() - existing.openedAt >= this.#limits.contextMs) {
-      this.#recycle(running, existing);
-    }
-    let entry = running.contexts.get(key);
-    if (!entry) {
-      this.#evictIdle(running);
-      const context = running.browser.context(scope);
-      // Each page that awaits the context handles the rejection.
-      context.catch(() => {});
-      const openedAt = this.#clock.now();
-      entry = { scope, context, openedAt, pages: 0, active: 0, isClosing: false, keepsCookies: true };
-    }
-    running.contexts.delete(key);
-    running.contexts.set(key, entry);
-    return entry;
-  }
-
-  /** Closes the least recently used idle context if there is no room for another one. */
-  #evictIdle(running: RunningBrowser<Page>): void {
-    if (running.contexts.size < this.#limits.contexts) return;
-    const idle = running.contexts.values().find(({ active }) => active === 0);
-    if (idle) this.#recycle(running, idle);
-  }
-
-  #begin(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
+  #begin(running: RunningBrowser<Page>, scope: SessionScope): ContextEntry<Page> {
+    const entry = running.contexts.acquire(scope);
     running.idle?.abort();
     running.idle = null;
     running.pages += 1;
     running.active += 1;
-    entry.pages += 1;
-    entry.active += 1;
+    return entry;
   }
 
   #finish(running: RunningBrowser<Page>, entry: ContextEntry<Page>): void {
     running.active -= 1;
-    entry.active -= 1;
-    if (entry.isClosing && entry.active === 0) void this.#closeContext(entry);
-    else if (entry.pages >= this.#limits.contextPages) this.#recycle(running, entry);
+    running.contexts.release(entry);
     if (running.retired !== null || running.pages >= this.#limits.browserPages) {
       void this.#retire(running, running.retired ?? `${running.pages} pages`, false);
     } else if (running.active === 0) {

@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import { receiveMessage } from '../receive.ts';
+
+const version = 5;
+const noAuthentication = 0;
+const connectCommand = 1;
+
+/** Creates a SOCKS 5 reply. The browser ignores the address after the code. */
+const reply = (code: number) => Buffer.from([version, code, 0, 1, 0, 0, 0, 0, 0, 0]);
+
+/** Replies to a connect request (RFC 1928, section 6). */
+export const socksReplies = { connected: reply(0), refused: reply(2), unreachable: reply(4) };
+
+/** Returns the length of a greeting; 0 while it is incomplete. An invalid message counts as complete. */
+function greetingLength(bytes: Buffer): number {
+  if (bytes.length < 2) return 0;
+  if (bytes[0] !== version) return bytes.length;
+  return bytes.length < 2 + bytes[1]! ? 0 : 2 + bytes[1]!;
+}
+
+/** Returns the length of a request, like greetingLength(). */
+function requestLength(bytes: Buffer): number {
+  if (bytes.length < 5) return 0;
+  const sizes: Record<number, number> = { 1: 4, 3: 1 + bytes[4]!, 4: 16 };
+  const size = sizes[bytes[3]!];
+  if (bytes[0] !== version || bytes[1] !== connectCommand || size === undefined) return bytes.length;
+  return bytes.length < 6 + size ? 0 : 6 + size;
+}
+
+function formatIPv6(bytes: Buffer): string {
+  return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
+}
+
+/** Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5 connection. */
+export async function receiveTarget(socket: Socket): Promise<{ host: string; port: number }> {
+  const greeting = await receiveMessage(socket, greetingLength);
+  if (greeting[0] !== version || !greeting.subarray(2).includes(noAuthentication)) {
+    throw new Error('not a SOCKS 5 greeting');
+  }
+  socket.write(Buffer.from([version, noAuthentication]));
+  const request = await receiveMessage(socket, requestLength);
+  const [requestVersion, command, , addressType] = request;
+  if (requestVersion !== version || command !== connectCommand) throw new Error('not a SOCKS 5 connection');
+  const name = request.subarray(addressType === 3 ? 5 : 4, -2);
+  const host =
+    addressType === 1 ? name.join('.') : addressType === 4 ? formatIPv6(name) : name.toString('latin1');
+  return { host: host.replace(/^\[|\]$/g, ''), port: request.readUInt16BE(request.length - 2) };
+}
