@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{src,gateway,console,sandbox,test,deploy}/**/*.test.ts'],
-    // Suites with processes and engines of their own take longer than a unit test.
+    // Suites that start processes and engines take longer than unit tests.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -1,4 +1,4 @@
-// Builds the web console if its sources have changed. A stamp beside the build stores their digest.
+// Builds the web console if its sources have changed. A stamp file next to the build stores their digest.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

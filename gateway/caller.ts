@@ -4,7 +4,7 @@ import type { ResponseHeaders } from '../src/contract/response-headers.ts';
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;
 
-/** Time as the gateway sees it. */
+/** Source of time for the gateway. */
 export interface GatewayClock {
   /** Returns the time in milliseconds since the epoch, UTC. */
   now(): number;
@@ -20,19 +20,19 @@ export interface GatewayLog {
 /** Memory for request bodies, shared by everything that reads bodies in the process. */
 export interface GatewayBudget {
   /**
-   * Waits until `bytes` are free and reserves them; the result frees them and may be called again.
-   * Rejects with the signal's reason when it is aborted first.
+   * Waits until `bytes` are free and reserves them; the result frees them and is idempotent.
+   * Rejects with the signal's reason if it aborts first.
    */
   reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
 }
 
-/** Calls the services: in the same process, or elsewhere by RPC. Every error is a `Fault` of the contract. */
+/** Access to the services, in the same process or by RPC. Every error is a `Fault` of the contract. */
 export interface Caller {
   /** Checks the credentials of a request; a fault `unauthenticated` or `forbidden` without valid ones. */
   authenticate(headers: Headers): Promise<Session>;
 }
 
-/** Calls in the name of one caller. */
+/** Calls on behalf of one caller. */
 export interface Session {
   readonly userId: string;
   /** Headers of every response to the request. */
@@ -51,15 +51,15 @@ export interface Session {
   ): AsyncIterable<MessageShape<O>>;
 }
 
-/** What a request carries beside its message. */
+/** Options of a call in addition to its message. */
 export interface CallContext {
   requestId: string;
   idempotencyKey: string | undefined;
   signal: AbortSignal;
-  /** How long to wait for the final state of what a method shows, in milliseconds; 0: not at all. */
+  /** Maximum wait for the final state of the resource, in milliseconds; 0: no wait. */
   waitMs: number;
   /** `If-None-Match`: with `waitMs`, another tag than these ends the wait. */
   ifNoneMatch: string | undefined;
-  /** Headers of the response, which the call sets, also where it fails. */
+  /** Headers of the response, which the call sets, even if it fails. */
   responseHeaders: ResponseHeaders;
 }

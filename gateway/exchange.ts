@@ -12,7 +12,7 @@ import { errorResponse } from './response/errors.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The caller's `x-request-id` where it is valid, else a new one. */
+  /** The caller's `x-request-id` if it is valid, else a new one. */
   readonly requestId: string;
   readonly log: GatewayLog;
   /** Aborted when the client disconnects before the response is complete. */
@@ -116,7 +116,7 @@ export function sendTagged(
 
 /**
  * Sends the content of a response whose status and headers are set. Compressible content of 1 KB and more is sent in
- * br or gzip where the client accepts one.
+ * br or gzip if the client accepts one.
  */
 export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
   const { request, response } = exchange;

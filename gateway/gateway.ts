@@ -43,7 +43,7 @@ export interface GatewayOptions {
   extraPaths?: readonly ExtraPath[];
   /** Handlers of other paths, before the 404. */
   mounts?: readonly RequestHandler[];
-  /** How long responses of methods with the option `cached` are cached; default: not at all. */
+  /** Retention of responses of methods with the option `cached`; default: no cache. */
   retention?: RetentionPolicy | undefined;
   /** Finds the endpoint for `Location` headers; default: the first fitting one of the service. */
   shownBy?: ShownBy;
@@ -182,7 +182,7 @@ function sendMethods(exchange: Exchange, methods: readonly string[]): void {
     );
 }
 
-/** Returns the segments of a URL's path, percent-decoded; undefined where that fails. */
+/** Returns the segments of a URL's path, percent-decoded; undefined if that fails. */
 function segmentsOf(url: string): string[] | undefined {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2);
   const query = url.indexOf('?');

@@ -8,7 +8,7 @@ function visitorOf(request: OriginRequest): string | undefined {
   return /(?:^|; )visitor=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
 }
 
-/** Returns whether a request was sent by the scripts of a page for the visitor who received the page. */
+/** Returns whether a request was sent by the scripts of a page for the visitor that received the page. */
 export function isSealed(request: OriginRequest): boolean {
   const visitor = visitorOf(request);
   const { pathname, search } = request.url;

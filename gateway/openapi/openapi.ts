@@ -23,7 +23,7 @@ export interface ApiInfo {
   notesOf?: (endpoint: ServedEndpoint) => string[];
   /** Tag of the extra paths. */
   extraTag?: { name: string; description: string };
-  /** How operations of other path forms than the first are named. */
+  /** Naming of operations for path forms other than the first. */
   otherForms?: { operationSuffix: string; tagSuffix: string; description: string };
 }
 

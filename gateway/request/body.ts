@@ -16,7 +16,7 @@ export function contentLength(request: IncomingMessage): number {
 
 /**
  * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after.
- * Faults: `too_large` (before anything is read where the length is declared), `unsupported_media`
+ * Faults: `too_large` (before anything is read if the length is declared), `unsupported_media`
  * for another content encoding, `malformed` for broken gzip or a body cut short.
  */
 export async function* streamBody(

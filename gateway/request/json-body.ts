@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../src/contract/fault.ts';
 import { NumberLiteral } from '../../src/contract/json/scalars.ts';
 
-// May match inside a string, too, which only costs a second read.
+// May also match inside a string, which only costs a second read.
 const fraction = /\d[.eE]/;
 
 /** Decodes the text of a body, without a byte order mark. Fault: `malformed` for bytes that are not UTF-8. */

@@ -84,7 +84,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     };
 
     let { message, reading } = readAll(parseJson);
-    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only where it matters.
+    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters.
     // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not needed costs time only
     if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, reading } = readAll(parseJsonLiterals));

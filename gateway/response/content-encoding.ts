@@ -20,7 +20,7 @@ const offered = ['br', 'gzip', 'x-gzip', 'identity'];
 
 /**
  * Returns the content coding for an `Accept-Encoding` header (RFC 9110, section 12.5.3), br before gzip
- * where the client weighs them equally. Undefined: send the content as it is.
+ * if the client weighs them equally. Undefined: send the content as it is.
  */
 export function preferredEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (header === undefined) return undefined;

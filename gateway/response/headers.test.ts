@@ -89,7 +89,7 @@ test('responds with 304 to a known tag of the core although links differ', async
   expect(core.calls.at(-1)!.context.ifNoneMatch).toBe('W/"one"');
 });
 
-test('tags a list by its text where the core sends no tag', async () => {
+test('tags a list by its text if the core sends no tag', async () => {
   let numbers = [1n, 2n];
   await open({ ListOrders: () => ({ numbers }) });
   const tag = (await gateway.ask('/shop/orders')).headers.get('etag')!;
@@ -101,7 +101,7 @@ test('tags a list by its text where the core sends no tag', async () => {
   expect((await gateway.ask('/api/shop/orders', known)).status).toBe(200);
 });
 
-test('sends a cached response with its tag, and 304 where the client has it', async () => {
+test('sends a cached response with its tag, and 304 if the client has it', async () => {
   let calls = 0;
   await open(
     {

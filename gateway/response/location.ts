@@ -6,7 +6,7 @@ export type Locate = (response: Message, form: number) => string;
 
 /**
  * Returns the endpoint that shows what another one creates, a GET whose path has one variable that the response
- * carries; undefined where there is none.
+ * carries; undefined if there is none.
  */
 export type ShownBy = (
   endpoint: ServedEndpoint,

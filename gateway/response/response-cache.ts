@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
 import type { GatewayClock } from '../caller.ts';
 
-/** How long a response may be served from the cache. */
+/** Retention of a cached response. */
 export interface Retention {
   ms: number;
-  /** The response does not change any more: callers that wait for a change are served from the cache, too. */
+  /** True if the response is final; callers that wait for a change are then also served from the cache. */
   isFinal: boolean;
 }
 
@@ -17,7 +17,7 @@ export type RetentionPolicy = (schema: DescMessage) => (message: Message) => Ret
 export interface CachedResponse {
   text: string;
   maxAgeSeconds: number;
-  /** Entity tag of the core; undefined where it sent none. */
+  /** Entity tag of the core; undefined if it sent none. */
   tag: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface ResponseCache {
 
 const maxBytes = 64 * 1024 * 1024;
 const maxTextLength = 64 * 1024;
-/** Memory of an entry beside its key and text, in bytes. */
+/** Memory of an entry without its key and text, in bytes. */
 const entryBytes = 128;
 
 /** Creates a cache of at most 64 MB that evicts the least recently used responses. */

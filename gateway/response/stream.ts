@@ -10,7 +10,7 @@ import { createEncoder, type Encoder, isCompressible, preferredEncoding } from '
 
 /**
  * Responds with a stream of google.api.HttpBody; the first message has the content type. Text is encoded in br or gzip
- * where the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
+ * if the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
  * from before the first message, and closes the connection for a later one.
  */
 export async function sendStream(

@@ -29,6 +29,6 @@ describe('parseMongoUri()', () => {
   });
 
   test('rejects another scheme', () => {
-    expect(() => parseMongoUri('https://one.example')).toThrow('expected an address');
+    expect(() => parseMongoUri('https://one.example')).toThrow('expected a URI');
   });
 });

@@ -120,7 +120,7 @@ describe('an error', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('of a file link is what REST responds', async () => {
+  test('of a file link has the REST error body', async () => {
     const body = { detail: 'The link has expired', code: 'link_invalid', request_id: 'r1' };
     const gleaner = await client((_, _number, response) => json(response, 403, body));
     expect(await failed(gleaner.open('/files/1'))).toMatchObject({
@@ -143,7 +143,7 @@ describe('an error', () => {
     });
   });
 
-  test('is a broken connection where a response ends early', async () => {
+  test('is a broken connection if a response ends early', async () => {
     const gleaner = await client(
       (_, _number, response) => {
         response.writeHead(200, { 'content-type': 'application/proto', 'content-length': '100' });
@@ -156,7 +156,7 @@ describe('an error', () => {
 });
 
 describe('retries', () => {
-  test('follow 429, 502, 503 and a broken connection of a call that reads', async () => {
+  test('happen after 429, 502, 503 and a broken connection of a read', async () => {
     const gleaner = await client((_, number, response) => {
       if (number === 0) fail(response, 429, { code: 'rate_limited', retryAfterSeconds: 3 });
       else if (number === 1) fail(response, 503, { code: 'unavailable' });
@@ -168,7 +168,7 @@ describe('retries', () => {
     expect(slept).toEqual([3000, 500, 1000, 2000]);
   });
 
-  test('of a submit have one idempotency key', async () => {
+  test('of a submit share one idempotency key', async () => {
     const gleaner = await client((_, number, response) =>
       number < 2 ? response.destroy() : message(response, VariantSoldSubmittedSchema, submitted),
     );
@@ -214,7 +214,7 @@ describe('retries', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('follow a submit whose first request is active, and not one whose key was used for another', async () => {
+  test('repeat a submit whose first request is in progress, but not one whose key was used for another', async () => {
     const active = await client((_, number, response) => {
       if (number === 0) fail(response, 409, { code: 'conflict' }, { 'retry-after': '15' });
       else message(response, VariantSoldSubmittedSchema, submitted);
@@ -228,7 +228,7 @@ describe('retries', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('end where Retry-After is longer than two minutes', async () => {
+  test('end if Retry-After is longer than two minutes', async () => {
     const gleaner = await client((_, _number, response) =>
       fail(response, 429, { code: 'rate_limited' }, { 'retry-after': '3600' }),
     );
@@ -236,7 +236,7 @@ describe('retries', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('end with their signal', async () => {
+  test('end when the signal aborts', async () => {
     const stop = new AbortController();
     const gleaner = await client(() => stop.abort(new Error('enough')));
     await expect(gleaner.find(jobId, { signal: stop.signal })).rejects.toThrow('enough');
@@ -260,7 +260,7 @@ test('wait() passes its wait as metadata, and allows for it in the timeout', asy
   expect(server.received.map(({ headers }) => headers['gleaner-wait'])).toEqual(['0', '30']);
 });
 
-test('submit() looks up the job of a task among its kind', async () => {
+test('submit() looks up the job of a task by its kind', async () => {
   const gleaner = await client(({ url, body }, number, response) => {
     if (url.endsWith('/SubmitGetPc')) message(response, GetPcSubmittedSchema, { taskId: 12, cost: 8 });
     else if (number === 2) message(response, ListJobsResponseSchema, { jobs: [{ jobId, taskId: 12n }] });
@@ -302,7 +302,7 @@ describe('stream()', () => {
   const start = (response: Parameters<Script>[2]) =>
     response.writeHead(200, { 'content-type': 'application/connect+proto' });
 
-  test('returns lines, wherever the messages end', async () => {
+  test('returns lines regardless of message boundaries', async () => {
     const bytes = Buffer.from('{"a":"ä"}\n{"b":1}\n{"c":2}');
     const gleaner = await client((_, _number, response) => {
       start(response).write(piece(bytes.subarray(0, 7)));
@@ -314,7 +314,7 @@ describe('stream()', () => {
     expect(await Array.fromAsync(stream.lines())).toEqual(['{"a":"ä"}', '{"b":1}', '{"c":2}']);
   });
 
-  test('rejects while it is read where the connection breaks', async () => {
+  test('rejects during reading if the connection breaks', async () => {
     const gleaner = await client((_, _number, response) => {
       start(response).write(piece(Buffer.from('one\ntwo')), () => response.socket!.end());
     });
@@ -337,7 +337,7 @@ describe('stream()', () => {
 });
 
 describe('open()', () => {
-  test('sends the key to the service itself, and elsewhere only after 401', async () => {
+  test('sends the key to the service itself, and to other hosts only after 401', async () => {
     const gleaner = await client((_, _number, response) => response.end('file'));
     await gleaner.open('/files/1');
     expect(server.received[0]!.headers.authorization).toBe('Bearer gl_1');

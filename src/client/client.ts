@@ -27,7 +27,7 @@ export interface ClientOptions {
   url: string;
   /** API key of a user, or of an operator for the operators' service. */
   apiKey: string;
-  /** Maximum attempts of a call that may be repeated, the first one included; default 5. */
+  /** Maximum attempts of a repeatable call, including the first; default 5. */
   maxAttempts?: number;
   /** Timeout until a response starts, in milliseconds; default 60,000. */
   timeoutMs?: number;
@@ -58,7 +58,7 @@ export interface SubmitOptions extends CallOptions {
 
 /** An accepted job. */
 export interface Submitted<Response> {
-  /** Id of the job, a UUID, also where the kind numbers its tasks. */
+  /** Id of the job, a UUID, even if the kind numbers its tasks. */
   jobId: string;
   response: Response;
 }
@@ -233,8 +233,8 @@ async function findTask(
 }
 
 /**
- * Opens a link. Links of the service's own address get the key at once; others (a storage engine, another name of
- * the service) only where they respond with 401.
+ * Opens a link. Links to the service's own address get the key with the first request; others (a storage engine,
+ * another name of the service) only if they respond with 401.
  */
 async function openLink(
   fetch: typeof globalThis.fetch,

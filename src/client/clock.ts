@@ -1,8 +1,8 @@
-/** Time as the client sees it. */
+/** Source of time for the client. */
 export interface Clock {
   /** Returns the time in milliseconds since the epoch, UTC. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ const breakOff = (_file: ResultFile, bytes: number) => {
   if (bytes === held?.at) held.response.destroy();
 };
 
-/** Serves the file, by range where the client requests one; `cut`: bytes after which the connection breaks. */
+/** Serves the file, by range if the client requests one; `cut`: bytes after which the connection breaks. */
 const serving =
   (
     cut: (number: number) => number = () => Number.POSITIVE_INFINITY,

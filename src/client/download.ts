@@ -19,7 +19,7 @@ export interface DownloadOptions extends CallOptions {
 export interface Downloaded {
   file: ResultFile;
   path: string;
-  /** Bytes received by this call: fewer than the file has after a resumed download, 0 where it was saved before. */
+  /** Bytes received by this call: fewer than the file has after a resumed download, 0 if it was saved before. */
   fetched: number;
 }
 
@@ -30,10 +30,10 @@ export interface DownloadContext {
   random: () => number;
 }
 
-/** Maximum attempts in a row without a single byte. */
+/** Maximum consecutive attempts without progress. */
 const maxIdleAttempts = 5;
 
-/** Contents of the note beside a partial file, by which it is resumed. */
+/** Contents of the metadata file of a partial download, which allows resuming it. */
 interface PartNote {
   sha256: string;
   etag: string;

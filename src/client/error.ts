@@ -25,7 +25,7 @@ export interface ErrorParts {
 export class GleanerError extends Error {
   /** HTTP status; 0 without a response; -1 for a response or a file that is not as the contract says. */
   readonly status: number;
-  /** Code of the error: see docs/faults.md. Undefined where the response has none. */
+  /** Code of the error: see docs/faults.md. Undefined if the response has none. */
   readonly code: string | undefined;
   /** Message of the service. */
   readonly detail: string;
@@ -37,7 +37,7 @@ export class GleanerError extends Error {
   readonly current: number | undefined;
   /** Missing credits, with 402. */
   readonly shortfall: number | undefined;
-  /** Milliseconds after which a retry makes sense, where the service says so. */
+  /** Retry delay requested by the service, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** Id of the request in the service's log. */
   readonly requestId: string | undefined;

@@ -5,7 +5,7 @@ import { errorOf, GleanerError, reasonOf } from './error.ts';
 /** Options of createFetch(). */
 export interface FetchOptions {
   fetch: typeof globalThis.fetch;
-  /** Timeout until a response starts, in milliseconds, beside the wait that a request asks for. */
+  /** Timeout until a response starts, in milliseconds, in addition to the wait that a request asks for. */
   timeoutMs: number;
 }
 
@@ -24,7 +24,7 @@ export function backOffMs(number: number, random: () => number): number {
 
 /**
  * Wraps `fetch` so that error responses, broken connections and responses that start too late reject with a
- * GleanerError. 416 is returned: it is about a range, which the caller asked for.
+ * GleanerError. 416 is returned, because the caller requested the range.
  */
 export function createFetch({ fetch, timeoutMs }: FetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {

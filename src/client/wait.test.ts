@@ -26,7 +26,7 @@ function service(
   return { ask, asked };
 }
 
-test('polls again at once where the service waits', async () => {
+test('polls again immediately if the service supports waiting', async () => {
   const clock = createManualClock(0);
   const { ask, asked } = service(clock, [job({}), job({}), job({}), done], (ms) => ms);
   const ended = waitForJob(ask, clock, {});
@@ -37,7 +37,7 @@ test('polls again at once where the service waits', async () => {
   expect(asked.map(({ at }) => at)).toEqual([0, 500, 30_500, 60_500]);
 });
 
-test('backs off while nothing changes where the service does not wait', async () => {
+test('backs off while nothing changes if the service does not support waiting', async () => {
   const clock = createManualClock(0);
   const jobs = [...Array(6).fill(job({})), job({ success: 1 }), done];
   const { ask, asked } = service(clock, jobs, () => 0);

@@ -8,7 +8,7 @@ const submitBytes = 16 * 1024 * 1024;
 export const smallBodyBytes = 64 * 1024;
 
 /**
- * Returns the maximum request body of a method in bytes, on every edge and both before and after decompression:
+ * Returns the maximum request body of a method in bytes, on every edge, before and after decompression:
  * the option `max_body_bytes`, else 16 MB for submits and 64 KB for other methods.
  */
 export function maxBodyBytes(method: DescMethod): number {

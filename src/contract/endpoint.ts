@@ -29,7 +29,7 @@ export interface Endpoint {
   waits: boolean;
   /** Accepts an idempotency key. */
   isSubmit: boolean;
-  /** Error statuses that the interface documents. */
+  /** Documented error statuses. */
   errors: number[];
   workingHours: boolean;
   /** The response is a stream of bytes. */

@@ -5,7 +5,7 @@ import type { Fault, Problem, Quota } from './fault.ts';
 /** Detail of RPC errors; its type name is `gleaner.fault.v1.Fault`. */
 export { FaultSchema };
 
-/** Parts of a fault that its detail carries beside the code. */
+/** Parts of a fault that its detail contains in addition to the code. */
 export interface DetailParts {
   problems: Problem[];
   quota?: Quota;

@@ -72,7 +72,10 @@ export function summarizeProblems(problems: readonly Pick<Problem, 'loc' | 'msg'
   );
 }
 
-/** Returns the field of a problem as a path: `items[3].country`; the part of the request where it is the whole. */
+/**
+ * Returns the field of a problem as a path: `items[3].country`; the part of the request if the problem concerns all
+ * of it.
+ */
 export function fieldPath([part, ...steps]: readonly (string | number)[]): string {
   const path = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   return path === '' ? String(part) : path.replace(/^\./, '');
@@ -89,13 +92,13 @@ export interface FaultDetails {
   /** Every problem of an invalid request, up to 100. */
   problems?: Problem[];
   quota?: Quota;
-  /** Milliseconds after which a retry makes sense, where the other side says so. */
+  /** Retry delay requested by the other side, in milliseconds. */
   retryAfterMs?: number;
   /** Response headers of the error, lower-case names. */
   headers?: Readonly<Record<string, string>>;
   /** The component that is unavailable. Clients receive its name only; the message is for the log. */
   component?: Component;
-  /** A retry has the same result, whatever the code's rule. */
+  /** True if a retry has the same result, regardless of the code's rule. */
   final?: boolean;
   cause?: unknown;
 }
@@ -134,7 +137,7 @@ export class Fault extends Error {
     return this.component === undefined ? this.message : unavailableMessage(this.component);
   }
 
-  /** When a retry makes sense. */
+  /** Whether and when to retry. */
   get retry(): 'never' | 'soon' | 'later' {
     return this.final ? 'never' : faultCodes[this.code];
   }

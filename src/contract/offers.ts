@@ -3,21 +3,21 @@ import { job as jobOption, market as marketOption, Step } from '../../gen/gleane
 import { type Endpoint, endpointOf } from './endpoint.ts';
 import { marketServices } from './services.ts';
 
-/** A kind of work that can be submitted on a marketplace. */
+/** A kind of job that can be submitted on a marketplace. */
 export interface Offer {
-  /** Path word of the marketplace: "mkta". */
+  /** Path segment of the marketplace: "mkta". */
   market: string;
-  /** Kind of work: "variant_sold". */
+  /** Kind of job: "variant_sold". */
   kind: string;
   method: DescMethodUnary;
   /** REST form of the method. */
   endpoint: Endpoint;
   /**
-   * Field of the request that holds the units: a list of messages or of strings, or a CSV file. Undefined where
+   * Field of the request that holds the units: a list of messages or of strings, or a CSV file. Undefined if
    * the request is the unit.
    */
   units: DescField | undefined;
-  /** Fields beside `units`. */
+  /** Other fields than `units`. */
   options: readonly DescField[];
 }
 
@@ -30,10 +30,10 @@ export const offers: readonly Offer[] = marketServices.flatMap((service) =>
   ),
 );
 
-/** Path words of the marketplaces that have offers. */
+/** Path segments of the marketplaces that have offers. */
 export const offeredMarkets: readonly string[] = [...new Set(offers.map(({ market }) => market))];
 
-/** Kinds of work that can be submitted. */
+/** Kinds of jobs that can be submitted. */
 export const offeredKinds: readonly string[] = [...new Set(offers.map(({ kind }) => kind))];
 
 function offerOf(method: DescMethodUnary): Offer {
@@ -51,7 +51,7 @@ function offerOf(method: DescMethodUnary): Offer {
   };
 }
 
-/** Returns the fields of one unit of an offer; none where units are strings or the rows of a file. */
+/** Returns the fields of one unit of an offer; none if units are strings or the rows of a file. */
 export function unitFields({ units, method }: Pick<Offer, 'units' | 'method'>): readonly DescField[] {
   if (units === undefined) return method.input.fields;
   return units.fieldKind === 'list' && units.listKind === 'message' ? units.message.fields : [];

@@ -6,7 +6,7 @@ export const maxProblems = 100;
 /** Message and type of a problem. */
 export type ProblemText = Pick<Problem, 'msg' | 'type'>;
 
-/** Creates problems in pydantic's types and words, with the value where there is one. */
+/** Creates problems with pydantic's types and messages, and with the value if there is one. */
 export const problemText = {
   missing: (): ProblemText => ({ type: 'missing', msg: 'Field required' }),
   tooShort: (minimum: bigint | number): ProblemText => ({

@@ -110,7 +110,7 @@ test('truncates values in messages', () => {
   expect(problem!.msg.length).toBeLessThan(200);
 });
 
-test('isRequired() is true where the rules exclude the zero value', () => {
+test('isRequired() returns true if the rules exclude the zero value', () => {
   expect(isRequired(SubmitVariantSoldRequestSchema.field.items)).toBe(true);
   expect(isRequired(SubmitVariantSoldRequestSchema.field.country)).toBe(false);
   expect(isRequired(CreateUserRequestSchema.field.name)).toBe(true);

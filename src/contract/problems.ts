@@ -12,7 +12,7 @@ import { maxProblems, type ProblemText, problemText, quote } from './problem-tex
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
 import { compilePattern, rulesOf } from './rules.ts';
 
-// Patterns come from our own contract, and the platform's engine is many times faster than the validator's.
+// Patterns come from the project's contract, and the platform's engine is many times faster than the validator's.
 const validator = createValidator({ regexMatch: (pattern, text) => compilePattern(pattern).test(text) });
 
 /**
@@ -41,7 +41,7 @@ export function validateMessage(
   return [...problems.values()];
 }
 
-/** Validates a request of a method like validateMessage(), with each `loc` by the method's REST form. */
+/** Validates a request as validateMessage() does, with each `loc` relative to the method's REST form. */
 export function problemsOf(method: DescMethod, message: Message): Problem[] {
   let binding: Binding | undefined;
   return validateMessage(method.input, message, (field) => {
@@ -52,8 +52,8 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
 }
 
 /**
- * Corrects the places of the problems in an error that a handler threw: handlers name every field as one of the body.
- * Returns any other error as it is.
+ * Corrects the locations of the problems in an error thrown by a handler, because handlers locate every field in the
+ * body. Returns any other error unchanged.
  */
 export function placeProblems(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;

@@ -1,7 +1,7 @@
 /** Response headers that a call sets, by lower-case name. */
 export type ResponseHeaders = Record<string, string>;
 
-/** Credits on the caller's account after the call. */
+/** Remaining credits of the caller's account after the call. */
 export const creditsHeader = 'x-credits-remaining';
 
 /** Entity tag: identifies the state that a response shows. */
@@ -13,7 +13,7 @@ export const warningHeader = 'x-gleaner-warning';
 /** Names the unknown fields of a request, percent-encoded and separated by commas: see docs/api.md. */
 export const ignoredFieldsHeader = 'x-ignored-fields';
 
-/** Rate-limit headers, sent where an API key's rate is limited: see src/access/rate-limit.ts. */
+/** Rate-limit headers, sent if an API key's rate is limited: see src/access/rate-limit.ts. */
 const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
   'ratelimit',

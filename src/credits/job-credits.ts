@@ -38,7 +38,7 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
   return chargedAt === 'submit' || isApproved ? cost : 0;
 }
 
-/** Returns the fault for a balance that does not cover a cost (interface, QuotaErrorResponse). */
+/** Returns the fault for a balance that does not cover a cost (docs/errors.md). */
 export function creditsShort(required: number, current: number): Fault {
   const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
   return new Fault('insufficient_credits', words, { quota: { required, current } });

@@ -72,7 +72,7 @@ const diskRetryMs = 30_000;
 
 /** Properties of a job to create. */
 export interface Draft {
-  /** Owner of the job, who is charged. */
+  /** Owner of the job, whose account is charged. */
   userId: string;
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;

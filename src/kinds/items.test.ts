@@ -73,7 +73,7 @@ describe('planItems()', () => {
     ]);
   });
 
-  test('groups only adjacent units where the order matters', () => {
+  test('groups only adjacent units if the order matters', () => {
     const unit = (key: string) => ({ key, input: {} });
     const units = ['a', 'a', 'b', 'a'].map((region, at) => ({ unit: unit(String(at)), region }));
     expect(inOrder(units).map(({ region, units: its }) => [region, its.map(({ key }) => key)])).toEqual([

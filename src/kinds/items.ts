@@ -55,7 +55,7 @@ export const itemFields = (request: DescMessage): readonly DescField[] =>
 /** Groups units by region. */
 export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
 
-/** Groups all units of a region, in the order of the regions' first units (interface, "Marketplace D"). */
+/** Groups all units of a region, in the order of the regions' first units. */
 export const byRegion: Grouping = (units) => {
   const groups = new Map<string, Unit[]>();
   for (const { unit, region } of units) {

@@ -146,7 +146,7 @@ export interface Kind {
   /** When credits are charged. `approval` means at submit if approvals are disabled. */
   readonly charge: 'submit' | 'approval';
   /**
-   * Whether a job's final status follows from its batches (interface, "Derived variant-sold aggregate") or
+   * Whether a job's final status follows from its batches or
    * from its units.
    */
   readonly statusFrom: 'batches' | 'units';

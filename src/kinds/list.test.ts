@@ -14,7 +14,7 @@ const bulk = {
   submittedNeeds: [],
 };
 
-/** Properties of each kind (interface, "Credit costs", "Limits" and the submit endpoints). */
+/** Properties of each kind as documented in docs/marketplaces.md. */
 const rules: Record<string, object> = {
   variant_sold: { ...bulk, ...approved, page: 'variants', batchSize: 50, charge: 'approval' },
   get_pc: { ...bulk, page: 'product', lane: 'single', batchSize: 1, unqueued: 'refuse', sequence: 'task' },

@@ -59,7 +59,7 @@ function submitted({ job }: JobSnapshot) {
   };
 }
 
-/** Shows every URL with the path of its result (interface, PgntRetrieveResponse). */
+/** Shows every URL with the path of its result. */
 const retrieve: View = {
   needs: ['units'],
   show({ job, units = [], itemToken }) {

@@ -1,6 +1,6 @@
 import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
 
-/** Terminal status of a job or batch (interface, "States and transitions"). */
+/** Terminal status of a job or batch (docs/concepts.md). */
 export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';
 
 /** Returns the terminal status for the counts of succeeded and failed parts. */
@@ -35,8 +35,7 @@ export function jobStatus(job: Job): string {
 
 /**
  * Returns the public status of a job with approval. A job without outstanding batches is terminal, even while
- * its file is being written. A cancelled job has the status of its parts, because the interface has no status
- * for it.
+ * its file is being written. A cancelled job has the status of its parts, because the API has no status for it.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   switch (job.state) {

@@ -10,7 +10,7 @@ export interface ItemPlace {
 const macBytes = 16;
 
 /**
- * Creates the opaque token that addresses a unit in the data path (interface, endpoint 15). It is deterministic for a
+ * Creates the opaque token that addresses a unit in the data path. It is deterministic for a
  * unit and secret, and invalid for any other job.
  */
 export function writeItemToken(secrets: LinkSecrets, jobId: string, { batchId, index }: ItemPlace): string {

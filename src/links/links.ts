@@ -19,7 +19,7 @@ export interface SignedFile {
 export interface LinkOptions {
   /** File name for Content-Disposition. Defaults to the last segment of the path. */
   fileName?: string;
-  /** Also requires an API key of this user (interface, "Authentication" 5). */
+  /** Also requires an API key of this user. */
   bearerOf?: string;
 }
 
@@ -34,7 +34,7 @@ export interface Links {
   verify(link: string): SignedFile;
 }
 
-/** Lifetime of a link (interface, "Limits"). */
+/** Lifetime of a link. */
 export const linkSeconds = 7 * 24 * 3600;
 
 /** Options for createLinks(). `publicUrl` returns the base URL, which may be known only after the server listens. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 
-/** How a person writes the id of a page, and how it becomes a reader's input. */
+/** Form in which people write the id of a page, and its conversion to a reader's input. */
 export interface IdForm {
   /** The form in words, for error messages: "<shop id>/<item id>, or its address". */
   form: string;

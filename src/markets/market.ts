@@ -70,20 +70,20 @@ export type ListedFields = Readonly<Partial<Record<PageName, string>>>;
 /** Forms of ids of each page. */
 export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
 
-/** One marketplace: how its site is read. Markets are independent of kinds, jobs and other markets. */
+/** A marketplace and the readers of its site. Markets are independent of kinds, jobs and other markets. */
 export interface Market {
   /** Name in paths: "mkta". */
   readonly name: string;
   /** Region codes; empty for a market without regions. */
   readonly regions: readonly string[];
   readonly readers: Partial<Record<PageName, Reader>>;
-  /** Limits of its pages and units, where they differ from the defaults. */
+  /** Limits of its pages and units, if they differ from the defaults. */
   readonly listedFields: ListedFields;
   readonly ids: IdForms;
   readonly samples: MarketSamples;
-  /** Request policy of its origins, where it differs from the default. */
+  /** Request policy of its origins, if it differs from the default. */
   readonly policy?: Partial<OriginPolicy>;
-  /** Credits per unit of a page, where they differ from the kind's price (interface, "Credit costs"). */
+  /** Credits per unit of a page, if they differ from the kind's price. */
   readonly prices?: Readonly<Partial<Record<PageName, number>>>;
   readonly limits?: Partial<MarketLimits>;
   /**

@@ -24,7 +24,7 @@ interface AttemptOutcome {
   retryAfterMs?: number | undefined;
 }
 
-/** Returns the receiver of a delivery. Each receiver has a queue of its own. */
+/** Returns the receiver of a delivery. Each receiver has its own queue. */
 export function receiverOf({ userId, channel }: Delivery): string {
   return channel === 'email' ? 'email' : (userId ?? 'operators');
 }

@@ -22,11 +22,11 @@ export interface FileReader {
   size(path: string): Promise<number | null>;
   /** Streams a file, or the bytes `start` to `end` of it, both inclusive. */
   read(path: string, range?: { start: number; end: number }): Promise<Readable>;
-  /** Returns a link of the storage engine, valid for `seconds`; null where it has none. */
+  /** Returns a link of the storage engine, valid for `seconds`; null if it has none. */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
 }
 
-/** Contents of a signed link; `userId` owns the file where `bearer` is set. */
+/** Contents of a signed link; `userId` owns the file if `bearer` is set. */
 export interface LinkedFile {
   path: string;
   fileName: string;

@@ -19,7 +19,7 @@ describe('retrieveRetention()', () => {
     expect(retention(schema)(create(schema, fields))).toEqual(expected);
   });
 
-  test('caches a completed job for long where its type has no link', () => {
+  test('caches a completed job for long if its type has no link', () => {
     const order = shopMessage('Order');
     expect(retention(order)(create(order, { status: 'completed' }))).toEqual(long);
   });

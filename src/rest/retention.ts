@@ -1,6 +1,6 @@
 import type { Retention, RetentionPolicy } from '../../gateway/response/response-cache.ts';
 
-/** How long retrieve responses are cached, in milliseconds: see docs/operate.md. */
+/** Retention of cached retrieve responses, in milliseconds: see docs/operate.md. */
 export interface RetrieveCache {
   processingMs: number;
   completedMs: number;

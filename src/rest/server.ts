@@ -12,11 +12,17 @@ import {
 export interface RunningServer {
   /** Port that the server listens on. */
   port: number;
-  /** Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their connections. */
+  /**
+   * Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their
+   * connections.
+   */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Serves HTTP/1.1 within the limits of a port; 0 chooses a free port. Rejects with the system's error when it cannot listen. */
+/**
+ * Serves HTTP/1.1 within the limits of a port; 0 chooses a free port. Rejects with the system's error when it cannot
+ * listen.
+ */
 export async function startServer(
   app: RequestListener,
   port: number,

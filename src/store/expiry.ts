@@ -5,7 +5,10 @@
 export interface Cutoffs {
   /** Crawled pages, by the time of the crawl. */
   crawls?: number;
-  /** Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or deleted together. */
+  /**
+   * Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or deleted
+   * together.
+   */
   maxCrawls?: number;
   /** Origins, by their latest reservation, permit, or pause. */
   origins?: number;

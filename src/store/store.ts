@@ -332,7 +332,10 @@ export interface InFlight {
 /** States of batches that failBatches() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 
-/** Recently crawled pages, for jobs that accept them instead of a new crawl (`rescrape=false`, docs/kinds/product-page-csv.md). */
+/**
+ * Recently crawled pages, for jobs that accept them instead of a new crawl (`rescrape=false`,
+ * docs/kinds/product-page-csv.md).
+ */
 export interface CrawlStore {
   /** Stores the page crawled at `at` under `key`, unless a newer page is stored. */
   putCrawl(key: string, at: number, body: Uint8Array): Promise<void>;

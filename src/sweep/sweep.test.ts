@@ -239,7 +239,7 @@ describe('stalled batches', () => {
   test('are republished a minute after their message was lost', async () => {
     const { jobId } = await submitted(3);
     await approve(fixture.context, jobId, operatorId);
-    // A new queue stands for one that lost its messages.
+    // A new queue simulates one that lost its messages.
     await fixture.context.queue.close();
     fixture.context.queue = openLocalQueue({ clock: fixture.clock, log: fixture.context.log });
     const wire = withQueueOutage(fixture);

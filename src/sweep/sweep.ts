@@ -78,14 +78,14 @@ export async function sweep(
     reject(context, job.id, null, 'It was not approved within 24 hours.'),
   );
   await each('approval', inState(['approving'], now - interruptedMs), (job) => finishApproval(context, job));
-  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it is back.
+  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
   if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
   await each('running', inState(['approved', 'processing'], now), async (job) => {
     if (isQueueAvailable) await step('dispatch', () => dispatch(context, job));
     await settle(context, job.id);
   });
-  // Settling reads the whole job, in vain if its merged file cannot be written.
+  // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
   await each(
     'ending',

@@ -13,9 +13,12 @@ const states: readonly JobState[] = [
   'terminating',
 ];
 
-/** Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to move. */
+/**
+ * Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to
+ * move.
+ */
 export async function hasUnfinished({ store, clock }: Pick<JobContext, 'store' | 'clock'>): Promise<boolean> {
-  // Jobs "since before" a time: those of this very moment, too.
+  // Includes jobs whose state changed at this very millisecond.
   if ((await store.findJobs(states, clock.now() + 1, 1)).length > 0) return true;
   return (await store.findLegacyBatches(1)).length > 0;
 }

@@ -22,7 +22,7 @@ export interface WorkerProcessOptions {
   report(report: WorkerReport): void;
 }
 
-/** How a worker process ended. */
+/** Exit of a worker process. */
 export interface WorkerEnd {
   code: number | null;
   signal: string | null;

@@ -23,7 +23,7 @@ const neighbours: readonly [from: string, file: RegExp][] = [
   ['src/kinds', /^src\/markets\/market\.ts$/],
 ];
 
-/** Areas outside of the layers: what they import, and who imports them. */
+/** Areas outside of the layers, with the areas that they import and those that import them. */
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
   // A separate package that depends on the contract, not on the service.
   gateway: { imports: ['gen', 'src/contract'], users: ['src/rest'] },

@@ -15,7 +15,7 @@ export interface FaultContext {
   targets: readonly FaultTarget[];
   engines: Engines;
   print: (line: string) => void;
-  /** Called for a process that ended by itself. */
+  /** Called for a process that ended unexpectedly. */
   crashed: (service: ServiceProcess) => void;
   /** Called at the start of each fault with the number of faults started so far. */
   started: (count: number) => void;

@@ -55,7 +55,7 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
   if (row.verb === undefined) expect(document.violations(endpoint.verb, path, answer), label).toEqual([]);
   if (isKnown(row) && row.verb === undefined && endpoint.method !== null)
     expect(answer.headers['x-credits-remaining'], label).toMatch(/^\d+$/);
-  // Webhook messages have no resource of their own.
+  // Webhook messages have no separate resource.
   if (answer.status === 202 && endpoint.method?.parent !== AccountService)
     await checkLocation(endpoint, path, row, answer);
   if (answer.status === 200 && answer.headers.etag !== undefined) await checkTag(endpoint, path, row, answer);

@@ -19,7 +19,7 @@ export interface Request {
   params?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   raw?: { type: string | null; bytes: string | Uint8Array };
   /** Sent as multipart/form-data. */
   form?: Readonly<Record<string, string | FilePart>>;
@@ -66,7 +66,7 @@ export type Submit = { price: number } & (
 /** Verbs of endpoints. */
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One endpoint of the interface. */
+/** One documented endpoint. */
 export interface Endpoint {
   verb: Verb;
   /** All verbs of the path in order of declaration, if there are several. */

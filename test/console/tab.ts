@@ -42,7 +42,7 @@ const bodyText = 'document.body.innerText';
 const loaded = `document.querySelector(
   '[role=status][aria-label^=Loading], .mantine-Skeleton-root, [aria-label=Loading]') === null`;
 
-/** Opens a tab in a browser context of its own. */
+/** Opens a tab in a new browser context. */
 export async function openTab(browser: Browser, options: TabOptions = {}): Promise<Tab> {
   const { width = 1280, height = 900, scheme = 'light', scale = 1, downloads } = options;
   const context = await browser.createBrowserContext(

@@ -399,7 +399,7 @@ export function closedHoursCases(
   });
 }
 
-/** Defines the cases without approval, in which a submit is charged and starts at once. */
+/** Defines the cases without approval, in which a submit is charged and starts immediately. */
 export function approvalOffCases(at: () => Place): void {
   test('a submit is charged and starts at once, once per idempotency key', async () => {
     const { api } = at();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Result for an engine that is unavailable. */
 export interface MissingEngine {
-  /** What to install, as a sentence. */
+  /** Installation hint, a sentence. */
   missing: string;
 }
 

@@ -72,7 +72,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       const began = Date.now();
       const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
       expect(codes).toEqual(deployment.processes.map(() => 0));
-      // Allows for three processes at once on a busy machine.
+      // Allows for three concurrent processes on a busy machine.
       expect(Date.now() - began).toBeLessThan(12_000);
       for (const port of [deployment.settings.GLEANER_HTTP_PORT!, deployment.settings.GLEANER_GRPC_PORT!]) {
         expect(await listens(port)).toBe(false);

@@ -36,7 +36,7 @@ describe.each(languages)(
       if (!isAvailable) return;
       const port = await freePort();
       url = `http://127.0.0.1:${port}/`;
-      // Node resolves packages beside the program.
+      // Node resolves packages relative to the program.
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
       const file = join(folder, `receiver.${language}`);

@@ -118,7 +118,9 @@ async function grant(world: World, user: Caller, operator: Caller, place: number
   granted.answered = reply.end === 'answered';
 }
 
-/** Approves most of the jobs awaiting approval, rejects the others, and sometimes does both at once. Never ends. */
+/**
+ * Approves most of the jobs awaiting approval, rejects the others, and sometimes does both concurrently. Never ends.
+ */
 async function decide(world: World, operator: Caller): Promise<void> {
   const { scheduler, random } = world;
   const { listJobs, approveJob, rejectJob } = OperatorService.method;
@@ -155,7 +157,7 @@ async function cancelAndRetry(world: World, user: Caller, operator: Caller, hist
   }
 }
 
-/** Retries a job's failed units, sometimes twice at once. */
+/** Retries a job's failed units, sometimes with two concurrent calls. */
 async function retry(world: World, caller: Caller, jobId: string, history: History): Promise<void> {
   const { random } = world;
   const key = `retry-${history.retries.size + 1}`;

@@ -13,7 +13,7 @@ export interface Process extends Owner {
   name: string;
   /** Clock synchronized with the store on a host whose own clock is wrong. */
   clock: SharedClock;
-  /** Kills the process at once. */
+  /** Kills the process immediately. */
   kill(): void;
   /** Suspends the process for `ms` without its noticing. */
   freeze(ms: number): void;

@@ -15,7 +15,7 @@ export interface TestUser {
   key: string;
 }
 
-/** Sends a request with a JSON body and reads the JSON response. A string body is sent as it is. */
+/** Sends a request with a JSON body and reads the JSON response. A string body is sent unchanged. */
 export async function sendJson(
   method: string,
   url: string,

@@ -57,7 +57,7 @@ export const restartableStack: Stack = {
   open: () => openEngines(startOwnMongo),
 };
 
-/** As restartableStack, with result files in an S3 storage that can be stopped, too. */
+/** Same as restartableStack, with result files in an S3 storage that can also be stopped. */
 export const restartableStackWithS3: Stack = {
   name: 'distributed, on its own engines, files in S3',
   distributed: true,

@@ -28,7 +28,7 @@ export interface ServiceProcess {
   running(): boolean;
   /** Returns the output of this process and its predecessors on both streams. */
   log(): string;
-  /** Starts the process with changed settings, if any, and returns at once. */
+  /** Starts the process with changed settings, if any, and returns immediately. */
   launch(changes?: Record<string, string>): void;
   /** Starts the process and resolves once it is ready. */
   start(changes?: Record<string, string>): Promise<void>;

@@ -18,7 +18,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
 });
 
-/** Text colours darkened where Mantine's defaults have too little contrast for small text. */
+/** Darker text colours, because Mantine's defaults have too little contrast for small text. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

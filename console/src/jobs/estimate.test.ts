@@ -21,7 +21,7 @@ describe('remainingMs()', () => {
     expect(remainingMs(list, 250)).toBe(10_000);
   });
 
-  test('counts units of the batches under way as done', () => {
+  test('counts finished units of batches in progress', () => {
     expect(remainingMs(points([0, 0], [10, 50], [20, 100], [25, 125]), 200)).toBe(15_000);
   });
 

@@ -2,9 +2,9 @@
 export interface FailureGuide {
   /** Heading, for example "Item not found". */
   heading: string;
-  /** What the error means. */
+  /** Explanation of the error. */
   meaning: string;
-  /** What the user can do. */
+  /** Recommended action of the user. */
   action: string;
 }
 

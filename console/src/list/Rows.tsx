@@ -3,7 +3,7 @@ import { Fragment } from 'react';
 import type { ListContent } from './ListTable.tsx';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** Renders a list as a table that scrolls horizontally where it does not fit. */
+/** Renders a list as a table that scrolls horizontally if it does not fit. */
 export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection, below }: ListContent<T>) {
   return (
     <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>

@@ -1,7 +1,7 @@
 /** State of an origin: `ready` means that its pause is over and the next request is a trial. */
 export type OriginState = 'unused' | 'ok' | 'paused' | 'trial' | 'ready';
 
-/** What determines the state of an origin. */
+/** Values that determine the state of an origin. */
 export interface OriginActivity {
   /** End of the pause in milliseconds since the epoch; absent without a pause. */
   pausedUntilMs: number | undefined;

@@ -16,7 +16,7 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
   const choices = unitFields.filter(
     ({ type, required, name }) => type === 'choice' && required && !isOwn(name),
   );
-  // A choice of the request stands in for that of each unit, so the form needs one of the two.
+  // A choice of the request replaces that of each unit, so the form needs only one of them.
   const isOfUnits = ({ type, name }: FieldShape) =>
     type === 'choice' && unitFields.some((field) => field.name === name);
   const shared = [

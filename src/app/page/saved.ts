@@ -5,7 +5,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
 
-/** Content of the file beside a saved body: status, headers, URL, and time of the response. */
+/** Content of the metadata file of a saved body: status, headers, URL, and time of the response. */
 type Envelope = Omit<PageResponse, 'body'>;
 
 const envelopeOf = (file: string): string => `${file}.answer.json`;
@@ -21,7 +21,7 @@ export function bodyFile(dataDir: string, { market, page, region, input }: Targe
   return join(dataDir, 'pages', `${name.filter((part) => part !== '').join('-')}.body`);
 }
 
-/** Saves the body of a response, and its status and headers without cookies in a file beside it. */
+/** Saves the body of a response, and a metadata file with its status and headers without cookies. */
 export async function saveAnswer(file: string, answer: PageResponse): Promise<void> {
   const { body, ...envelope } = answer;
   const { 'set-cookie': _, ...headers } = envelope.headers;

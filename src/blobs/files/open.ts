@@ -21,8 +21,9 @@ export interface FilesOptions {
 const abandonedMs = 24 * 3_600_000;
 
 /**
- * Opens a result storage in a folder, which several processes may share. A file is written under a temporary name, flushed
- * and then renamed, so that it is complete or absent, even after a power loss. Throws if the folder cannot be created.
+ * Opens a result storage in a folder, which several processes may share. A file is written under a temporary name,
+ * flushed and then renamed, so that it is complete or absent, even after a power loss. Throws if the folder cannot be
+ * created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // Cannot collide with a job: parsePath() rejects parts that start with a dot.

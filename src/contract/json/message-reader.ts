@@ -91,7 +91,10 @@ export function assigner(field: DescField): (message: Message, value: unknown) =
   };
 }
 
-/** Returns the function that assigns a field's declared default; undefined without one. Throws an Error for an invalid one. */
+/**
+ * Returns the function that assigns a field's declared default; undefined without one. Throws an Error for an invalid
+ * one.
+ */
 export function fallbackOf(field: DescField): ((message: Message) => void) | undefined {
   const text = getOption(field, defaultOption);
   if (text === '') return undefined;

@@ -17,7 +17,7 @@ import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';
 
 /**
- * Writes a message as JSON text: REST names; integers as numbers where a double holds them, else as
+ * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, else as
  * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an unset field
  * with presence is omitted, or null when declared `nullable`.
  */

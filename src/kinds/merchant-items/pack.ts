@@ -14,7 +14,7 @@ export const shopFields = (page: string): string =>
 const lists = ['items', 'rcmd_items'];
 
 /**
- * Writes a shop's result file (interface, "Merchant result file"): under the submitted URL, the sold-out
+ * Writes a shop's result file (docs/kinds/merchant-items.md): under the submitted URL, the sold-out
  * items with their counts, and the active items. The counts of sold-out items are known only at the end of
  * the reading. So the sold-out items are buffered, and `rcmd_items` is streamed before `items`.
  */

@@ -1,7 +1,7 @@
 import type { Outcome, Unit } from '../../store/documents.ts';
 import type { FilePack, Row, UnitPlace } from '../kind.ts';
 
-/** Format of a JSON array with one record per item, in the order submitted (interface, rule 1). */
+/** Format of a JSON array with one record per item, in the order submitted. */
 const records = {
   contentType: () => 'application/json',
   gzip: false,

@@ -1,7 +1,7 @@
 import type { JobSnapshot, View } from '../kind.ts';
 import { aggregate, approvalStatus, batchStatus, inputText, isRejected, unitStatus } from '../states.ts';
 
-/** Returns the response to a submit (interface, SubmitResponse). */
+/** Returns the response to a submit. */
 export function submitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,
@@ -13,7 +13,7 @@ export function submitted({ job }: JobSnapshot) {
   };
 }
 
-/** Shows the state, the progress and every batch with a fresh link (interface, JobRetrieveResponse). */
+/** Shows the state, the progress and every batch with a fresh link. */
 export const retrieve: View = {
   needs: ['batches'],
   async show({ job, batches = [], link }) {
@@ -37,13 +37,13 @@ export const retrieve: View = {
   },
 };
 
-/** Returns the status that follows from the batches (interface, "Derived variant-sold aggregate"). */
+/** Returns the status that follows from the batches. */
 function derived({ total, success, failed }: { total: number; success: number; failed: number }): string {
   if (success + failed === 0) return 'pending';
   return success + failed < total ? 'processing' : aggregate(success, failed);
 }
 
-/** Shows the counts of items, and the merged file once it is written (interface, JobDownloadResponse). */
+/** Shows the counts of items, and the merged file once it is written. */
 export const download: View = {
   needs: ['counts'],
   async show({ job, counts, link }) {
@@ -59,7 +59,7 @@ export const download: View = {
   },
 };
 
-/** Shows one item with its record (interface, ItemDownloadResponse). */
+/** Shows one item with its record. */
 export const item: View = {
   needs: [{ unit: 'itemId' }],
   show({ job, unit: found }) {

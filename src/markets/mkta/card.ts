@@ -53,7 +53,7 @@ function rating(fields: JsonObject): JsonObject {
 }
 
 /**
- * Converts a listing's product of any generation (interface, "Search result file"). Listed fields are always
+ * Converts a listing's product of any generation (docs/kinds/search-items.md). Listed fields are always
  * present: null, or an empty array, if the site has no value. Ids, scaled prices and the product's other
  * fields are copied unchanged.
  */

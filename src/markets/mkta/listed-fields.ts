@@ -29,7 +29,7 @@ const entry = `itemid: integer; shopid: integer; name: string?; image: string?; 
   tier_variations: array; tier_variations[].name: string; tier_variations[].options: array;
   tier_variations[].options[]: string`;
 
-/** Fields that every record of each page has (interface, "Resources and their fields"), in the notation of fieldsOf(). */
+/** Fields that every record of each page has (docs/pages.md), in the notation of fieldsOf(). */
 export const listedFields: ListedFields = {
   product,
   variants,

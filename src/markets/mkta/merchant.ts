@@ -85,7 +85,7 @@ async function* collect(
 
 /**
  * Reads all items of a shop without duplicates: the sold-out items into `items`, then the active ones into
- * `rcmd_items` (interface, "Merchant result file"). The summary describes `items`: `total_fetched`,
+ * `rcmd_items` (docs/kinds/merchant-items.md). The summary describes `items`: `total_fetched`,
  * `total_count` as the site states it, `pages_fetched`, `has_more`.
  */
 export const merchant: ListReader = {

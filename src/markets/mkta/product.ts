@@ -35,7 +35,7 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject {
   const { body, page } = readProduct(answer, input);
   const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   const data = object(rest.data);
-  // In older generations, an item outside of `data.item` keeps its other members where they are.
+  // In older generations, an item outside of `data.item` keeps its other members in place.
   const others = data.item === page.item ? page.item : {};
   const item = { ...others, ...listed(page.item) };
   return {
@@ -68,7 +68,7 @@ function listed(item: JsonObject): JsonObject {
 
 /**
  * Reads the get_pc result: the site's response with prices scaled by 100,000, without visitors' data, with
- * `collected_at` in Unix seconds and every listed field in its place (interface, "Product page task").
+ * `collected_at` in Unix seconds and every listed field in its place (docs/kinds/product-page.md).
  */
 export const product: RecordReader = {
   sort: 'record',

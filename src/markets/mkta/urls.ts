@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageName } from '../market.ts';
 import { regions } from './regions.ts';
 
-/** Parsed URL: a reader's input, the region, and the task type of the interface. */
+/** Parsed URL: a reader's input, the region, and the task type. */
 export interface ParsedUrl {
   input: JsonObject;
   region: string;
@@ -71,9 +71,9 @@ function product(path: string): Omit<ParsedUrl, 'region'> {
 }
 
 /**
- * Parses a submitted URL (interface, "Marketplace A", rule 6): the region from the host's suffix; ids,
- * keyword and sorting from the path and query. Pages are fetched from the region's configured origin, never
- * from the URL's host. Throws an Error that describes the problem.
+ * Parses a submitted URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md): the region from the host's
+ * suffix; ids, keyword and sorting from the path and query. Pages are fetched from the region's configured origin,
+ * never from the URL's host. Throws an Error that describes the problem.
  */
 export function parseUrl(page: PageName, text: string): ParsedUrl {
   if (!URL.canParse(text)) throw new Error('not an absolute URL');

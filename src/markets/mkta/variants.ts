@@ -132,7 +132,7 @@ function extract(answer: PageResponse, input: JsonObject, region: string): JsonO
 }
 
 /**
- * Reads an item's variant-sold record from its product page (interface, "Variant-sold result record"). Money
+ * Reads an item's variant-sold record from its product page (docs/kinds/variant-sold.md). Money
  * is in currency units; hidden values are null.
  */
 export const variants: RecordReader = {

@@ -16,7 +16,7 @@ export const mktb: Market = {
   listedFields,
   ids,
   samples,
-  // A category is identified by its number (interface, "Marketplace B").
+  // A category is identified by its number.
   problemOf: (input) => {
     const keyword = String(input.keyword);
     if (!isCategory(input) || /^[0-9]{1,19}$/.test(keyword)) return null;

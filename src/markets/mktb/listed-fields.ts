@@ -19,7 +19,7 @@ const product = `data.variants.basicInfo.id: string; data.variants.basicInfo.sho
 const entry = `id: string; name: string?; price: number?; original_price: number?; discount_percentage: number?;
   rating: number?; review_count: integer?; sold_count: integer?; url: string?; image_url: string?; condition: string?`;
 
-/** Fields that every record of each page has (interface, "Resources and their fields"), in the notation of fieldsOf(). */
+/** Fields that every record of each page has (docs/pages.md), in the notation of fieldsOf(). */
 export const listedFields: ListedFields = {
   product,
   search: `${entry}; shop_id: string?; shop_name: string?; shop_domain: string?; location: string?;

@@ -125,7 +125,7 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the interface's
+ * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the documented
  * fields with prices in rupiah, and the site's other fields. The summary has `store_name` and
  * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in addresses),
  * `etalase_id`, `keyword` and `max_pages`. Ends if the site names no next page, at an empty page, at a page

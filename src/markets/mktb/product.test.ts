@@ -72,7 +72,7 @@ describe('extract()', () => {
     expect(object(record.basicInfo).menu).toEqual([]);
   });
 
-  it('accepts a batched response, and the path of the interface', () => {
+  it('accepts a batched response, and the documented path', () => {
     expect(recordOf([{ data: { other: 1 } }, layout(basicInfo)]).components).toEqual([]);
     expect(recordOf({ data: { variants: { basicInfo, components: [] } } }).components).toEqual([]);
   });

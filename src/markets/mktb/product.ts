@@ -20,7 +20,7 @@ const personal: ReadonlySet<string> = new Set([
   'reviewerName',
 ]);
 
-/** Listed fields of basicInfo (interface, "JSONL line shapes"). Those that a page lacks are null. */
+/** Listed fields of basicInfo (docs/kinds/product-pages-bulk.md). Those that a page lacks are null. */
 const listed = {
   id: null,
   shopID: null,

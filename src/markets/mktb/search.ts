@@ -8,7 +8,7 @@ import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from '.
 import { dataOf } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
 
-/** Default maximum of products (interface, "Limits"). */
+/** Default maximum of products. */
 const defaultLimit = 5000;
 /** Maximum pages of a listing. No listing of the site is as long, so a longer one is faulty. */
 const maxPages = 2000;
@@ -46,7 +46,7 @@ function listing(answer: PageResponse): Listing {
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
     throw new Fault('page_unreadable', 'the search response has no list of products');
   }
-  // A category's count can be that of the page alone.
+  // The stated number of a category may be that of the page only.
   const counted = integer(root.count);
   return {
     products,
@@ -117,7 +117,7 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a search or category into `products`: the interface's fields with prices in rupiah, and the site's
+ * Reads a search or category into `products`: the documented fields with prices in rupiah, and the site's
  * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
  * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
  * products.

@@ -12,7 +12,7 @@ const product = `status: string?; statusCode: integer?; message: string?; data.s
 const entry = `id: string; name: string?; price: number?; original_price: number?; discount_percentage: number?;
   rating: number?; review_count: integer?; sold_count: integer?; url: string?; image_url: string?; condition: string?`;
 
-/** Fields that every record of each page has (interface, "Resources and their fields"), in the notation of fieldsOf(). */
+/** Fields that every record of each page has (docs/pages.md), in the notation of fieldsOf(). */
 export const listedFields: ListedFields = {
   product,
   merchant: `${entry}; brand: string?; category: string?; stock: integer?; merchant: object;

@@ -10,7 +10,7 @@ import { address, headers } from './site.ts';
 import { merchantType } from './summary.ts';
 
 const perPage = 40;
-/** Default maximum of products (interface, "Limits"). */
+/** Default maximum of products. */
 const defaultLimit = 1500;
 /** Maximum pages of a shop. No shop of the site has as many, so a longer listing is faulty. */
 const maxPages = 5000;
@@ -149,7 +149,7 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a shop's products into `products`: the interface's fields with prices in rupiah, and the site's other
+ * Reads a shop's products into `products`: the documented fields with prices in rupiah, and the site's other
  * fields. The summary has `store_name`. `input` has `shopid` (the merchant code), `categoryids`, `keyword`,
  * `brand` and `limit`. Ends at the limit, at the stated last page, at an empty page, or at a page without new
  * products.

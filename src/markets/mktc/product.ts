@@ -93,7 +93,7 @@ async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise
 
 /**
  * Reads a product page: `{status, statusCode, message, data: {summary, items}}` of the site's envelope, with
- * listed fields mapped and the page's options as `items` (interface, "JSONL line shapes"). `read` adds the
+ * listed fields mapped and the page's options as `items` (docs/kinds/product-pages-bulk.md). `read` adds the
  * description, which is a separate request. Prices are in rupiah. `input` has `formattedId`, `sku` and
  * `pickupPointCode`.
  */

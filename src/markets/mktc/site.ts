@@ -12,7 +12,7 @@ export const headers: Record<string, string> = {
   referer: `${site}/`,
 };
 
-/** An address of the site, complete; null where there is none. */
+/** Returns the absolute address of a path on the site, or null without one. */
 export function address(value: Json | undefined): string | null {
   const path = text(value);
   return path === null ? null : (URL.parse(path, site)?.href ?? null);

@@ -69,7 +69,7 @@ export function itemsOf(data: JsonObject): Json[] {
 }
 
 /**
- * Returns the summary of a product: the interface's listed fields, and every other field of the page under
+ * Returns the summary of a product: the documented fields, and every other field of the page under
  * its own name. The page's `brand` object is kept as `brandDetail`, because a listed field has that name.
  * Prices are in rupiah.
  */

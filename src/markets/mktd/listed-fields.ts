@@ -1,6 +1,6 @@
 import type { ListedFields } from '../market.ts';
 
-/** Fields that every record of each page has (interface, "Resources and their fields"), in the notation of fieldsOf(). */
+/** Fields that every record of each page has (docs/pages.md), in the notation of fieldsOf(). */
 export const listedFields: ListedFields = {
   product: `_scraped_at: string; _product_id: string; _country: string; product.id: string;
   product.title: string; product.description: string?; product.category: string?; product.brand: string?;

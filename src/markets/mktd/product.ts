@@ -147,7 +147,7 @@ function extract(answer: PageResponse, input: JsonObject, region: string): JsonO
 }
 
 /**
- * Reads a product page of either generation (interface, "JSONL line shapes", D): the listed fields in
+ * Reads a product page of either generation (docs/kinds/product-pages-bulk.md): the listed fields in
  * `product` and `skus` with money in currency units, and the page's own product data without buyers and
  * visitors. `input` has `product_id` and `country`. Faults: those of productData(); `page_not_found` for a
  * withdrawn product; `page_mismatch` for another product's page.

@@ -10,7 +10,7 @@ const languages: Readonly<Record<string, string>> = {
   ph: 'en-PH',
 };
 
-/** Region codes of the market (interface, "What the service does"). */
+/** Region codes of the market (docs/marketplaces.md). */
 export const regions: readonly string[] = Object.keys(languages);
 
 /**

@@ -49,7 +49,7 @@ const toPay = [
   '.a-price:not(.a-text-price)',
 ];
 
-/** Selectors of prices in older layouts. A deal price stands beside the price that it replaces. */
+/** Selectors of prices in older layouts. A deal price is next to the price that it replaces. */
 const priceIds = [
   'priceblock_dealprice',
   'priceblock_saleprice',
@@ -149,7 +149,7 @@ function dataPrices(page: HtmlPage): Priced[] {
   return [...fromOptions, ...inputs, ...measured];
 }
 
-/** Returns the price beside the selected format of a book; without a better one, the lowest of all offers. */
+/** Returns the price next to the selected format of a book, or else the lowest of all offers. */
 function formatPrices(page: HtmlPage): Priced[] {
   const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
   const shown = priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));

@@ -73,7 +73,7 @@ function extract(answer: PageResponse, input: JsonObject, region: string): JsonO
 }
 
 /**
- * Reads a product page (interface, "JSONL line shapes", E): the listed fields, the `condition` of a used
+ * Reads a product page (docs/kinds/product-pages-bulk.md): the listed fields, the `condition` of a used
  * offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and `country`.
  * Faults: those of parsePage(); `page_mismatch` for another product's page. The price of a product without
  * one is null.

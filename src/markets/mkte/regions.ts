@@ -9,7 +9,7 @@ export interface Region {
   languageCookie: string;
 }
 
-/** Regions of the market by code (interface, "What the service does"). */
+/** Regions of the market by code (docs/marketplaces.md). */
 export const regions: Readonly<Record<string, Region>> = {
   sg: {
     host: 'www.amazon.sg',

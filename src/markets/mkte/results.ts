@@ -146,7 +146,7 @@ function isPrime(result: Element): boolean {
 }
 
 /**
- * Returns a result with the interface's fields ("Search and merchant bulk result files", E): price, rating
+ * Returns a result with the documented fields: price, rating
  * and count as text ("$25.18", "4.5", "84753"), null if the page has none; `url` is a path on the store, for
  * a sponsored result that of its redirect's target. A `brand` with its own heading is kept.
  */

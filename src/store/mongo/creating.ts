@@ -6,11 +6,11 @@ import type { Collections, JobDocument } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 
 /*
- * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written, then the draft
- * becomes the job. Each draft has an id, which its batches store. A deletion first hides the job from its writers (state
- * `removing`), then deletes the batches of that draft, then the job. So a writer cannot complete a draft, or a later draft
- * of the same job, that was deleted meanwhile. And a deletion does not touch the batches of a later draft, which takes over
- * the batches it finds before it counts them.
+ * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written, then the
+ * draft becomes the job. Each draft has an id, which its batches store. A deletion first hides the job from its
+ * writers (state `removing`), then deletes the batches of that draft, then the job. So a writer cannot complete a
+ * draft, or a later draft of the same job, that was deleted meanwhile. And a deletion does not touch the batches of a
+ * later draft, which takes over the batches it finds before it counts them.
  */
 
 /** Batches per message to the server: some 700 KB. */

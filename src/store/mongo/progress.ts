@@ -5,7 +5,7 @@ import type { MongoEngine } from './engine.ts';
 import type { Collections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
-/** Complete batches held in memory at once. */
+/** Maximum complete batches in memory. */
 const readChunk = 20;
 
 /** Methods of BatchStore that only read. */

@@ -178,7 +178,7 @@ function preparer(database: DatabaseSync, arrays: boolean): Prepare {
   };
 }
 
-/** Number of statements and commits of this process that may have changed any file. */
+/** Number of statements and commits of this process that may have changed a data file. */
 let writes = 0;
 
 /**

@@ -5,7 +5,7 @@ import type { Connection, Value } from './engine.ts';
 import type { ReadCache } from './read-cache.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
-/** Complete batches held in memory at once. */
+/** Maximum complete batches in memory. */
 const readChunk = 20;
 
 /** Methods of BatchStore that only read. */

@@ -222,7 +222,7 @@ describe('product pages by CSV', () => {
     expect(shown).toEqual(before);
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: [Number(job.id)] });
 
-    // The remaining rows must not be requested any more.
+    // The remaining rows must no longer be requested.
     await until(
       'the workers stop',
       async () => {

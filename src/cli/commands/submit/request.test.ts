@@ -53,7 +53,7 @@ describe('formatOf()', () => {
     ['-', '{"a":1}\n{"a":2}\n', 'jsonl'],
     ['-', 'https://x.test/1\n', 'lines'],
     ['-', 'item_id,shop_id\n', 'csv'],
-  ])('%s that begins with %j is %s', (name, text, format) => {
+  ])('detects the format of %s that begins with %j as %s', (name, text, format) => {
     expect(formatOf(name, text)).toBe(format);
   });
 });
@@ -75,7 +75,7 @@ describe('prepare()', () => {
     expect([lineOf(0), lineOf(1), total]).toEqual([...lines, 2]);
   });
 
-  test('converts text to numbers where the contract has them', () => {
+  test('converts text to numbers for numeric fields', () => {
     const { body } = bodyOf('mktb', 'search_bulk', 'keyword,product_limit\n123,50\n');
     expect(body).toEqual({ items: [{ keyword: '123', list_type: 'search', product_limit: 50 }] });
   });
@@ -95,7 +95,7 @@ describe('prepare()', () => {
     ['url\nhttps://a.test/1\nhttps://a.test/2\n'],
     ['["https://a.test/1","https://a.test/2"]'],
     ['{"urls":["https://a.test/1","https://a.test/2"]}'],
-  ])('of addresses is made of %j', (text) => {
+  ])('creates a request of addresses from %j', (text) => {
     expect(bodyOf('mkta', 'search_items', text).body).toEqual({
       urls: ['https://a.test/1', 'https://a.test/2'],
     });
