@@ -68,8 +68,7 @@ export function observe(
   let failure: Fault | null = null;
   let loaded = false;
   let over = false;
-  let quiet: NodeJS.Timeout | undefined;
-  let settled: NodeJS.Timeout | undefined;
+  const timers: { quiet?: NodeJS.Timeout; settled?: NodeJS.Timeout } = {};
 
   const fail = (reason: unknown) => {
     if (over || reason instanceof Fault) return reject(reason);
@@ -77,38 +76,19 @@ export function observe(
     reject(new Fault('browser_failed', message, { cause: reason }));
   };
   const tooLarge = (what: string) => fail(new Fault('page_too_large', `the page ${what}`));
-  const on = <Name extends keyof CDPEvents & string>(
-    name: Name,
-    take: (event: CDPEvents[Name]) => unknown,
-  ) => {
-    cdp.on(name, async (event: CDPEvents[Name]) => {
-      try {
-        if (!over) await take(event);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  };
-
-  const documentShown = async (): Promise<Seen> => {
-    if (!shown) throw new Fault('page_unreadable', 'the site showed no page');
-    const { id, html, status, url, headers } = shown;
-    if (!html) return { status, url, headers, body: await rawBody(cdp, id) };
-    const body = await rendered(cdp, main, limits.bytes);
-    return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
-  };
+  const on = listenTo(cdp, () => over, fail);
   const settle = () => {
     if (failure) fail(failure);
-    else documentShown().then(resolve, fail);
+    else readShown(cdp, main, shown, limits.bytes).then(resolve, fail);
   };
   /** Begins to wait for quiet, anew with every request. */
   const touch = () => {
-    clearTimeout(quiet);
+    clearTimeout(timers.quiet);
     const ms = opening.take === 'document' ? limits.quietMs : limits.patienceMs;
-    if (loaded && traffic.quiet) quiet = setTimeout(settle, ms);
+    if (loaded && traffic.quiet) timers.quiet = setTimeout(settle, ms);
   };
 
-  const takeRequest = intercept(cdp, main, opening, limits.bytes, {
+  const onRequest = intercept(cdp, main, opening, limits.bytes, {
     redirect: (head) => resolve({ ...head, body: Buffer.alloc(0) }),
     tooLarge: () => tooLarge(`is larger than ${limits.bytes} bytes`),
     forbidden: fail,
@@ -118,7 +98,7 @@ export function observe(
       touch();
     },
   });
-  on('Fetch.requestPaused', takeRequest);
+  on('Fetch.requestPaused', onRequest);
   on('Network.requestWillBeSent', ({ requestId, request, frameId, type = 'Other' }) => {
     if (request.url.startsWith('data:')) return;
     traffic.begin(requestId, type);
@@ -168,22 +148,51 @@ export function observe(
   });
   on('Page.domContentEventFired', () => {
     loaded = true;
-    clearTimeout(settled);
-    if (opening.take === 'document') settled = setTimeout(settle, limits.settleMs);
+    clearTimeout(timers.settled);
+    if (opening.take === 'document') timers.settled = setTimeout(settle, limits.settleMs);
     touch();
   });
-  // "Leave this page?" is the only question that is said yes to.
-  on('Page.javascriptDialogOpening', ({ type }) =>
-    cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }),
-  );
+  on('Page.javascriptDialogOpening', (event) => closeDialog(cdp, event));
 
   return {
     seen,
     fail,
     stop: () => {
       over = true;
-      clearTimeout(quiet);
-      clearTimeout(settled);
+      clearTimeout(timers.quiet);
+      clearTimeout(timers.settled);
     },
   };
+}
+
+/** Returns a function that registers listeners. They are not called once `isOver`; their errors go to `fail`. */
+function listenTo(cdp: CDPSession, isOver: () => boolean, fail: (reason: unknown) => void) {
+  return <Name extends keyof CDPEvents & string>(name: Name, take: (event: CDPEvents[Name]) => unknown) => {
+    cdp.on(name, async (event: CDPEvents[Name]) => {
+      try {
+        if (!isOver()) await take(event);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  };
+}
+
+/** Reads the document that the page shows. Fault `page_unreadable` if there is none. */
+async function readShown(
+  cdp: CDPSession,
+  main: string,
+  shown: Document | null,
+  maxBytes: number,
+): Promise<Seen> {
+  if (!shown) throw new Fault('page_unreadable', 'the site showed no page');
+  const { id, html, status, url, headers } = shown;
+  if (!html) return { status, url, headers, body: await rawBody(cdp, id) };
+  const body = await rendered(cdp, main, maxBytes);
+  return { status, url, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body };
+}
+
+/** Accepts the dialog "Leave this page?" and dismisses all others. */
+function closeDialog(cdp: CDPSession, { type }: CDPEvents['Page.javascriptDialogOpening']) {
+  return cdp.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' });
 }
