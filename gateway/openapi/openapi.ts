@@ -121,15 +121,7 @@ function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schem
     ...(isLocated ? [idempotencyKey] : []),
   ];
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
-  const notes = [
-    ...(context.notesOf?.(endpoint) ?? []),
-    ...(inBody.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
-    ...(endpoint.cached
-      ? [
-          'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
-        ]
-      : []),
-  ];
+  const notes = [...(context.notesOf?.(endpoint) ?? []), ...notesOf(endpoint, inBody.length > 0)];
   return {
     operationId: `${method.parent.name}_${method.name}`,
     tags: [method.parent.name],
@@ -147,18 +139,9 @@ function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schem
           ...(isLocated ? headers.location : {}),
           ...(endpoint.cached ? headers.cache : {}),
         },
-        content: endpoint.streams
-          ? { '*/*': { schema: {} } }
-          : { 'application/json': { schema: book.response(method.output) } },
+        content: contentOf(endpoint, book),
       },
-      ...(isTagged
-        ? {
-            304: {
-              description: 'Not modified: the response is the one that `If-None-Match` names.',
-              headers: { ...headers.caller, ...headers.tag },
-            },
-          }
-        : {}),
+      ...(isTagged ? notModified(headers) : {}),
       ...errorResponses([
         ...[400, 401, 403, 429, 500, 502, 503],
         ...(inPath.length > 0 ? [404] : []),
@@ -170,6 +153,26 @@ function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schem
     },
   };
 }
+
+/** Returns the sentences that the description of an operation ends with. */
+const notesOf = ({ maxBodyBytes, cached }: ServedEndpoint, hasBody: boolean): string[] => [
+  ...(hasBody ? [`Bodies of up to ${maxBodyBytes} bytes.`] : []),
+  ...(cached
+    ? ['Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.']
+    : []),
+];
+
+/** Returns the content of a successful response. */
+const contentOf = ({ streams, method }: ServedEndpoint, book: OperationContext['book']): Schema =>
+  streams ? { '*/*': { schema: {} } } : { 'application/json': { schema: book.response(method.output) } };
+
+/** Returns the response to a request whose tag still applies. */
+const notModified = (headers: OperationContext['headers']): Schema => ({
+  304: {
+    description: 'Not modified: the response is the one that `If-None-Match` names.',
+    headers: { ...headers.caller, ...headers.tag },
+  },
+});
 
 const idempotencyKey: Schema = {
   name: 'Idempotency-Key',

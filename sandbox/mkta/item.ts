@@ -64,6 +64,14 @@ function money(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
+/** Draws the number of ratings, in total and by stars from 1 to 5, and their average. */
+function ratingsOf(draw: ReturnType<typeof random>): { stars: number[]; average: number } {
+  const counts = [20, 20, 60, 300, 2000].map((most) => draw.integer(0, most));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const points = counts.reduce((sum, count, index) => sum + count * (index + 1), 0);
+  return { stars: [total, ...counts], average: total === 0 ? 0 : points / total };
+}
+
 /** Returns the item with an id. Its values depend on the region and the id only. */
 export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const draw = random(`${region}/${id}`);
@@ -98,16 +106,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
       tierIndex: single ? [0] : tierIndex,
     };
   });
-  const stars = [
-    0,
-    draw.integer(0, 20),
-    draw.integer(0, 20),
-    draw.integer(0, 60),
-    draw.integer(0, 300),
-    draw.integer(0, 2000),
-  ];
-  stars[0] = stars.reduce((sum, count) => sum + count, 0);
-  const points = stars.reduce((sum, count, star) => sum + (star === 0 ? 0 : count * star), 0);
+  const { stars, average } = ratingsOf(draw);
   const thing = draw.pick(things);
   const title = `${thing} ${draw.pick(kinds)} ${draw.text(3).toUpperCase()}-${id % 10_000}`;
   const brand = draw.pick(brands);
@@ -133,7 +132,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     historicalSold: models.reduce((sum, { sold }) => sum + sold, 0) * draw.integer(2, 40),
     liked: draw.integer(0, 5000),
     ratings: stars,
-    stars: stars[0] === 0 ? 0 : points / stars[0]!,
+    stars: average,
     crossBorder: draw.once(10),
     official: draw.once(8),
     soldOut: soldOut || models.every(({ stock }) => stock === 0),

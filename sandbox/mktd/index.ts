@@ -22,14 +22,15 @@ function idOf({ url }: OriginRequest): string | undefined {
   return /^\/(?:view\/product|shop\/[a-z]{2}\/pdp(?:\/[^/]+)?)\/(\d{10,20})$/.exec(url.pathname)?.[1];
 }
 
-/**
- * Product data with missing or wrong parts, by the id's last digits (README.md). Undefined if it is
- * unchanged.
- */
+/** Returns product data with missing or wrong parts, by the id's last digits (README.md); undefined if it is unchanged. */
 function altered(region: string, id: string): OriginReply | undefined {
+  return incomplete(region, id) ?? unusable(region, id);
+}
+
+/** Returns a page that lacks parts of the product. */
+function incomplete(region: string, id: string): OriginReply | undefined {
   const product = fakeProduct(region, id);
   const wrap = (data: Parameters<typeof html>[1]) => page(html(product.title, data, keys.region));
-  const model = () => modelInfo(product) as Record<string, Record<string, unknown>>;
   switch (id.slice(-3)) {
     case '700':
       return wrap(route(region, id, baseInfo(product)));
@@ -59,6 +60,17 @@ function altered(region: string, id: string): OriginReply | undefined {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(route(region, id, modelInfo(product))),
       };
+    default:
+      return undefined;
+  }
+}
+
+/** Returns a page of a product that is unavailable, or whose data cannot be used. */
+function unusable(region: string, id: string): OriginReply | undefined {
+  const product = fakeProduct(region, id);
+  const wrap = (data: Parameters<typeof html>[1]) => page(html(product.title, data, keys.region));
+  const model = () => modelInfo(product) as Record<string, Record<string, unknown>>;
+  switch (id.slice(-3)) {
     case '800':
       return wrap(route(region, id, undefined, { error_code: 23002102, error_message: 'not available' }));
     case '801':

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import type { ApiKey, User } from '../store/documents.ts';
-import type { BrowserSession, SessionStore } from '../store/sessions.ts';
+import type { SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
 import type { Principal } from './principal.ts';
 
@@ -32,19 +31,4 @@ export async function createBrowserSession(
   const token = `gls_${randomBytes(32).toString('base64url')}`;
   await store.createSession({ hash: sha256(token), userId, keyId, createdAt: now, expiresAt }, maxSessions);
   return { token, expiresAt };
-}
-
-/** Returns the session with this hash, its key, and its user. Fault `unauthenticated` if the session ended. */
-export async function requireSession(
-  store: Pick<SessionStore, 'findSession'>,
-  hash: string,
-): Promise<{ session: BrowserSession; key: ApiKey; user: User }> {
-  const found = await store.findSession(hash);
-  if (found === null) throw new Fault('unauthenticated', 'The session has ended. Sign in again.');
-  return found;
-}
-
-/** Throws the fault `unauthenticated` for an expired session. */
-export function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now: number): void {
-  if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }

@@ -4,7 +4,6 @@ import { Fault } from '../contract/fault.ts';
 import type { ApiKey, Role, User } from '../store/documents.ts';
 import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
-import { requireSession, requireUnexpired } from './browser-session.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 
 /** An authenticated caller. */
@@ -83,6 +82,21 @@ export async function requireStillValid(
   requireValid(key, user, clock.now());
   if (session !== undefined) requireUnexpired(session, clock.now());
   return user;
+}
+
+/** Returns the session with this hash, its key, and its user. Fault `unauthenticated` if the session ended. */
+async function requireSession(
+  store: Pick<SessionStore, 'findSession'>,
+  hash: string,
+): Promise<{ session: BrowserSession; key: ApiKey; user: User }> {
+  const found = await store.findSession(hash);
+  if (found === null) throw new Fault('unauthenticated', 'The session has ended. Sign in again.');
+  return found;
+}
+
+/** Throws the fault `unauthenticated` for an expired session. */
+function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now: number): void {
+  if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
 /** Throws a fault for a caller of another role: keys of one role never work for calls of the other. */

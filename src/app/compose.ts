@@ -13,7 +13,7 @@ import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
-import { fixedLinkSecrets, openLinkSecrets } from '../links/secrets.ts';
+import { fixedLinkSecrets, type LinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
@@ -107,16 +107,7 @@ export async function compose(
       markets.map((market) => withHosts(market, config.origins.get(market.name)?.hosts)),
     ),
     settings: config,
-    links: {
-      async file(job, { path }, bearer) {
-        if (bearer) return links.link(path, { bearerOf: job.userId });
-        return (
-          (await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds)) ?? links.link(path)
-        );
-      },
-      itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
-      readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
-    },
+    links: jobLinks(links, secrets, blobs),
   };
   return {
     config,
@@ -134,6 +125,20 @@ export async function compose(
       await stack.close();
       await following();
     },
+  };
+}
+
+/** Creates the links and tokens of results. */
+function jobLinks(links: Links, secrets: LinkSecrets, blobs: Stack['blobs']): JobContext['links'] {
+  return {
+    async file(job, { path }, bearer) {
+      if (bearer) return links.link(path, { bearerOf: job.userId });
+      return (
+        (await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds)) ?? links.link(path)
+      );
+    },
+    itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
+    readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
   };
 }
 

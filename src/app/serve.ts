@@ -12,21 +12,22 @@ import { logMissingOrigins } from '../jobs/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
 import { startServer } from '../rest/server.ts';
-import { createRpcListener, type RpcListener } from '../rpc/adapter.ts';
-import { createCore } from '../rpc/core.ts';
+import { createRpcListener } from '../rpc/adapter.ts';
+import { type Core, createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
 import { routeForward } from '../rpc/forward.ts';
 import { routeHealth } from '../rpc/health.ts';
 import { routeReflection } from '../rpc/reflection.ts';
 import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
-import { listen } from '../rpc/server.ts';
+import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { notify } from './notifying.ts';
 import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
+import type { Stack } from './stack.ts';
 
 /** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -59,22 +60,8 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const unlock = role === 'serve' ? await lockData(config) : () => {};
-  const readsPages = run.worker && config.workers === 0;
-  const program = await compose(config, role, publicUrl, { readsPages }).catch((error) => {
-    unlock();
-    throw error;
-  });
-  const { context, stack, log, clock } = program;
-  const embedded = stack.name === 'embedded';
-  if (embedded && role !== 'serve' && role !== 'gateway') {
-    await program.close();
-    throw new Fault(
-      'unavailable',
-      `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
-    );
-  }
-
+  const { program, unlock } = await openProgram(config, role, publicUrl);
+  const { context, stack, log } = program;
   const stopping = new AbortController();
   let operable = false;
   const closers: (() => Promise<unknown>)[] = [];
@@ -90,14 +77,8 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     },
   };
   try {
-    say(
-      `Gleaner, ${role}: ${stack.name} stack (store: ${stack.store.engine}, queue: ${stack.queue.engine}, files: ${stack.blobs.engine})`,
-    );
-    if (embedded && run.worker) {
-      // Before anyone can submit or work, so that no request is lost if it fails.
-      const batches = await refill(context);
-      if (batches > 0) log.info({ batches }, 'interrupted work resumed');
-    }
+    sayEngines(role, stack, say);
+    if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
     if (run.core || run.worker) logMissingOrigins(context);
     let working: PageWork | null = null;
     if (run.core || run.worker) {
@@ -112,11 +93,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
     const budget = createBodyBudget();
     if (core) {
-      const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
-      const listener = createRpcListener((router) => {
-        for (const route of routes) route(router);
-      }, budget);
-      const server = await listen(listener, config.host, config.grpcPort, limits);
+      const server = await openCorePort(core, program, budget, limits);
       service.grpcPort = server.port;
       closers.push(() => server.close());
     }
@@ -124,16 +101,9 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       const edge = core
         ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
         : remoteEdge(config.coreUrl, log, stopping.signal);
-      const rpc = createRpcListener(edge.routes, budget);
-      const served = { caller: edge.caller as RestCaller, rpc, budget, limits, publicUrl };
-      service.httpPort = await openGateway(program, served, closers);
+      service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
     }
-    for (const [name, port] of [
-      ['console (/console), REST, OpenAPI (/docs), files', service.httpPort],
-      ['gRPC, Connect', service.grpcPort],
-    ] as const) {
-      if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
-    }
+    sayPorts(service, say);
     if (run.core) {
       const announced = announceOperator(program, stopping.signal, say).then(() => {
         operable = true;
@@ -151,6 +121,61 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   } catch (error) {
     await service.stop();
     throw error;
+  }
+}
+
+/** Puts the program of a role together. Locks the data folder for `serve`, until `unlock` is called. */
+async function openProgram(config: Config, role: Role, publicUrl: () => string) {
+  const unlock = role === 'serve' ? await lockData(config) : () => {};
+  const readsPages = parts[role].worker && config.workers === 0;
+  const program = await compose(config, role, publicUrl, { readsPages }).catch((error) => {
+    unlock();
+    throw error;
+  });
+  if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
+    await program.close();
+    throw new Fault(
+      'unavailable',
+      `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
+    );
+  }
+  return { program, unlock };
+}
+
+/** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
+async function resumeBatches({ context, log }: Program): Promise<void> {
+  const batches = await refill(context);
+  if (batches > 0) log.info({ batches }, 'interrupted work resumed');
+}
+
+/** Serves the core over gRPC and Connect. */
+function openCorePort(
+  core: Core,
+  { config, log, clock }: Program,
+  budget: BodyBudget,
+  limits: ConnectionLimits,
+): Promise<ListeningServer> {
+  const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
+  const listener = createRpcListener((router) => {
+    for (const route of routes) route(router);
+  }, budget);
+  return listen(listener, config.host, config.grpcPort, limits);
+}
+
+/** Prints the role and its engines. */
+function sayEngines(role: Role, { name, store, queue, blobs }: Stack, say: (line: string) => void): void {
+  say(
+    `Gleaner, ${role}: ${name} stack (store: ${store.engine}, queue: ${queue.engine}, files: ${blobs.engine})`,
+  );
+}
+
+/** Prints the addresses of the service. */
+function sayPorts({ httpPort, grpcPort }: Service, say: (line: string) => void): void {
+  for (const [name, port] of [
+    ['console (/console), REST, OpenAPI (/docs), files', httpPort],
+    ['gRPC, Connect', grpcPort],
+  ] as const) {
+    if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
   }
 }
 
@@ -173,10 +198,8 @@ function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
   return { caller: createRemoteCaller(remote), routes: routeForward(services, remote, log) };
 }
 
-/** Options of the gateway's port. */
-interface Edge {
-  caller: RestCaller;
-  rpc: RpcListener;
+/** Limits and address of the gateway's port. */
+interface GatewayOptions {
   budget: BodyBudget;
   limits: ConnectionLimits;
   publicUrl: () => string;
@@ -184,19 +207,20 @@ interface Edge {
 
 async function openGateway(
   { config, stack, links, log, clock }: Program,
-  { caller, rpc, budget, limits, publicUrl }: Edge,
+  edge: { caller: unknown; routes: Parameters<typeof createRpcListener>[0] },
+  { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
   const app = createRestApi({
     services,
-    caller,
+    caller: edge.caller as RestCaller,
     log,
     clock,
     publicUrl,
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    mounts: [serveConsole(), rpc],
+    mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     budget,
   });

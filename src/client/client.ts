@@ -13,6 +13,7 @@ import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { endpointOf } from '../contract/endpoint.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
+import type { CallOptions } from './call-options.ts';
 import { type Clock, platformClock } from './clock.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
 import { GleanerError } from './error.ts';
@@ -40,11 +41,6 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch;
   clock?: Clock;
   random?: () => number;
-}
-
-/** Options of a call. */
-export interface CallOptions {
-  signal?: AbortSignal;
 }
 
 /** Options of a submit. */

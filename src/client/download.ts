@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { CallOptions, GleanerClient } from './client.ts';
+import type { CallOptions } from './call-options.ts';
 import type { Clock } from './clock.ts';
 import { GleanerError } from './error.ts';
 import { chunksOf } from './stream.ts';
@@ -25,7 +25,8 @@ export interface Downloaded {
 
 /** Dependencies of downloads. */
 export interface DownloadContext {
-  open: GleanerClient['open'];
+  /** Opens a link of a response. */
+  open: (link: string, headers?: Record<string, string>, options?: CallOptions) => Promise<Response>;
   clock: Clock;
   random: () => number;
 }

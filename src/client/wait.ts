@@ -1,5 +1,5 @@
 import type { Job } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { CallOptions } from './client.ts';
+import type { CallOptions } from './call-options.ts';
 import type { Clock } from './clock.ts';
 import { GleanerError } from './error.ts';
 import { isTransient } from './transport.ts';

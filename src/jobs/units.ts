@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
+import type { Page, PageOptions } from '../store/cursor.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
-import type { Page, PageOptions } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
 

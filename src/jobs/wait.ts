@@ -2,6 +2,7 @@ import { namesTag } from '../contract/etag.ts';
 import { type ResponseHeaders, tagHeader } from '../contract/response-headers.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
+import { follow } from './follow.ts';
 
 /** Options of a read that waits for changes of a job. */
 export interface WaitOptions {
@@ -12,9 +13,6 @@ export interface WaitOptions {
   /** Aborts when the caller disconnects. */
   signal: AbortSignal;
 }
-
-/** Interval of store reads in milliseconds; changes by this process are noticed at once. */
-const pollMs = 1_000;
 
 /** A view of a job whose tag is known before it is rendered. */
 export interface TaggedView<T> {
@@ -33,35 +31,27 @@ export async function showWhenChanged<T>(
   { waitMs, ifNoneMatch, signal, responseHeaders }: WaitOptions & { responseHeaders: ResponseHeaders },
   prepare: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
-  const { changes, clock, store } = context;
-  const until = clock.now() + waitMs;
-  const isWaiting = (current: Job) =>
-    current.finishedAt === null && clock.now() < until && !changes.stopped && !signal.aborted;
-  const next = async (current: Job) => {
-    await changes.next(job.id, Math.min(pollMs, until - clock.now()), signal);
-    return (await store.getJob(job.id)) ?? current;
+  const show = async ({ tag, render }: TaggedView<T>) => {
+    responseHeaders[tagHeader] = tag;
+    return render();
   };
+  if (waitMs <= 0 || job.finishedAt !== null) return show(await prepare(job));
 
-  let current = job;
-  if (ifNoneMatch === undefined) while (isWaiting(current)) current = await next(current);
-  for (;;) {
-    const mayWait = isWaiting(current);
-    // Read before the view, so that no change in between is missed.
-    let known = mayWait ? await progressOf(context, current) : '';
-    const { tag, render } = await prepare(current);
-    if (!mayWait || !namesTag(ifNoneMatch, tag)) {
-      responseHeaders[tagHeader] = tag;
-      return render();
-    }
-    // Polls the cheap counts and prepares the view only after they have changed.
-    for (const before = known; isWaiting(current) && known === before; ) {
-      current = await next(current);
-      known = await progressOf(context, current);
-    }
+  const until = context.clock.now() + waitMs;
+  const readState = async (jobId: string) => {
+    const current = (await context.store.getJob(jobId)) ?? job;
+    return { current, mark: await markOf(current), ended: current.finishedAt !== null };
+  };
+  // The counts are cheap: the view is prepared only after they have changed.
+  const markOf = async ({ id, state, refunded }: Job) =>
+    JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await context.store.countJob(id)]);
+
+  let latest = job;
+  for await (const { current } of follow(context, job.id, readState, signal, until)) {
+    latest = current;
+    if (ifNoneMatch === undefined) continue;
+    const view = await prepare(current);
+    if (!namesTag(ifNoneMatch, view.tag)) return show(view);
   }
-}
-
-/** Returns a text that changes with the job's state, refund and counts. */
-async function progressOf({ store }: JobContext, job: Job): Promise<string> {
-  return JSON.stringify([job.state, job.refunded, await store.countJob(job.id)]);
+  return show(await prepare(latest));
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
   count = 0;
   ended = false;
   fault = null;
-  watch = createWatch<number>({ changes }, async () => {
+  watch = createWatch<number>({ changes, clock }, async () => {
     looks += 1;
     if (fault) throw fault;
     return { value: count, mark: String(count), ended };

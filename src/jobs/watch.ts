@@ -1,17 +1,11 @@
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from './context.ts';
+import { type FollowedState, follow } from './follow.ts';
 
 /** State of a watched job at one time. */
-export interface WatchState<T> {
+export interface WatchState<T> extends FollowedState {
   value: T;
-  /** Text that changes whenever watchers get a new value. */
-  mark: string;
-  /** True if the job no longer changes. */
-  ended: boolean;
 }
-
-/** Interval of store reads in milliseconds; changes by this process are noticed at once. */
-const pollMs = 1_000;
 
 /** A job with watchers. */
 interface Watched<T> {
@@ -31,23 +25,19 @@ interface Watched<T> {
  * `readState`; `unavailable` when the service stops.
  */
 export function createWatch<T>(
-  { changes }: Pick<JobContext, 'changes'>,
+  context: Pick<JobContext, 'changes' | 'clock'>,
   readState: (jobId: string) => Promise<WatchState<T>>,
 ): (jobId: string, signal: AbortSignal) => AsyncGenerator<T> {
   const jobs = new Map<string, Watched<T>>();
 
   const poll = async (jobId: string, job: Watched<T>) => {
     try {
-      do {
-        const latest = await readState(jobId);
-        if (latest.mark !== job.latest?.mark) {
-          job.latest = latest;
-          wake(job);
-        }
-        if (latest.ended) return;
-        await changes.next(jobId, pollMs, job.stop.signal);
-        if (changes.stopped) throw new Fault('unavailable', 'The service is stopping. Watch the job again.');
-      } while (!job.stop.signal.aborted);
+      for await (const state of follow(context, jobId, readState, job.stop.signal)) {
+        job.latest = state;
+        wake(job);
+      }
+      if (job.latest?.ended || job.stop.signal.aborted) return;
+      throw new Fault('unavailable', 'The service is stopping. Watch the job again.');
     } catch (error) {
       job.fault = Fault.from(error);
       wake(job);

@@ -104,18 +104,31 @@ export async function serveFile(
     return;
   }
   const part = range.kind === 'part' ? range : undefined;
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
+  await sendFile(exchange, part, size, encoding, () =>
+    files.read(path, part && { start: part.start, end: part.end }),
+  );
+}
+
+/** Sends a file or a part of it, encoded if `encoding` is given. */
+async function sendFile(
+  { request, response }: Exchange,
+  part: { start: number; end: number } | undefined,
+  size: number,
+  encoding: ReturnType<typeof preferredEncoding>,
+  read: () => ReturnType<FileReader['read']>,
+): Promise<void> {
   response.statusCode = part === undefined ? 200 : 206;
   if (part !== undefined) response.setHeader('content-range', `bytes ${part.start}-${part.end}/${size}`);
   if (encoding === undefined)
     response.setHeader('content-length', part === undefined ? size : part.end - part.start + 1);
   else response.setHeader('content-encoding', encoding);
-  response.setHeader('content-type', contentType);
-  response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
   if (request.method === 'HEAD' || size === 0) {
     response.end();
     return;
   }
-  const bytes = await files.read(path, part && { start: part.start, end: part.end });
+  const bytes = await read();
   if (encoding === undefined) await pipeline(bytes, response);
   else await pipeline(bytes, createEncoder(encoding), response);
 }

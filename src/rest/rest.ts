@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { acceptRequest } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
-import { serveHealth, serveReady } from './health.ts';
+import { type CoreState, serveHealth, serveReady } from './health.ts';
 import { type RetrieveCache, retrieveRetention } from './retention.ts';
 import { type SessionCaller, serveSession } from './session.ts';
 import { applySessionCookie } from './session-cookie.ts';
@@ -16,12 +16,7 @@ import { shownByKind } from './shown-by.ts';
 import { systemOperations } from './system-paths.ts';
 
 /** Calls to the core, and its state. */
-export interface RestCaller extends Caller, SessionCaller {
-  /** True once the core admits callers; always true for a remote core, whose process reports it. */
-  started(): boolean;
-  /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
-  ready(): Promise<void>;
-}
+export interface RestCaller extends Caller, SessionCaller, CoreState {}
 
 /** Options of createRestApi(). */
 export interface RestOptions {

@@ -1,10 +1,3 @@
-import {
-  create,
-  type DescMethod,
-  type Message,
-  type MessageInitShape,
-  type MessageShape,
-} from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { createKey } from '../access/keys.ts';
@@ -12,26 +5,10 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import { listPrices } from '../jobs/prices.ts';
-import type { Call, Handler, Handlers, StreamHandler } from './core.ts';
+import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
 import { firstDay, usageShapes } from './usage-shape.ts';
-
-/** A handler that answers with the plain shape of the method's response. */
-export type ShapeHandler<M extends DescMethod> = (
-  request: MessageShape<M['input']>,
-  call: Call,
-) => Promise<MessageInitShape<M['output']>>;
-
-/** Binds a shape handler to its method. */
-export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>): [string, Handler] {
-  const bound = async (request: Message, call: Call) =>
-    create(method.output, (await handler(request as MessageShape<M['input']>, call)) as never);
-  return [fullName(method), bound];
-}
-
-/** Entries of a page where the request names no number. */
-export const pageSize = 100;
 
 /** Days of usage where the request names no number. */
 const usageDays = 30;
@@ -47,7 +24,7 @@ export function accountHandlers(context: JobContext): Handlers {
       return { account: accountShape(user) };
     }),
     handle(method.listLedgerEntries, async (request, { principal }) => {
-      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
       const { items, next } = await store.listLedgerEntries(principal.userId, page);
       return { entries: items.map(entryShape), nextPageToken: next ?? '' };
     }),

@@ -18,7 +18,8 @@ import { approve } from '../jobs/decide.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
-import { type Call, createCore } from './core.ts';
+import { createCore } from './core.ts';
+import type { Call } from './handlers.ts';
 
 let fixture: JobFixture;
 let core: TestCore;

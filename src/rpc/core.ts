@@ -6,42 +6,18 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
-import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
+import { creditsHeader } from '../contract/response-headers.ts';
 import { canWait } from '../contract/wait.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
+import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
 import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
-
-/** What a handler is told beside the message. */
-export interface Call {
-  principal: Principal;
-  idempotencyKey: string | undefined;
-  signal: AbortSignal;
-  /** How long the caller waits for a job to end, in milliseconds; 0: not at all. */
-  waitMs: number;
-  /** Tag of what the caller knows: see Patience. */
-  ifNoneMatch: string | undefined;
-  /** Headers of the answer, filled while the call is worked on, also where it fails. */
-  responseHeaders: ResponseHeaders;
-}
-
-/** Answers a unary method. Throws a Fault. */
-export type Handler = (request: Message, call: Call) => Promise<Message>;
-
-/** Answers a method that streams its answer. */
-export type StreamHandler = (request: Message, call: Call) => AsyncIterable<Message>;
-
-/** Handlers by the method's full name. */
-export interface Handlers {
-  unary: ReadonlyMap<string, Handler>;
-  stream: ReadonlyMap<string, StreamHandler>;
-}
 
 /** The core: every call, whichever edge it comes in by, is authenticated, validated and handled here. */
 export interface Core {

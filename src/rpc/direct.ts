@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
-import type { Call, Core } from './core.ts';
+import type { Core } from './core.ts';
+import type { Call } from './handlers.ts';
 
 /** Service whose role REST callers need: the REST paths are the users'. */
 const restRole = 'gleaner.account.v1.AccountService';

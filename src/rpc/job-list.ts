@@ -4,9 +4,10 @@ import type { JobContext } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { isAccepted } from '../kinds/states.ts';
+import type { Page } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
-import type { JobFilter, Page } from '../store/store.ts';
-import { pageSize } from './account.ts';
+import type { JobFilter } from '../store/store.ts';
+import { defaultPageSize } from './handlers.ts';
 
 /** States of the store behind each state that clients see: src/contract/job-status.ts. */
 const statesOf: Readonly<Record<string, readonly JobState[]>> = {
@@ -56,7 +57,10 @@ export async function listJobs(
     ...(kind === '' ? {} : { kind }),
     ...(market === '' ? {} : { market }),
   };
-  return store.listJobs(filter, { limit: request.pageSize || pageSize, after: request.pageToken || null });
+  return store.listJobs(filter, {
+    limit: request.pageSize || defaultPageSize,
+    after: request.pageToken || null,
+  });
 }
 
 /** Whether a list that a request asks for would hold a job. Faults as listJobs. */

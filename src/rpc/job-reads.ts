@@ -15,7 +15,7 @@ import type { PlacedUnit } from '../jobs/placed.ts';
 import { listProgress } from '../jobs/progress.ts';
 import { listUnits } from '../jobs/units.ts';
 import type { Job } from '../store/documents.ts';
-import { pageSize } from './account.ts';
+import { defaultPageSize } from './handlers.ts';
 
 /** What users and operators read of a job in the same shape; they differ in which jobs they may see. */
 export interface JobReads {
@@ -34,7 +34,7 @@ export function jobReads(context: JobContext): JobReads {
         ...(request.status === '' ? {} : { status: request.status as PlacedUnit['status'] }),
         ...(request.code === '' ? {} : { code: request.code }),
       };
-      const page = { limit: request.pageSize || pageSize, after: request.pageToken };
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken };
       const { items, next } = await listUnits(context, job, filter, page);
       return { units: items.map(unitShape), nextPageToken: next ?? '' };
     },

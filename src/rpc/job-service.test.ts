@@ -9,7 +9,7 @@ import { approve, reject } from '../jobs/decide.ts';
 import { fullName } from '../jobs/offers.ts';
 import { writeRecords } from '../jobs/part.ts';
 import { readRecords } from '../jobs/records.ts';
-import type { Call, Handlers } from './core.ts';
+import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { operatorHandlers } from './operator.ts';
 

@@ -6,7 +6,7 @@ import type { JobMethod } from '../jobs/offers.ts';
 import { list, read } from '../jobs/read.ts';
 import { submit } from '../jobs/submit.ts';
 import { terminate } from '../jobs/terminate.ts';
-import type { Handler, Handlers, StreamHandler } from './core.ts';
+import type { Handler, Handlers, StreamHandler } from './handlers.ts';
 
 /** Handlers of every method that declares a kind of work: which step it is decides, never which kind. */
 export function jobHandlers(context: JobContext): Handlers {

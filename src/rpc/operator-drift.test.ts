@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { fullName } from '../jobs/offers.ts';
-import type { Call } from './core.ts';
+import type { Call } from './handlers.ts';
 import { operatorHandlers } from './operator.ts';
 
 const { listDriftAlarms, acceptDrift } = OperatorService.method;

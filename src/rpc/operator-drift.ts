@@ -1,9 +1,8 @@
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { acceptDrift, listFieldDrift } from '../drift/alarms.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { handle } from './account.ts';
-import type { Handler } from './core.ts';
 import { driftShape } from './drift-shape.ts';
+import { type Handler, handle } from './handlers.ts';
 
 /** What operators see of fields that go missing. */
 export function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {

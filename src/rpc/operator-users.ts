@@ -4,8 +4,7 @@ import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { handle, pageSize } from './account.ts';
-import type { Handler } from './core.ts';
+import { defaultPageSize, type Handler, handle } from './handlers.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
 /** What operators see of users, and do with them: accounts, keys and credits. */
@@ -35,7 +34,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       return { user: accountShape(user) };
     }),
     handle(method.listUsers, async (request) => {
-      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
       const { items, next } = await store.listUsers('user', page, request.search);
       return { users: items.map(accountShape), nextPageToken: next ?? '' };
     }),
@@ -53,7 +52,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
     }),
     handle(method.listOperators, async (request) => {
-      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
       const { items, next } = await store.listUsers('operator', page);
       const operators = await Promise.all(
         items.map(async (user) => operatorShape(user, await store.listApiKeys(user.id))),
@@ -69,7 +68,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       keys: (await store.listApiKeys((await userOf(userId)).id)).map(keyShape),
     })),
     handle(method.listLedgerEntries, async (request) => {
-      const page = { limit: request.pageSize || pageSize, after: request.pageToken || null };
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
       const { items, next } = await store.listLedgerEntries(request.userId || null, page);
       const entries = items.map((entry) => ({ ...entryShape(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };

@@ -3,8 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService, type ProcessSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { ProcessReport } from '../store/operations.ts';
-import { handle } from './account.ts';
-import type { Handler } from './core.ts';
+import { type Handler, handle } from './handlers.ts';
 import { originShapes } from './origin-shape.ts';
 
 /** A process that has not said anything for so long is taken to be gone. */

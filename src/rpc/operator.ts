@@ -1,5 +1,5 @@
 import type { JobContext } from '../jobs/context.ts';
-import type { Handlers } from './core.ts';
+import type { Handlers } from './handlers.ts';
 import { operatorDriftHandlers } from './operator-drift.ts';
 import { operatorJobHandlers } from './operator-jobs.ts';
 import { operatorUserHandlers } from './operator-users.ts';

@@ -4,8 +4,7 @@ import { type SessionSchema, SessionService } from '../../gen/gleaner/session/v1
 import { createBrowserSession } from '../access/browser-session.ts';
 import type { Principal } from '../access/principal.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { handle } from './account.ts';
-import type { Handlers } from './core.ts';
+import { type Handlers, handle } from './handlers.ts';
 
 /** Returns the handlers of gleaner.session.v1.SessionService. */
 export function sessionHandlers({ store, clock }: JobContext): Handlers {

@@ -12,8 +12,7 @@ import { queueOperatorTest, queueTest } from '../notify/queue.ts';
 import { problemOfTarget } from '../notify/target.ts';
 import { rotateSecret, setWebhook } from '../notify/webhook.ts';
 import type { Delivery, Webhook } from '../store/documents.ts';
-import { handle, pageSize } from './account.ts';
-import type { Handlers } from './core.ts';
+import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 
 /** Handlers of both services' methods about messages: webhooks, deliveries, tests. */
 export function webhookHandlers(context: JobContext): Handlers {
@@ -27,7 +26,7 @@ export function webhookHandlers(context: JobContext): Handlers {
     userId: string | undefined,
     { pageSize: limit, pageToken }: { pageSize: number; pageToken: string },
   ) => {
-    const page = { limit: limit || pageSize, after: pageToken || null };
+    const page = { limit: limit || defaultPageSize, after: pageToken || null };
     const { items, next } = await store.listDeliveries(userId, page);
     return { deliveries: items.map(deliveryShape), nextPageToken: next ?? '' };
   };

@@ -1,5 +1,22 @@
 import { Fault } from '../contract/fault.ts';
-import type { Cursor, Page, PageOptions } from './store.ts';
+
+/** A page of a list, newest first. `next` is the cursor of the next page, null on the last one. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+/** Options for a page of a list. `after` is the `next` of the previous page. */
+export interface PageOptions {
+  limit: number;
+  after?: string | null;
+}
+
+/** Position in a list that is ordered by a time, then by id. */
+export interface Cursor {
+  at: number;
+  id: string;
+}
 
 /** Position before the first page of a list that is newest first. */
 const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };

@@ -1,5 +1,5 @@
+import type { Page, PageOptions } from './cursor.ts';
 import type { Delivery, Job, NoticeReason, Webhook } from './documents.ts';
-import type { Page, PageOptions } from './store.ts';
 
 /** Notices to users and operators: webhooks, due messages, and deliveries. */
 export interface NoticeStore {

@@ -1,3 +1,4 @@
+import type { Cursor, Page, PageOptions } from './cursor.ts';
 import type {
   ApiKey,
   Batch,
@@ -55,18 +56,6 @@ export interface Store
   time(): Promise<number>;
   /** Closes connections and files. */
   close(): Promise<void>;
-}
-
-/** A page of a list, newest first. `next` is the cursor of the next page, null on the last one. */
-export interface Page<T> {
-  items: T[];
-  next: string | null;
-}
-
-/** Options for a page of a list. `after` is the `next` of the previous page. */
-export interface PageOptions {
-  limit: number;
-  after?: string | null;
 }
 
 /** Users and keys. */
@@ -169,12 +158,6 @@ export interface JobFilter {
   states?: readonly JobState[];
   /** Jobs that retry the failed units of this job. */
   retryOf?: string;
-}
-
-/** Position in a list that is ordered by a time, then by id. */
-export interface Cursor {
-  at: number;
-  id: string;
 }
 
 /** Jobs. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
+import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
-import type { Cursor } from '../store/store.ts';
 
 /** Position at which the last round stopped in each unfinished list, by the list's name. */
 export type SweepPlaces = Map<string, Cursor>;

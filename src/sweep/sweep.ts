@@ -7,8 +7,8 @@ import { migrateLegacyRecords } from '../jobs/legacy-records.ts';
 import { finishEnding, settle } from '../jobs/settle.ts';
 import { finishSubmit } from '../jobs/submit.ts';
 import { finishTerminating } from '../jobs/terminate.ts';
+import type { Cursor } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
-import type { Cursor } from '../store/store.ts';
 import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
 
 /** Age at which an unfinished step counts as interrupted. */

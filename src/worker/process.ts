@@ -56,10 +56,9 @@ const exitMs = 1_000;
 const checkMs = 20_000;
 const maxMissed = 3;
 
-/** Starts a worker process. */
-export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
-  const { entry, memoryBytes, setup, clock } = options;
-  const child = fork(entry, {
+/** Forks a worker process whose heap is limited to `memoryBytes`. */
+function forkWorker(entry: string, memoryBytes: number) {
+  return fork(entry, {
     // Structured clone, because the configuration contains maps.
     serialization: 'advanced',
     execArgv: [
@@ -72,6 +71,12 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     env: childEnvironment({ MALLOC_ARENA_MAX: '1' }),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+}
+
+/** Starts a worker process. */
+export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
+  const { entry, memoryBytes, setup, clock } = options;
+  const child = forkWorker(entry, memoryBytes);
   const hands = new Map<string, BatchReference>();
   const gone = new AbortController();
   let missed = 0;

@@ -11,6 +11,7 @@ import {
   environmentReaders,
   importsUnavailableInBrowsers,
   isKnown,
+  longFunctions,
   lookupTables,
   nameComparisons,
   outsideOf,
@@ -89,6 +90,10 @@ describe('the program', () => {
     expect(environmentReaders(sources)).toEqual([]);
   });
 
+  test('has no function of more than 60 lines', () => {
+    expect(longFunctions(sources)).toEqual([]);
+  });
+
   test('does not branch on the name of a market or kind', () => {
     expect([...axes]).toEqual(expect.arrayContaining(['mkta', 'get_pc']));
     expect(nameComparisons(sources, axes)).toEqual([]);
@@ -129,6 +134,16 @@ describe('parseSource()', () => {
     ['const { mkta } = a;', []],
   ])('%s: its keys are seen', (text, keys) => {
     expect(readSource('src/jobs/work.ts', text).keys).toEqual(keys);
+  });
+
+  test.each([
+    ['function a() {\n  b();\n}', [3]],
+    ['const a = () => b;', [1]],
+    ['const a = {\n  b() {\n    c();\n  },\n};', [3]],
+    ['function a() {\n  return () => {\n    b();\n    c();\n  };\n}', [4, 4]],
+    ['function a() {\n  return b.map((c) => c);\n}', [1, 3]],
+  ])('%s: counts the lines of its functions', (text, lines) => {
+    expect(readSource('src/jobs/work.ts', text).functions.map((found) => found.lines)).toEqual(lines);
   });
 
   test('rejects a computed import name', () => {
@@ -244,5 +259,8 @@ describe('the rules', () => {
     expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(environmentReaders(comparing('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
+    const long = `function a() {\n${'  b();\n'.repeat(59)}}`;
+    expect(longFunctions([readSource('src/jobs/a.ts', long)])).toEqual(['src/jobs/a.ts:1: 61']);
+    expect(longFunctions([readSource('gen/a.ts', long)])).toEqual([]);
   });
 });

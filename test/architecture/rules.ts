@@ -124,6 +124,19 @@ export const environmentReaders = (sources: readonly Source[]) =>
     .filter(({ path, readsEnvironment }) => readsEnvironment && path !== 'src/base/config.ts')
     .map(({ path }) => path);
 
+/** Maximum lines of a function. */
+const maxFunctionLines = 60;
+
+/** Returns functions of written code that are too long, as "file:line: lines". */
+export const longFunctions = (sources: readonly Source[]) =>
+  sources
+    .filter(({ path }) => areaOf(path) !== 'gen')
+    .flatMap(({ path, functions }) =>
+      functions
+        .filter(({ lines }) => lines > maxFunctionLines)
+        .map(({ line, lines }) => `${path}:${line}: ${lines}`),
+    );
+
 /**
  * Returns files outside of the folders of markets and kinds that compare a value with their names, with these names.
  */

@@ -12,6 +12,8 @@ export interface Source {
   readsEnvironment: boolean;
   /** Strings used in comparisons: by an operator, a `case`, or `includes` of an array. */
   compared: string[];
+  /** Functions with the number of lines of their own code; functions inside of them count separately. */
+  functions: { line: number; lines: number }[];
   /** Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s entries. */
   keys: string[];
 }
@@ -19,17 +21,45 @@ export interface Source {
 /** A node of the syntax tree. */
 interface Node {
   type: string;
+  /** Offsets of the node in the source. */
+  start: number;
+  end: number;
   [field: string]: unknown;
 }
 
 /** Parses a TypeScript source. Throws for an import with a computed name. */
 export function readSource(path: string, text: string): Source {
-  const source: Source = { path, files: [], packages: [], readsEnvironment: false, compared: [], keys: [] };
+  const source: Source = {
+    path,
+    files: [],
+    packages: [],
+    readsEnvironment: false,
+    compared: [],
+    functions: [],
+    keys: [],
+  };
+  const lineOf = lineFinder(text);
+  let nested = 0;
   const imported = (name: unknown) => {
     const written = textOf(name);
     if (written === null) throw new Error(`${path}: an import whose name is not written out`);
     if (written.startsWith('.')) source.files.push(posix.join(posix.dirname(path), written));
     else source.packages.push(packageOf(written));
+  };
+  const visitChildren = (node: Node) => {
+    for (const field of Object.values(node)) {
+      for (const child of Array.isArray(field) ? field : [field]) if (isNode(child)) visit(child);
+    }
+  };
+  /** Counts the lines of a function. Those between the first and last line of one inside of it are not its own. */
+  const visitFunction = (node: Node) => {
+    const outer = nested;
+    nested = 0;
+    visitChildren(node);
+    const line = lineOf(node.start);
+    const span = lineOf(node.end) - line + 1;
+    source.functions.push({ line, lines: span - nested });
+    nested = outer + Math.max(0, span - 2);
   };
   const visit = (node: Node) => {
     switch (node.type) {
@@ -77,12 +107,19 @@ export function readSource(path: string, text: string): Source {
         break;
       }
     }
-    for (const field of Object.values(node)) {
-      for (const child of Array.isArray(field) ? field : [field]) if (isNode(child)) visit(child);
-    }
+    if (functionTypes.has(node.type)) visitFunction(node);
+    else visitChildren(node);
   };
   visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node);
   return source;
+}
+
+const functionTypes = new Set(['ArrowFunctionExpression', 'FunctionDeclaration', 'FunctionExpression']);
+
+/** Returns a function that finds the line of an offset, from 1. */
+function lineFinder(text: string): (offset: number) => number {
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
 }
 
 const isNode = (value: unknown): value is Node =>

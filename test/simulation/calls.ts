@@ -1,7 +1,7 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import type { Principal } from '../../src/access/principal.ts';
 import { Fault } from '../../src/contract/fault.ts';
-import type { Call } from '../../src/rpc/core.ts';
+import type { Call } from '../../src/rpc/handlers.ts';
 import type { Actors } from './actors.ts';
 import type { World } from './world.ts';
 

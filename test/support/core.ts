@@ -5,7 +5,8 @@ import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { createKey } from '../../src/access/keys.ts';
 import { createOperatorKey } from '../../src/access/operator.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { type Call, createCore } from '../../src/rpc/core.ts';
+import { createCore } from '../../src/rpc/core.ts';
+import type { Call } from '../../src/rpc/handlers.ts';
 import type { Role } from '../../src/store/documents.ts';
 
 /** A client of the core with an API key. */

@@ -7,7 +7,8 @@ import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobName } from '../jobs/JobsTable.tsx';
 import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
-import { type Column, ListTable } from '../list/ListTable.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
 import { kindText } from '../offers/offers.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
@@ -77,33 +78,12 @@ export function ApprovalsPage() {
       description="Jobs awaiting approval. Undecided jobs are rejected when they expire."
     >
       {selectedJobs.length > 0 && (
-        <Paper withBorder p="xs" radius="md" role="group" aria-label="Selected jobs">
-          <Group justify="space-between">
-            <Text size="sm">
-              {selectedJobs.length} selected,{' '}
-              {formatCount(selectedJobs.reduce((sum, { cost }) => sum + cost, 0))} credits
-            </Text>
-            <Group gap="xs">
-              <Button
-                size="xs"
-                loading={busy}
-                leftSection={<IconCheck size={16} aria-hidden />}
-                onClick={() => approve(selectedJobs).then(() => setSelected(new Set()))}
-              >
-                Approve {selectedJobs.length}
-              </Button>
-              <Button
-                size="xs"
-                variant="default"
-                disabled={busy}
-                leftSection={<IconX size={16} aria-hidden />}
-                onClick={() => setToReject(selectedJobs)}
-              >
-                Reject {selectedJobs.length}
-              </Button>
-            </Group>
-          </Group>
-        </Paper>
+        <SelectionBar
+          jobs={selectedJobs}
+          busy={busy}
+          approve={() => approve(selectedJobs).then(() => setSelected(new Set()))}
+          reject={() => setToReject(selectedJobs)}
+        />
       )}
       <ListTable
         label="Jobs awaiting approval"
@@ -140,5 +120,44 @@ export function ApprovalsPage() {
         }}
       />
     </Page>
+  );
+}
+
+interface SelectionBarProps {
+  jobs: readonly Job[];
+  busy: boolean;
+  approve: () => void;
+  reject: () => void;
+}
+
+/** Actions for the selected jobs. */
+function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
+  return (
+    <Paper withBorder p="xs" radius="md" role="group" aria-label="Selected jobs">
+      <Group justify="space-between">
+        <Text size="sm">
+          {jobs.length} selected, {formatCount(jobs.reduce((sum, { cost }) => sum + cost, 0))} credits
+        </Text>
+        <Group gap="xs">
+          <Button
+            size="xs"
+            loading={busy}
+            leftSection={<IconCheck size={16} aria-hidden />}
+            onClick={approve}
+          >
+            Approve {jobs.length}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={busy}
+            leftSection={<IconX size={16} aria-hidden />}
+            onClick={reject}
+          >
+            Reject {jobs.length}
+          </Button>
+        </Group>
+      </Group>
+    </Paper>
   );
 }

@@ -3,7 +3,8 @@ import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Delivery } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
-import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { Moment } from '../time/Moment.tsx';
 
 /** Time of the next attempt; "Due" if it has passed. */

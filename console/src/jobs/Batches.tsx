@@ -3,7 +3,8 @@ import { Code } from '@mantine/core';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { type Column, ListTable } from '../list/ListTable.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { Moment } from '../time/Moment.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 

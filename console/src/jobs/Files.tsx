@@ -3,7 +3,8 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { showError } from '../errors/toast.ts';
-import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
 import { downloadLink } from '../session/download.ts';
 

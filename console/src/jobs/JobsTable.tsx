@@ -1,7 +1,8 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { type Column, type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
 import { kindText, marketText } from '../offers/offers.ts';
 import { Moment } from '../time/Moment.tsx';

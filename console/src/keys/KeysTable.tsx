@@ -1,7 +1,8 @@
 import { Badge, Button, Code, Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
 

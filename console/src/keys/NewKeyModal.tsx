@@ -88,35 +88,46 @@ export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalP
           </Stack>
         </form>
       ) : (
-        <Stack>
-          <Alert color="yellow" title="Copy the key now">
-            <Text size="sm">
-              It is shown only once.
-              {rotatedName !== '' &&
-                ' The old key still works: revoke it when your programs use the new one.'}
-            </Text>
-          </Alert>
-          <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-            {created}
-          </Code>
-          <Group justify="flex-end">
-            <CopyButton value={created}>
-              {({ copied, copy }) => (
-                <Button
-                  variant="default"
-                  onClick={copy}
-                  leftSection={
-                    copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />
-                  }
-                >
-                  {copied ? 'Copied' : 'Copy'}
-                </Button>
-              )}
-            </CopyButton>
-            <Button onClick={done}>Done</Button>
-          </Group>
-        </Stack>
+        <CreatedKey apiKey={created} rotatedName={rotatedName} done={done} />
       )}
     </Modal>
+  );
+}
+
+interface CreatedKeyProps {
+  apiKey: string;
+  /** Name of the replaced key; '' for a new key. */
+  rotatedName: string;
+  done: () => void;
+}
+
+/** A new API key, to copy. */
+function CreatedKey({ apiKey, rotatedName, done }: CreatedKeyProps) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Copy the key now">
+        <Text size="sm">
+          It is shown only once.
+          {rotatedName !== '' && ' The old key still works: revoke it when your programs use the new one.'}
+        </Text>
+      </Alert>
+      <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+        {apiKey}
+      </Code>
+      <Group justify="flex-end">
+        <CopyButton value={apiKey}>
+          {({ copied, copy }) => (
+            <Button
+              variant="default"
+              onClick={copy}
+              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+        <Button onClick={done}>Done</Button>
+      </Group>
+    </Stack>
   );
 }

@@ -1,7 +1,8 @@
 import { Anchor, Code, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { LedgerEntry } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { type Column, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatSignedCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
 

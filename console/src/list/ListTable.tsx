@@ -4,37 +4,8 @@ import { IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Cards } from './Cards.tsx';
+import type { ListContent } from './list-content.ts';
 import { Rows } from './Rows.tsx';
-
-/** Column of a list. */
-export interface Column<T> {
-  title: string;
-  cell: (row: T) => ReactNode;
-  align?: 'right';
-}
-
-/** Selected rows, by key. */
-export interface Selection<T> {
-  selected: ReadonlySet<string>;
-  onChange: (selected: ReadonlySet<string>) => void;
-  /** Returns the name of a row for its checkbox label. */
-  labelOf: (row: T) => string;
-}
-
-/** Columns and rows of a list. */
-export interface ListContent<T> {
-  /** Accessible name of the list. */
-  label: string;
-  columns: readonly Column<T>[];
-  rows: readonly T[];
-  keyOf: (row: T) => string;
-  /** Width in pixels below which the table scrolls horizontally; default 640. */
-  minWidth?: number;
-  /** Makes rows selectable. */
-  selection?: Selection<T>;
-  /** Renders content below a row. */
-  below?: (row: T) => ReactNode;
-}
 
 /** State of the query behind a list. */
 export interface ListQuery {

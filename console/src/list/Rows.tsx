@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core';
 import { Fragment } from 'react';
-import type { ListContent } from './ListTable.tsx';
+import type { ListContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
 /** Renders a list as a table that scrolls horizontally if it does not fit. */

@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core';
-import type { Selection } from './ListTable.tsx';
+import type { Selection } from './list-content.ts';
 
 interface SelectionCheckboxProps<T> {
   selection: Selection<T>;

@@ -6,7 +6,8 @@ import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/
 import { pollMs } from '../app/queries.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
-import { type Column, ListTable } from '../list/ListTable.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';

@@ -1,7 +1,7 @@
 import { AreaChart } from '@mantine/charts';
 import { Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import type { Column } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
 import { State } from './State.tsx';

@@ -2,7 +2,8 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Badge, Code, Text } from '@mantine/core';
 import { OperatorService, type Setting } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Page } from '../layout/Page.tsx';
-import { type Column, ListTable } from '../list/ListTable.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 
 const columns: Column<Setting>[] = [
   { title: 'Name', cell: ({ name }) => <Code>{name}</Code> },

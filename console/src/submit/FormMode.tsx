@@ -43,6 +43,13 @@ const validateFields = (fields: readonly FieldShape[], texts: FieldTexts, path: 
     return problem ? [[`${path}.${field.name}`, problem]] : [];
   });
 
+/** Returns the problem of a text with one unit per line, or '' if there is none. */
+function validateLines(lines: string, max: number): string {
+  const count = splitLines(lines).length;
+  if (count === 0) return 'Enter at least one line.';
+  return count > max ? `Enter at most ${max} lines (now ${count}).` : '';
+}
+
 /** Form for the fields of a request and its units. */
 export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   const { list } = shape;
@@ -50,15 +57,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
   const form = useForm<Values>({
     initialValues: { own: blank(shared), units: fields ? [blankRow(fields)] : [], lines: '' },
     validate: ({ own, units, lines }) => {
-      const count = splitLines(lines).length;
-      const linesError =
-        list && !fields
-          ? count === 0
-            ? 'Enter at least one line.'
-            : count > list.max
-              ? `Enter at most ${list.max} lines (now ${count}).`
-              : ''
-          : '';
+      const linesError = list && !fields ? validateLines(lines, list.max) : '';
       return Object.fromEntries([
         ...validateFields(shared, own, 'own'),
         ...units.flatMap((unit, index) => validateFields(fields ?? [], unit, `units.${index}`)),
@@ -154,23 +153,15 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
             ))}
           </>
         )}
-        <Group>
-          <Button type="submit" loading={busy}>
-            {list && fields && units.length > 1 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
-          </Button>
-          {fields && (
-            <Button
-              variant="default"
-              leftSection={<IconPlus size={16} aria-hidden />}
-              disabled={units.length >= Math.min(maxRows, list?.max ?? 1)}
-              onClick={() =>
-                form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
-              }
-            >
-              Add item
-            </Button>
-          )}
-        </Group>
+        <FormButtons
+          label={list && fields && units.length > 1 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
+          busy={busy}
+          isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
+          addItem={
+            fields &&
+            (() => form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) }))
+          }
+        />
       </Stack>
     </form>
   );
@@ -181,5 +172,36 @@ function choicesOfLast(units: readonly FieldTexts[], fields: readonly FieldShape
   const last = units.at(-1) ?? {};
   return Object.fromEntries(
     fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']),
+  );
+}
+
+interface FormButtonsProps {
+  /** Label of the submit button. */
+  label: string;
+  busy: boolean;
+  /** True if no item can be added. */
+  isFull: boolean;
+  /** Adds an item; absent for a form without rows. */
+  addItem: (() => void) | null | undefined;
+}
+
+/** Buttons that submit the form and add an item. */
+function FormButtons({ label, busy, isFull, addItem }: FormButtonsProps) {
+  return (
+    <Group>
+      <Button type="submit" loading={busy}>
+        {label}
+      </Button>
+      {addItem && (
+        <Button
+          variant="default"
+          leftSection={<IconPlus size={16} aria-hidden />}
+          disabled={isFull}
+          onClick={addItem}
+        >
+          Add item
+        </Button>
+      )}
+    </Group>
   );
 }

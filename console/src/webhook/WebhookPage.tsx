@@ -8,7 +8,7 @@ import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
-import type { Column } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import { WebhookForm } from './WebhookForm.tsx';
 import { WebhookSecret } from './WebhookSecret.tsx';

@@ -4,7 +4,8 @@ import { type Backlog, OperatorService, type Process } from '../../../gen/gleane
 import { pollMs } from '../app/queries.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
-import { type Column, ListTable } from '../list/ListTable.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
 import { Moment } from '../time/Moment.tsx';

@@ -1,7 +1,8 @@
 import type { Filter } from 'mongodb';
+import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Job } from '../documents.ts';
-import type { Cursor, JobStore } from '../store.ts';
+import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';

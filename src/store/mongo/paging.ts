@@ -1,4 +1,4 @@
-import type { Cursor } from '../store.ts';
+import type { Cursor } from '../cursor.ts';
 
 /** Returns a filter for the items after a cursor in a list that is newest first. */
 export function olderThan({ at, id }: Cursor) {

@@ -1,6 +1,7 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
-import type { SqliteEngine, Value } from './engine.ts';
+import type { Value } from './connection.ts';
+import type { SqliteEngine } from './engine.ts';
 import { apiKeys, users } from './shapes.ts';
 
 /** Used by every authenticated call: a key and its user. */

@@ -1,7 +1,8 @@
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
 import { addOutcomes, countOutcomes, failOutstanding, type OutcomeWrite } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection, SqliteEngine } from './engine.ts';
+import type { Connection } from './connection.ts';
+import type { SqliteEngine } from './engine.ts';
 import { progressStore, readUnits } from './progress.ts';
 import { batches } from './shapes.ts';
 

@@ -1,5 +1,5 @@
 import type { CrawlStore } from '../store.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 
 /** Creates the SQLite implementation of CrawlStore. */
 export function crawlStore(engine: Connection): CrawlStore {

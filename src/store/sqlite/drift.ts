@@ -1,6 +1,6 @@
 import type { DriftRecord } from '../documents.ts';
 import type { DriftStore } from '../store.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 
 /** Creates the SQLite implementation of DriftStore. */
 export function driftStore(engine: Connection): DriftStore {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../contract/samples.ts';
 import type { Store } from '../store.ts';
-import { type Connection, openEngine, type SqliteEngine } from './engine.ts';
+import type { Connection } from './connection.ts';
+import { openEngine, type SqliteEngine } from './engine.ts';
 import { storeOn } from './open.ts';
 
 /** `PRAGMA synchronous`: FULL waits for the disk at every commit, NORMAL does not. */

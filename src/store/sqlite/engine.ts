@@ -1,19 +1,13 @@
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { Connection, Value } from './connection.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import { migrate } from './schema.ts';
-import type { RowMapping } from './shapes.ts';
-
-/** A parameter of a statement or a value of a row. */
-export type Value = SQLInputValue;
 
 /** Durability of a commit in WAL mode: FULL waits until the log is on disk, NORMAL does not. */
 type Durability = 'FULL' | 'NORMAL';
-
-/** Conversion of rows to documents. */
-export type RowReader<T> = Pick<RowMapping<T>, 'read'>;
 
 /**
  * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A commit is on
@@ -28,22 +22,6 @@ export interface SqliteEngine extends Connection {
   /** Cache for frequent reads. */
   readonly cache: ReadCache;
   close(): void;
-}
-
-/** Statements and transactions. */
-export interface Connection {
-  /** Returns all rows of a statement, which may also write (RETURNING). */
-  all<T>(sql: string, ...values: Value[]): T[];
-  /** Returns the first row, or null. */
-  get<T>(sql: string, ...values: Value[]): T | null;
-  /** Returns all documents of a statement whose columns are those of the mapping's `select`. */
-  documents<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T[];
-  /** Returns the first document, or null. */
-  document<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T | null;
-  /** Runs a statement and returns the number of changed rows. */
-  run(sql: string, ...values: Value[]): number;
-  /** Runs a function as one transaction, which is rolled back if the function throws. */
-  write<T>(step: () => T): T;
 }
 
 /** Time that a statement waits for another process's transaction, in milliseconds. */

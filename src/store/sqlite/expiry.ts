@@ -1,5 +1,5 @@
 import type { Cutoffs, ExpiryStore } from '../expiry.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 
 /** Statements that delete the records beyond a cutoff. */
 const deletions: Record<keyof Cutoffs, string> = {

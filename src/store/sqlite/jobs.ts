@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
+import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
-import type { Cursor, JobStore } from '../store.ts';
-import { type Connection, isDuplicate, type SqliteEngine, type Value } from './engine.ts';
+import type { JobStore } from '../store.ts';
+import type { Connection, Value } from './connection.ts';
+import { isDuplicate, type SqliteEngine } from './engine.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
 

@@ -1,5 +1,5 @@
 import type { OperationsStore, OriginMinute, ProcessReport } from '../operations.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 import { originMinutes, processes } from './shapes.ts';
 
 /** Creates the SQLite implementation of OperationsStore. */

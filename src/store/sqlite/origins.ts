@@ -1,6 +1,6 @@
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant, type Holding } from '../permits.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 
 const columns = 'change, paused_until AS until, reason, strikes AS failures, since, probing';
 

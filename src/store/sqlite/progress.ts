@@ -1,7 +1,7 @@
 import { emptyCounts, readCounts } from '../counts.ts';
 import type { Batch, Counts, Lane, Unit } from '../documents.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection, Value } from './engine.ts';
+import type { Connection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openEngine, type SqliteEngine, type Value } from './engine.ts';
+import type { Value } from './connection.ts';
+import { openEngine, type SqliteEngine } from './engine.ts';
 
 const select = 'SELECT name, value FROM sequences WHERE name = ?';
 const shape = { read: ([name, value]: readonly Value[]) => ({ name, value, inside: [value] }) };

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../../base/bounded-map.ts';
-import type { Connection, RowReader, Value } from './engine.ts';
+import type { Connection, RowReader, Value } from './connection.ts';
 
 /**
  * Cache of queries with one parameter, valid while the data file is unchanged. Documents are frozen, since callers

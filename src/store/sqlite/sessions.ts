@@ -1,5 +1,6 @@
 import type { SessionStore } from '../sessions.ts';
-import type { SqliteEngine, Value } from './engine.ts';
+import type { Value } from './connection.ts';
+import type { SqliteEngine } from './engine.ts';
 import { apiKeys, sessions, users } from './shapes.ts';
 
 /** Used by every call of a browser: a session, its key, and its user. */

@@ -10,7 +10,7 @@ import type {
 } from '../documents.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { BrowserSession } from '../sessions.ts';
-import type { Value } from './engine.ts';
+import type { Value } from './connection.ts';
 
 /** Mapping between a document and a table with one column per field. */
 export interface RowMapping<T> {

@@ -1,5 +1,5 @@
 import type { JobStore } from '../store.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 import { submissions } from './shapes.ts';
 
 /** Creates the SQLite implementation of sequences and idempotency keys. */

@@ -1,5 +1,5 @@
 import type { BatchWait, WaitStore } from '../waits.ts';
-import type { Connection } from './engine.ts';
+import type { Connection } from './connection.ts';
 
 const columns = 'batch_id AS batchId, job_id AS jobId, since, until, reason, tries, failures';
 

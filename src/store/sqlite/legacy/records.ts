@@ -1,6 +1,6 @@
 import type { Batch, Part } from '../../documents.ts';
 import type { LegacyRecordStore } from '../../store.ts';
-import type { Connection } from '../engine.ts';
+import type { Connection } from '../connection.ts';
 import { readUnits } from '../progress.ts';
 import { batches } from '../shapes.ts';
 

@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react';
+
+/** Column of a list. */
+export interface Column<T> {
+  title: string;
+  cell: (row: T) => ReactNode;
+  align?: 'right';
+}
+
+/** Selected rows, by key. */
+export interface Selection<T> {
+  selected: ReadonlySet<string>;
+  onChange: (selected: ReadonlySet<string>) => void;
+  /** Returns the name of a row for its checkbox label. */
+  labelOf: (row: T) => string;
+}
+
+/** Columns and rows of a list. */
+export interface ListContent<T> {
+  /** Accessible name of the list. */
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** Width in pixels below which the table scrolls horizontally; default 640. */
+  minWidth?: number;
+  /** Makes rows selectable. */
+  selection?: Selection<T>;
+  /** Renders content below a row. */
+  below?: (row: T) => ReactNode;
+}

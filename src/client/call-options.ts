@@ -1,0 +1,4 @@
+/** Options of a call. */
+export interface CallOptions {
+  signal?: AbortSignal;
+}
