@@ -1,30 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Fault } from '../src/contract/fault.ts';
-import { type Responder, recordedCaller, startTestGateway, type TestGateway } from './fixture/gateway.ts';
+import { json, problems, suiteGateway, suiteResponders } from './fixture/suite.ts';
 
-const responders: Record<string, Responder> = {};
-const core = recordedCaller(responders);
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ caller: core.caller });
-});
-afterAll(() => gateway.close(0));
-beforeEach(() => {
-  core.calls.length = 0;
-  for (const name of Object.keys(responders)) delete responders[name];
-});
-
-const json = (body: unknown, headers: Record<string, string> = {}) => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json', ...headers },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
+const responders = suiteResponders();
+const gateway = suiteGateway(responders);
 const line = { item_id: '1', shop_id: '2' };
-const problems = async (response: Response) => {
-  const { detail } = (await response.json()) as { detail: { loc: unknown[]; type: string }[] };
-  return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
-};
 
 test('serves every path form with the declared status', async () => {
   responders.PlaceOrder = () => ({ number: 7n, status: 'placed' });
@@ -57,7 +37,7 @@ test('reads path, body, query and their defaults into the message', async () => 
     '/shop/orders?states=a&states=b&gift=1&shipping=SHIPPING_AIR&below=1.5&since=2030-01-02T00:00:00Z&unknown=1',
   );
   expect(await listed.text()).toBe('{"numbers":[1,"9007199254740993"]}');
-  expect(core.calls.map(({ message }) => message)).toMatchObject([
+  expect(gateway.calls.map(({ message }) => message)).toMatchObject([
     { number: 42n },
     { number: 42, quiet: true, note: { text: 'hello' } },
     { pages: 7, customerKey: 'c', lines: [{ itemId: '1', shopId: '2' }] },
@@ -182,7 +162,7 @@ test('responds to HEAD as to GET without a body, and to OPTIONS with the methods
 test('passes the Idempotency-Key to the core and rejects characters other than visible ASCII', async () => {
   responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders', json({ lines: [line] }, { 'idempotency-key': 'k-1' }));
-  expect(core.calls[0]?.context.idempotencyKey).toBe('k-1');
+  expect(gateway.calls[0]?.context.idempotencyKey).toBe('k-1');
   for (const [key, type] of [
     ['a b', 'string_pattern_mismatch'],
     ['', 'string_pattern_mismatch'],

@@ -1,15 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { expect, test } from 'vitest';
+import { suiteGateway } from '../fixture/suite.ts';
 
-const core = recordedCaller({ PlaceOrder: () => ({}), GetOrder: () => ({}), CancelOrder: () => ({}) });
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ caller: core.caller });
-});
-afterAll(() => gateway.close(0));
+const gateway = suiteGateway({ PlaceOrder: () => ({}), GetOrder: () => ({}), CancelOrder: () => ({}) });
 
 const good = '{"lines":[{"item_id":"1","shop_id":"2"}]}';
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -79,9 +73,9 @@ test.each([
 });
 
 test('reads __proto__ as an ordinary key of a map', async () => {
-  core.calls.length = 0;
+  gateway.calls.length = 0;
   await post(good.replace('}]}', '}],"labels":{"__proto__":"x"}}'));
-  expect(Object.keys(core.calls[0]?.message.labels as object)).toEqual(['__proto__']);
+  expect(Object.keys(gateway.calls[0]?.message.labels as object)).toEqual(['__proto__']);
 });
 
 test.each([

@@ -1,16 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { expect, test } from 'vitest';
+import { suiteGateway } from '../fixture/suite.ts';
 
-const core = recordedCaller({ UploadOrder: () => ({ status: 'placed' }) });
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ caller: core.caller });
-});
-afterAll(() => gateway.close(0));
-beforeEach(() => {
-  core.calls.length = 0;
-});
+const gateway = suiteGateway({ UploadOrder: () => ({ status: 'placed' }) });
 
 const upload = (fields: [string, string | Blob][]) => {
   const body = new FormData();
@@ -31,8 +22,8 @@ test('reads a file byte for byte and applies defaults to fields', async () => {
     ['unknown', 'x'],
   ]);
   expect(response.status).toBe(202);
-  expect(core.calls[0]?.message).toMatchObject({ rescrape: false, resultFormat: 'csv' });
-  expect(Buffer.from(core.calls[0]?.message.file as Uint8Array)).toEqual(
+  expect(gateway.calls[0]?.message).toMatchObject({ rescrape: false, resultFormat: 'csv' });
+  expect(Buffer.from(gateway.calls[0]?.message.file as Uint8Array)).toEqual(
     Buffer.from([0, 255, 13, 10, 45, 45]),
   );
 });
@@ -45,14 +36,14 @@ test('reads the booleans of HTML forms and the last value of a repeated field', 
     ['false', false],
     ['no', false],
   ] as const) {
-    core.calls.length = 0;
+    gateway.calls.length = 0;
     await upload([
       ['result_format', 'csv'],
       ['rescrape', text],
       ['result_format', 'jsonl'],
       ['file', file],
     ]);
-    expect(core.calls[0]?.message).toMatchObject({ rescrape: value, resultFormat: 'jsonl' });
+    expect(gateway.calls[0]?.message).toMatchObject({ rescrape: value, resultFormat: 'jsonl' });
   }
 });
 
@@ -133,5 +124,5 @@ test.each([
 ])('handles %s', async (_name, ask, status) => {
   const response = await ask();
   expect([response.status, await response.json()]).toMatchObject([status, { detail: expect.anything() }]);
-  expect(core.calls).toEqual([]);
+  expect(gateway.calls).toEqual([]);
 });

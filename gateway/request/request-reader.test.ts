@@ -1,33 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { servedEndpoints } from '../endpoint.ts';
-import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
 import { shopService } from '../fixture/shop.ts';
+import { json, problems, suiteGateway, suiteResponders } from '../fixture/suite.ts';
 import { parse } from '../paths/parse.ts';
 import { requestReader } from './request-reader.ts';
 
-const responders: Record<string, Responder> = {};
-const core = recordedCaller(responders);
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ caller: core.caller });
-});
-afterAll(() => gateway.close(0));
-beforeEach(() => {
-  core.calls.length = 0;
-  for (const name of Object.keys(responders)) delete responders[name];
-});
-
-const json = (body: unknown, headers: Record<string, string> = {}) => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json', ...headers },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
+const responders = suiteResponders();
+const gateway = suiteGateway(responders);
 const line = { item_id: '1', shop_id: '2' };
-const problems = async (response: Response) => {
-  const { detail } = (await response.json()) as { detail: { loc: unknown[]; type: string }[] };
-  return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
-};
 
 test('accepts integers for identifiers and rejects other numbers', async () => {
   responders.PlaceOrder = () => ({});
@@ -36,7 +16,7 @@ test('accepts integers for identifiers and rejects other numbers', async () => {
     json('{"lines":[{"item_id":9007199254740991,"shop_id":"007"}],"stops":[5],"weight":1.5}'),
   );
   expect(good.status).toBe(202);
-  expect(core.calls[0]?.message).toMatchObject({
+  expect(gateway.calls[0]?.message).toMatchObject({
     lines: [{ itemId: '9007199254740991', shopId: '007' }],
     stops: ['5'],
     weight: 1.5,
@@ -106,7 +86,7 @@ test('lists structural and rule problems together, one per location', async () =
     'body.email value_error',
     'body.parcel_id uuid_parsing',
   ]);
-  expect(core.calls).toEqual([]);
+  expect(gateway.calls).toEqual([]);
 });
 
 test('lists at most 100 problems', async () => {
@@ -196,8 +176,8 @@ test('reads null for an optional field as absent', async () => {
     json({ lines: [{ ...line, amount: null }], country: null, pages: null, tags: null, inner: null }),
   );
   expect(response.status).toBe(202);
-  expect(core.calls[0]?.message).toMatchObject({ pages: 7, tags: [], lines: [{ itemId: '1' }] });
-  expect(core.calls[0]?.message.country).toBeUndefined();
+  expect(gateway.calls[0]?.message).toMatchObject({ pages: 7, tags: [], lines: [{ itemId: '1' }] });
+  expect(gateway.calls[0]?.message.country).toBeUndefined();
 });
 
 test('reads path fields, repeated query fields and a path variable of several segments', async () => {
@@ -209,7 +189,7 @@ test('reads path fields, repeated query fields and a path variable of several se
   await gateway.ask('/shop/orders/7');
   await gateway.ask('/shop/orders?states=a&states=b&limit=5&limit=6');
   await gateway.ask('/shop/data/a%2Fb/c');
-  expect(core.calls.map(({ message }) => message)).toMatchObject([
+  expect(gateway.calls.map(({ message }) => message)).toMatchObject([
     { number: 7n },
     { states: ['a', 'b'], limit: 6 },
     { name: 'a/b/c' },
@@ -221,7 +201,7 @@ test('reads a single-field body together with path and query fields', async () =
   const note = { ...json({ text: 'fragile' }), method: 'PUT' };
   const response = await gateway.ask('/shop/orders/5/note?quiet=true', note);
   expect(response.status).toBe(200);
-  expect(core.calls[0]?.message).toMatchObject({ number: 5, note: { text: 'fragile' }, quiet: true });
+  expect(gateway.calls[0]?.message).toMatchObject({ number: 5, note: { text: 'fragile' }, quiet: true });
   const wrong = { ...json('"fragile"'), method: 'PUT' };
   expect(await problems(await gateway.ask('/shop/orders/5/note', wrong))).toMatchObject({
     problems: ['body model_attributes_type'],
@@ -231,8 +211,8 @@ test('reads a single-field body together with path and query fields', async () =
 test('ignores query parameters with the name of a body field', async () => {
   responders.PlaceOrder = () => ({});
   await gateway.ask('/shop/orders?gift=true&country=xx', json({ lines: [line] }));
-  expect(core.calls[0]?.message).toMatchObject({ gift: false });
-  expect(core.calls[0]?.message.country).toBeUndefined();
+  expect(gateway.calls[0]?.message).toMatchObject({ gift: false });
+  expect(gateway.calls[0]?.message.country).toBeUndefined();
 });
 
 describe('unknown fields', () => {
@@ -247,7 +227,7 @@ describe('unknown fields', () => {
     responders.PlaceOrder = () => ({});
     const response = await gateway.ask('/shop/orders?present=1&present=2', json(body));
     expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([202, names]);
-    expect((core.calls[0]!.message as { lines: unknown[] }).lines).toHaveLength(3);
+    expect((gateway.calls[0]!.message as { lines: unknown[] }).lines).toHaveLength(3);
   });
 
   test('are named beside the problems of the request', async () => {
@@ -268,7 +248,7 @@ describe('unknown fields', () => {
         'body.__proto extra_forbidden',
       ],
     });
-    expect(core.calls).toEqual([]);
+    expect(gateway.calls).toEqual([]);
   });
 
   test('of a form are named, too', async () => {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Fault } from '../../src/contract/fault.ts';
-import { type Responder, recordedCaller, startTestGateway, type TestGateway } from '../fixture/gateway.ts';
+import { suiteGateway, suiteResponders } from '../fixture/suite.ts';
 
-const responders: Record<string, Responder> = {};
-const core = recordedCaller(responders);
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ caller: core.caller });
-});
-afterAll(() => gateway.close(0));
+const responders = suiteResponders();
+const gateway = suiteGateway(responders);
 
 test('streams pieces with the content type of the first and with backpressure', async () => {
   responders.GetData = async function* () {
@@ -112,5 +106,5 @@ test('sends the type to HEAD without the content, and ends the call when the cli
   await response.body!.getReader().read();
   abort.abort();
   await expect.poll(() => ended).toBe(2);
-  expect(core.calls.at(-1)?.context.signal.aborted).toBe(true);
+  expect(gateway.calls.at(-1)?.context.signal.aborted).toBe(true);
 });

@@ -6,7 +6,7 @@ import {
   type Message,
 } from '@bufbuild/protobuf';
 import { createValidator, type Violation } from '@bufbuild/protovalidate';
-import { type FieldRules, Int32RulesSchema, Int64RulesSchema } from '../../gen/buf/validate/validate_pb.ts';
+import { type FieldRules, Int32RulesSchema, Int64RulesSchema } from '../../gen/gleaner/validate/rules_pb.ts';
 import { Fault, type Problem } from './fault.ts';
 import { maxProblems, type ProblemText, problemText, quote } from './problem-texts.ts';
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';

@@ -1,11 +1,11 @@
 import { type DescField, getOption, isFieldSet } from '@bufbuild/protobuf';
+import { default_json as defaultOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import {
   type FieldRules,
   Int32RulesSchema,
   Int64RulesSchema,
   field as rulesOption,
-} from '../../gen/buf/validate/validate_pb.ts';
-import { default_json as defaultOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+} from '../../gen/gleaner/validate/rules_pb.ts';
 
 /** Returns the validation rules of a field. */
 export function rulesOf(field: DescField): FieldRules {

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import type { FieldRules } from '../../gen/buf/validate/validate_pb.ts';
+import type { FieldRules } from '../../gen/gleaner/validate/rules_pb.ts';
 import { rulesOf } from '../contract/rules.ts';
 import { services } from '../contract/services.ts';
 

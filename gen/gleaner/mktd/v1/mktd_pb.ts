@@ -6,10 +6,10 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_buf_validate_validate } from "../../../buf/validate/validate_pb.ts";
 import type { BulkRetrievedSchema, BulkSubmittedSchema, RetrieveBulkRequestSchema } from "../../job/v1/bulk_pb.ts";
 import { file_gleaner_job_v1_bulk } from "../../job/v1/bulk_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
+import { file_gleaner_validate_rules } from "../../validate/rules_pb.ts";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/mktd/v1/mktd.proto.
  */
 export const file_gleaner_mktd_v1_mktd: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL21rdGQvdjEvbWt0ZC5wcm90bxIPZ2xlYW5lci5ta3RkLnYxIoMBCgdQZHBJdGVtEjoKCnByb2R1Y3RfaWQYASABKAlCJrpIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYAfK8GAdpdGVtX2lkEjwKB2NvdW50cnkYAiABKAlCK7pIHcgBAXIYUgJpZFICbXlSAnNnUgJ0aFICdm5SAnBo8rwYB2NvdW50cnkiTwoUU3VibWl0UGRwQnVsa1JlcXVlc3QSNwoFaXRlbXMYASADKAsyGC5nbGVhbmVyLm1rdGQudjEuUGRwSXRlbUIOukgLyAEBkgEFCAEQ0A8y4gIKC01rdGRTZXJ2aWNlEpkBCg1TdWJtaXRQZHBCdWxrEiUuZ2xlYW5lci5ta3RkLnYxLlN1Ym1pdFBkcEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJC+rsYDAoIcGRwX2J1bGsQAYK8GAsIygEqBpEDkgOmA4LT5JMCHToBKiIYL3YxL21rdGQvcGRwL2J1bGsvc3VibWl0EqgBCg9SZXRyaWV2ZVBkcEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1JldHJpZXZlZCJR+rsYFgoIcGRwX2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAiUSIy92MS9ta3RkL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9GgyouxgCsrsYBG1rdGRiBnByb3RvMw", [file_buf_validate_validate, file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_google_api_annotations]);
+  fileDesc("ChpnbGVhbmVyL21rdGQvdjEvbWt0ZC5wcm90bxIPZ2xlYW5lci5ta3RkLnYxIoMBCgdQZHBJdGVtEjoKCnByb2R1Y3RfaWQYASABKAlCJrpIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYAfK8GAdpdGVtX2lkEjwKB2NvdW50cnkYAiABKAlCK7pIHcgBAXIYUgJpZFICbXlSAnNnUgJ0aFICdm5SAnBo8rwYB2NvdW50cnkiTwoUU3VibWl0UGRwQnVsa1JlcXVlc3QSNwoFaXRlbXMYASADKAsyGC5nbGVhbmVyLm1rdGQudjEuUGRwSXRlbUIOukgLyAEBkgEFCAEQ0A8y4gIKC01rdGRTZXJ2aWNlEpkBCg1TdWJtaXRQZHBCdWxrEiUuZ2xlYW5lci5ta3RkLnYxLlN1Ym1pdFBkcEJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1N1Ym1pdHRlZCJC+rsYDAoIcGRwX2J1bGsQAYK8GAsIygEqBpEDkgOmA4LT5JMCHToBKiIYL3YxL21rdGQvcGRwL2J1bGsvc3VibWl0EqgBCg9SZXRyaWV2ZVBkcEJ1bGsSIy5nbGVhbmVyLmpvYi52MS5SZXRyaWV2ZUJ1bGtSZXF1ZXN0Gh0uZ2xlYW5lci5qb2IudjEuQnVsa1JldHJpZXZlZCJR+rsYFgoIcGRwX2J1bGsQAhoIcmV0cmlldmWCvBgIKgaRA5QDpgOC0+STAiUSIy92MS9ta3RkL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9GgyouxgCsrsYBG1rdGRiBnByb3RvMw", [file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations]);
 
 /**
  * A product page.
