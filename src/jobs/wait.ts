@@ -1,5 +1,5 @@
 import { namesTag } from '../contract/etag.ts';
-import { type ResponseHeaders, tagHeader } from '../contract/response-headers.ts';
+import { formatWaited, type ResponseHeaders, tagHeader, timingHeader } from '../contract/response-headers.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
@@ -23,7 +23,7 @@ export interface TaggedView<T> {
 }
 
 /**
- * Returns a view of a job and sets its tag in the response headers. With a wait, returns when the job has ended or, if
+ * Returns a view of a job, and sets its tag and the time spent waiting in the response headers. With a wait, returns when the job has ended or, if
  * the caller sent a tag, when the tag changes; at the latest when the wait expires, the caller disconnects or the
  * service stops.
  */
@@ -35,10 +35,14 @@ export async function showWhenChanged<T>(
 ): Promise<T> {
   const { changes, clock, store } = context;
   const until = clock.now() + waitMs;
+  let waitedMs = 0;
   const isWaiting = (current: Job) =>
     current.finishedAt === null && clock.now() < until && !changes.stopped && !signal.aborted;
   const next = async (current: Job) => {
-    await changes.next(job.id, Math.min(pollMs, until - clock.now()), signal);
+    const start = clock.now();
+    await changes.next(job.id, Math.min(pollMs, until - start), signal);
+    waitedMs += clock.now() - start;
+    if (waitedMs > 0) responseHeaders[timingHeader] = formatWaited(waitedMs);
     return (await store.getJob(job.id)) ?? current;
   };
 
