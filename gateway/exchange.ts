@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
-import { tagHeader } from '../src/contract/response-headers.ts';
+import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import type { GatewayClock, GatewayLog, Session } from './caller.ts';
 import { contentLength, hasBody } from './request/body.ts';
 import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
@@ -22,7 +22,10 @@ export interface Exchange {
   userId: string | undefined;
 }
 
-/** Starts an exchange; writes an access-log line when the response is sent or the client has disconnected. */
+/**
+ * Starts an exchange; writes an access-log line when the response is sent or the client has disconnected. `ms` is the
+ * duration without the time that the call waited at the client's request, `waited_ms`.
+ */
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,6 +48,7 @@ export function beginExchange(
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
     const whole = response.writableFinished;
+    const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
     if (!whole) abort.abort(new Fault('unavailable', 'The client went away'));
     log.info(
       {
@@ -52,7 +56,8 @@ export function beginExchange(
         method: request.method,
         ...(exchange.route === undefined ? { path: pathOf(request) } : { route: exchange.route }),
         status: response.statusCode,
-        ms: clock.now() - started,
+        ms: Math.max(0, clock.now() - started - waitedMs),
+        ...(waitedMs === 0 ? {} : { waited_ms: waitedMs }),
         userId: exchange.userId,
         ...(whole ? {} : { aborted: true }),
       },

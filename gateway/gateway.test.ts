@@ -99,6 +99,28 @@ test('writes one access-log line per request, with the request id and without se
   await gateway.close(0);
 });
 
+test('logs the time that a call waited apart from its duration', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino(
+    { level: 'info' },
+    new Writable({ write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))) }),
+  );
+  const clock = handClock();
+  const { caller } = recordedCaller({
+    GetOrder: (_message, { responseHeaders }) => {
+      clock.move(30_020);
+      responseHeaders['server-timing'] = 'wait;dur=30000';
+      return {};
+    },
+  });
+  const gateway = await startTestGateway({ caller, log, clock });
+  const response = await gateway.ask('/api/shop/orders/77');
+  expect(response.headers.get('server-timing')).toBe('wait;dur=30000');
+  await expect.poll(() => lines.length).toBe(1);
+  expect(lines).toMatchObject([{ status: 200, ms: 20, waited_ms: 30_000 }]);
+  await gateway.close(0);
+});
+
 test('serves mounts before the 404 and converts their errors to faults', async () => {
   const gateway = await startTestGateway({
     mounts: [

@@ -1,6 +1,8 @@
+import { createRequire } from 'node:module';
 import pino from 'pino';
+import { readableLog } from './readable-log.ts';
 
-/** Structured logger: JSON lines on standard error. Standard output is reserved for output meant for people. */
+/** Structured logger on standard error: JSON lines, or readable lines if it is a terminal. */
 export type Log = pino.Logger;
 
 /** Creates the logger of a process. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. */
@@ -20,7 +22,7 @@ const warnLevel = 40;
  * a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
-  const destination = pino.destination({ fd: 2, sync: false });
+  const destination = process.stderr.isTTY ? createReadable() : pino.destination({ fd: 2, sync: false });
   let lines = '';
   const flush = () => {
     if (lines === '') return;
@@ -43,4 +45,17 @@ function createOutput() {
   };
   process.once('exit', stream.flushSync);
   return stream;
+}
+
+/** Creates a stream that formats lines for a terminal. Loads the formatter, which no other process needs. */
+function createReadable(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  const format = prettyFactory(readableLog(process.stderr.hasColors()));
+  return {
+    write: (lines) => {
+      for (const line of lines.split('\n')) if (line !== '') process.stderr.write(format(line) ?? '');
+    },
+    // A terminal is written to synchronously.
+    flushSync: () => {},
+  };
 }

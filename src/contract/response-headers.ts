@@ -13,6 +13,17 @@ export const warningHeader = 'x-gleaner-warning';
 /** Names the unknown fields of a request, percent-encoded and separated by commas: see docs/api.md. */
 export const ignoredFieldsHeader = 'x-ignored-fields';
 
+/** Server-Timing: how long a call waited for a job, as `wait;dur=<milliseconds>`. */
+export const timingHeader = 'server-timing';
+
+/** Formats the timing header of a call that waited. */
+export const formatWaited = (waitedMs: number): string => `wait;dur=${Math.round(waitedMs)}`;
+
+/** Parses the timing header of a call; 0 without a wait. */
+export function parseWaited(header: string): number {
+  return Number(/^wait;dur=(\d+)$/.exec(header)?.[1] ?? 0);
+}
+
 /** Rate-limit headers, sent if an API key's rate is limited: see src/access/rate-limit.ts. */
 const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
@@ -23,7 +34,13 @@ const rateHeaderNames: readonly string[] = [
 ];
 
 /** Headers of RPC responses that the edges forward. */
-const responseHeaderNames: readonly string[] = [creditsHeader, tagHeader, warningHeader, ...rateHeaderNames];
+const responseHeaderNames: readonly string[] = [
+  creditsHeader,
+  tagHeader,
+  warningHeader,
+  timingHeader,
+  ...rateHeaderNames,
+];
 
 /** Copies the forwarded headers of an RPC response into `into` and returns it. */
 export function copyResponseHeaders(from: Headers, into: ResponseHeaders): ResponseHeaders {

@@ -25,11 +25,12 @@ function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Parti
   const { signal } = new AbortController();
   const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...options };
   const request = fromJson(method.method.input, { jobId });
-  const state = { answered: false, status: '', tag: '' };
+  const state = { answered: false, status: '', tag: '', timing: '' };
   const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
     state.tag = responseHeaders.etag!;
+    state.timing = responseHeaders['server-timing'] ?? '';
     return state;
   });
   return { answer, state };
@@ -50,7 +51,7 @@ function counted() {
 test('without a wait, the response is immediate and has the tag of its content', async () => {
   const jobId = await submitted(3);
   const first = await asked(jobId).answer;
-  expect(first.status).toBe('processing');
+  expect(first).toMatchObject({ status: 'processing', timing: '' });
   expect(first.tag).toMatch(/^W\/"[\w-]{22}"$/);
   expect((await asked(jobId).answer).tag).toBe(first.tag);
   await fixture.startWorker();
@@ -102,7 +103,7 @@ test('an expired wait returns the current state; until then only the job is poll
   expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
   expect(counts.getJob).toBeLessThanOrEqual(31);
   await fixture.clock.advance(1_000);
-  expect((await answer).status).toBe('processing');
+  expect(await answer).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
   expect(counts.listBatches).toBe(1);
 });
 

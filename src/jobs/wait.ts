@@ -1,5 +1,5 @@
 import { namesTag } from '../contract/etag.ts';
-import { type ResponseHeaders, tagHeader } from '../contract/response-headers.ts';
+import { formatWaited, type ResponseHeaders, tagHeader, timingHeader } from '../contract/response-headers.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import { follow } from './follow.ts';
@@ -21,9 +21,9 @@ export interface TaggedView<T> {
 }
 
 /**
- * Returns a view of a job and sets its tag in the response headers. With a wait, returns when the job has ended or, if
- * the caller sent a tag, when the tag changes; at the latest when the wait expires, the caller disconnects or the
- * service stops.
+ * Returns a view of a job, and sets its tag and the time spent waiting in the response headers. With a wait, returns
+ * when the job has ended or, if the caller sent a tag, when the tag changes; at the latest when the wait expires, the
+ * caller disconnects or the service stops.
  */
 export async function showWhenChanged<T>(
   context: JobContext,
@@ -31,13 +31,17 @@ export async function showWhenChanged<T>(
   { waitMs, ifNoneMatch, signal, responseHeaders }: WaitOptions & { responseHeaders: ResponseHeaders },
   prepare: (job: Job) => Promise<TaggedView<T>>,
 ): Promise<T> {
+  const { clock } = context;
+  const start = clock.now();
   const show = async ({ tag, render }: TaggedView<T>) => {
+    const waitedMs = clock.now() - start;
+    if (waitMs > 0 && waitedMs > 0) responseHeaders[timingHeader] = formatWaited(waitedMs);
     responseHeaders[tagHeader] = tag;
     return render();
   };
   if (waitMs <= 0 || job.finishedAt !== null) return show(await prepare(job));
 
-  const until = context.clock.now() + waitMs;
+  const until = start + waitMs;
   const readState = async (jobId: string) => {
     const current = (await context.store.getJob(jobId)) ?? job;
     return { current, mark: await markOf(current), ended: current.finishedAt !== null };

@@ -9,8 +9,8 @@ import { type Column, count, time } from './print.ts';
 
 /** Formats the time of the last use of any key. */
 function lastUsed({ keys }: Operator): string {
-  const times = keys.map(({ lastUsedAt }) => time(lastUsedAt)).sort();
-  return times.at(-1) || 'never';
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
+  return time(uses.toSorted((one, other) => Number(one.seconds - other.seconds)).at(-1)) || 'never';
 }
 
 const columns: Column<Operator>[] = [

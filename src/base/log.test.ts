@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+const module = new URL('./log.ts', import.meta.url).href;
+
+/** Runs a program that logs, with standard error as a pipe or, as far as the program sees, as a terminal. */
+function runLogger(isTerminal: boolean) {
+  const program = `
+    import { createRequire } from 'node:module';
+    Object.assign(process.stderr, { isTTY: ${isTerminal}, hasColors: () => false });
+    const { createLog } = await import(${JSON.stringify(module)});
+    const log = createLog('info', 'serve');
+    log.info({ httpPort: 8080 }, 'started');
+    log.debug('hidden');
+    log.error({ jobId: 'j1' }, 'unit abandoned');
+    process.on('exit', () => {
+      const loaded = Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('pino-pretty'));
+      console.log(loaded);
+    });`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  });
+  return { lines: stderr.trimEnd().split('\n'), isFormatterLoaded: stdout.trim() };
+}
+
+test('createLog() writes JSON where standard error is no terminal, without loading the formatter', () => {
+  const { lines, isFormatterLoaded } = runLogger(false);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 30, role: 'serve', httpPort: 8080, msg: 'started', time: expect.stringMatching(/Z$/) },
+    { level: 50, role: 'serve', jobId: 'j1', msg: 'unit abandoned' },
+  ]);
+  expect(isFormatterLoaded).toBe('false');
+});
+
+test('createLog() writes readable lines to a terminal', () => {
+  const { lines, isFormatterLoaded } = runLogger(true);
+  expect(lines).toEqual([
+    expect.stringMatching(/^\[\d\d:\d\d:\d\d\] INFO: serve: started \{"httpPort":8080\}$/),
+    expect.stringMatching(/^\[\d\d:\d\d:\d\d\] ERROR: serve: unit abandoned \{"jobId":"j1"\}$/),
+  ]);
+  expect(isFormatterLoaded).toBe('true');
+});
