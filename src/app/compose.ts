@@ -82,13 +82,8 @@ export async function compose(
   const changes = options.changes ?? createJobChanges(clock);
   const store = notifyOnMove(stack.store, changes);
   const tally = createOriginTally(clock);
-  const fetching = await openPages(options.readsPages ?? false, {
-    config,
-    store,
-    clock,
-    log,
-    observer: tally,
-  });
+  const pageOptions = { config, store, clock, log, observer: tally };
+  const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
     queue,
@@ -101,11 +96,7 @@ export async function compose(
     pages: fetching.pages,
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
-    offers: resolveOffers(
-      services,
-      kinds,
-      markets.map((market) => withHosts(market, config.origins.get(market.name)?.hosts)),
-    ),
+    offers: configuredOffers(config),
     settings: config,
     links: jobLinks(links, secrets, blobs),
   };
@@ -126,6 +117,12 @@ export async function compose(
       await following();
     },
   };
+}
+
+/** Returns the offers of all markets, with the hosts of the origins file. */
+function configuredOffers({ origins }: Config): JobContext['offers'] {
+  const configured = markets.map((market) => withHosts(market, origins.get(market.name)?.hosts));
+  return resolveOffers(services, kinds, configured);
 }
 
 /** Creates the links and tokens of results. */
