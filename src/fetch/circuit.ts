@@ -45,16 +45,16 @@ export interface CircuitOptions {
 /** Consecutive pauses that open the circuit, so that only trial requests are sent. */
 const pausesToOpen = 3;
 
-/** Maximum pause that the site did not ask for, in milliseconds: limits the effect of a few bad pages. */
+/** Maximum pause if the site names no duration, in milliseconds: limits the effect of a few bad pages. */
 const maxPauseMs = 2 * 60_000;
 
-/** Time after a pause until the next one counts as the first again, in milliseconds. */
+/** Time after a pause until the count of consecutive pauses resets, in milliseconds. */
 const resetMs = 10 * 60_000;
 
 /** Timeout of a trial request, after which another one is sent, in milliseconds. */
 const trialMs = 45_000;
 
-/** Maximum time until a request that waits for a trial checks again, in milliseconds. */
+/** Maximum interval at which requests that wait for a trial check the circuit, in milliseconds. */
 const trialPollMs = 5_000;
 
 /** Maximum age of the known pause, in milliseconds. */
@@ -104,7 +104,7 @@ class SharedCircuit implements Circuit {
       await this.wait(maxWaitMs, signal);
       if (this.#pause.failures < pausesToOpen) return false;
       if (yields && this.#history.has(page)) {
-        // A page that was refused before is a poor trial of the origin: other pages go first.
+        // A page that was refused before is a poor test of the origin: other pages go first.
         yields = false;
         await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
         this.#apply(await store.getPause(origin));

@@ -3,7 +3,7 @@ import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.
 
 /** Options for acquiring a permit. */
 export interface AcquireOptions {
-  /** Takes precedence over callers that are not urgent. */
+  /** True for a caller that takes precedence over those that are not urgent. */
   urgent?: boolean;
   /** User and job of the caller; permits alternate between users, and between the jobs of a user. By default, all
    *  callers belong to one user. */

@@ -37,7 +37,7 @@ function joinValues(headers: Record<string, string | string[] | undefined>): Rec
   return result;
 }
 
-/** Returns the size of headers. With HTTP/2, undici limits only the length of each, and their number to 128. */
+/** Returns the size of headers in bytes. For HTTP/2, undici limits only the size of each header, and their number to 128. */
 function headerBytes(headers: Record<string, string | string[] | undefined>): number {
   let bytes = 0;
   for (const name in headers) {

@@ -5,27 +5,27 @@ export interface FailureHistory {
   /** Records a page that was fetched successfully. */
   succeeded(page: string): void;
   /**
-   * Records a refused page. Returns true if the refusal concerns the whole origin. An explicit request of the site for a
-   * pause (`explicit`) does so at once.
+   * Records a refused page. Returns true if the whole origin is affected. `explicit`: the site asked for a pause, so that
+   * one refusal is enough.
    */
   refused(page: string, explicit: boolean): boolean;
-  /** Records a page without a usable response. Returns true if the failure concerns the whole origin. */
+  /** Records a page without a usable response. Returns true if the whole origin is affected. */
   failed(page: string): boolean;
   /** Returns true if a page was refused or failed, and has not succeeded since. */
   has(page: string): boolean;
   /** Records the start of a pause. */
   pauseStarted(): void;
-  /** True once enough pages have succeeded since the last pause that a new one is unrelated to it. */
+  /** True once enough pages have succeeded since the last pause to treat a new one as unrelated. */
   readonly recovered: boolean;
 }
 
-/** Successes of other pages after which a repeated refusal concerns only the refused page. */
+/** Successes of other pages after which a repeated refusal implicates only the refused page. */
 const successesBetween = 3;
 
 /** Successes after a pause until the origin counts as recovered. */
 const successesToRecover = 10;
 
-/** Distinct pages that must be refused, or fail, in a row before the origin is the cause. */
+/** Distinct pages that must be refused, or fail, in a row before the whole origin counts as affected. */
 const refusedInRow = 2;
 const failedInRow = 5;
 
@@ -35,8 +35,8 @@ const maxBytes = 128 * 1024;
 
 /**
  * Creates an empty history. It distinguishes an origin that refuses requests from a single page that does: one page
- * never implicates the origin, however often it is retried, unless the site asks for a pause. A page that is refused
- * again while others succeed concerns only itself even then.
+ * never implicates the origin, however often it is retried, unless the site asks for a pause. Even then, a page that is
+ * refused again while others succeed implicates only itself.
  */
 export function createFailureHistory(): FailureHistory {
   let successes = 0;

@@ -57,7 +57,7 @@ function pageKey({ path, body }: PageRequest): string {
   return body === undefined ? path : `${path} ${sha256(body)}`;
 }
 
-/** Creates a session that observes the throttle of each origin, but not its robots.txt. */
+/** Creates a session that respects the throttle of each origin, but not its robots.txt. */
 export function createFetchSession(options: FetchSessionOptions): FetchSession {
   const session = new ThrottledSession(options);
   return { fetch: (request) => session.fetch(request), end: (fault) => session.end(fault) };
@@ -145,7 +145,7 @@ class ThrottledSession implements FetchSession {
 
   async #sendAdmitted(request: PageRequest, sent: SentRequest): Promise<PageResponse> {
     const { clock, observer, share } = this.#options;
-    // Time spent waiting for page memory does not count for the site.
+    // Time spent waiting for page memory is not the site's.
     const siteTime = () => clock.now() - (share?.waitedMs ?? 0);
     this.#last = sent;
     const startedAt = siteTime();

@@ -263,7 +263,7 @@ describe('a failed request', () => {
 describe('followRedirects()', () => {
   const to = (url: string, status = 302) => `/to?status=${status}&url=${encodeURIComponent(url)}`;
 
-  test('is not used by the fetcher itself, which returns redirects', async () => {
+  test('is separate from the fetcher, which returns redirects', async () => {
     expect(await get(to('/end'))).toMatchObject({ status: 302, headers: { location: '/end' } });
   });
 

@@ -105,7 +105,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
       if (!policyOf(market).robots) return { fetch: followRedirects(fetch), end };
       const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
       const allowed: FetchPage = async (request) => {
-        // Before a robots.txt reserves memory too: sessions that hold pages meanwhile could block each other.
+        // Fetching a robots.txt reserves memory too: sessions that keep their pages meanwhile could deadlock.
         share?.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };

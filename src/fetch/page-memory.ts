@@ -50,7 +50,7 @@ class MemoryPool {
     this.#maxBytes = maxBytes;
   }
 
-  /** Reserves at once if no one waits and the bytes fit, or if `unconditional`. */
+  /** Reserves bytes if none are waited for and they fit, or if `unconditional`. Returns false otherwise. */
   tryReserve(bytes: number, unconditional: boolean): boolean {
     if (!unconditional && (this.#waiting.size > 0 || !this.#fits(bytes))) return false;
     this.#reserved += bytes;

@@ -72,8 +72,8 @@ const held = async () => {
   return 1_000 - permits;
 };
 
-describe('one process', () => {
-  test('sends at most as many concurrent requests as there are permits', async () => {
+describe('the permits of one process', () => {
+  test('allow at most as many concurrent requests as the limit', async () => {
     const worker = process('a');
     for (let request = 0; request < 20; request += 1) worker.work(1_000);
     await pass(10_000);
@@ -81,7 +81,7 @@ describe('one process', () => {
     expect(worker.demand).toBe(0);
   });
 
-  test('calls the store by time, not per request', async () => {
+  test('are renewed at intervals, not per request', async () => {
     const worker = process('a');
     for (let request = 0; request < 2_000; request += 1) worker.work(40);
     await pass(20_000);
@@ -89,7 +89,7 @@ describe('one process', () => {
     expect(leases).toBeLessThan(16);
   });
 
-  test('releases permits that it no longer uses', async () => {
+  test('are released when no longer used', async () => {
     const worker = process('a');
     worker.work(100);
     await flushTasks();
@@ -99,7 +99,7 @@ describe('one process', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('releases all permits when closed, and grants no more', async () => {
+  test('are released by close(), and no more are granted', async () => {
     const worker = process('a');
     worker.work(100);
     await flushTasks();
@@ -115,7 +115,7 @@ describe('one process', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('rejects waiting callers while the store is unavailable, and grants nothing after the lease has expired', async () => {
+  test('are not granted while the store is unavailable, nor after the lease has expired', async () => {
     const worker = process('a', 1);
     const release = await worker.acquire();
     const waiting = worker.acquire();
@@ -135,7 +135,7 @@ describe('one process', () => {
     (await later)();
   });
 
-  test('removes a request that was aborted while waiting', async () => {
+  test('are not needed for a request that was aborted while waiting', async () => {
     const worker = process('a', 1);
     await worker.acquire();
     const controller = new AbortController();
@@ -147,7 +147,7 @@ describe('one process', () => {
 });
 
 describe('several processes', () => {
-  test('send together at most as many concurrent requests as there are permits', async () => {
+  test('send together at most as many concurrent requests as the limit', async () => {
     const workers = ['a', 'b', 'c'].map((name) => process(name));
     let peak = 0;
     for (const worker of workers) for (let request = 0; request < 60; request += 1) worker.work(200);

@@ -12,7 +12,7 @@ export interface OriginPolicy {
 /** Policy of an origin whose market and settings declare no other. */
 const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false };
 
-/** Maximum default limits with a browser: a page sends dozens of requests where plain HTTP sends one. */
+/** Upper bounds of the default limits with a browser: a page sends dozens of requests where plain HTTP sends one. */
 const browserMaximum = { concurrency: 4, requestsPerSecond: 2 };
 
 /** Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. */
@@ -26,7 +26,7 @@ export function fetchMethodOf(settings: MarketOrigins | undefined): FetchMethod 
   return settings?.fetch ?? 'http';
 }
 
-/** Maximum duration of a response that counts towards the concurrency, in seconds: the timeout of one. */
+/** Assumed duration of the slowest responses in seconds: the timeout of a response. */
 const maxResponseSeconds = 20;
 
 /**

@@ -42,12 +42,12 @@ export interface PosterOptions {
   resolve?: ResolveName;
 }
 
-/** Maximum bytes read of a response body, enough to show its error to a person. */
+/** Maximum bytes read of a response body, enough to show an error message. */
 const maxTextBytes = 8 * 1024;
 
 /**
  * Creates a client that posts messages over HTTP/1.1. The address of a guarded message is checked when the connection is
- * made. A response with a long or stalled body counts by its status.
+ * made. A long or stalled body does not fail a request whose status has arrived.
  */
 export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const pool = {

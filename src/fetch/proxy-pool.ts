@@ -24,7 +24,7 @@ const minScore = 0.3;
 /** Score from which the previous proxy is kept. */
 const healthyScore = 0.5;
 
-/** Score from which the next suspension is a first one again. */
+/** Score above which the duration of suspensions resets. */
 const recoveredScore = 0.8;
 
 /** Duration of the first suspension in milliseconds; the following ones double up to the maximum. */
@@ -39,7 +39,7 @@ const updateScore: Readonly<Record<ProxyReport, (score: number) => number>> = {
 
 /**
  * Creates a pool of `count` proxies. Failures lower a proxy's score and responses raise it; a proxy with a low score is
- * suspended, each time longer. A site's refusal is a response: it applies to all proxies, and is no reason to switch.
+ * suspended, for longer each time. A site's refusal is a response: it applies to all proxies, and is no reason to switch.
  * If all proxies are suspended, the one whose suspension ends first is used.
  */
 export function createProxyPool(count: number, clock: Clock, random: () => number = Math.random): ProxyPool {

@@ -58,7 +58,7 @@ const descriptions: Readonly<Record<string, string>> = {
   page_throttled: 'throttled',
 };
 
-/** Describes the reason of a pause for people: "blocked (page_blocked)". */
+/** Returns a human-readable reason for a pause: "blocked (page_blocked)". */
 export function describePauseReason(reason: string): string {
   const description = descriptions[reason] ?? (reason.startsWith('status') ? 'throttled' : 'not responding');
   return `${description} (${reason})`;

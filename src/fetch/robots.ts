@@ -5,7 +5,7 @@ import type { PageResponse } from './page.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { parseRobots, type RobotsRules } from './robots-rules.ts';
 
-/** The rules of all sites' robots.txt files for this crawler. */
+/** Rules for this crawler in the robots.txt files of all sites. */
 export interface Robots {
   /**
    * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the origin declares one.

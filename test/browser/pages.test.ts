@@ -362,7 +362,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       await expect(store('127.0.0.1')).rejects.toMatchObject({ code: 'address_refused' });
       await expect(store('inside.example')).rejects.toMatchObject({
         code: 'address_refused',
-        message: 'inside.example leads to 127.0.0.1, not an address of the public internet',
+        message: 'inside.example resolves to 127.0.0.1, which is not an address of the public internet',
       });
       expect(reached).toBe(0);
     });

@@ -36,7 +36,8 @@ export interface PoolLimits {
   contextMs: number;
   /** Pages after which the browser is restarted. */
   browserPages: number;
-  /** Memory in bytes above which the browser is restarted after its open pages, and above twice of which it is killed. */
+  /** Memory in bytes above which the browser is restarted once its pages are closed. Above twice the value, it is
+   *  restarted at once. */
   memoryBytes: number;
   /** Interval between memory checks, in milliseconds. */
   memoryCheckMs: number;

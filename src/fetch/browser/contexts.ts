@@ -67,7 +67,7 @@ export class BrowserContexts<Page> {
     for (const entry of [...this.#entries.values()]) this.#recycle(entry);
   }
 
-  /** Closes all contexts, none of which has open pages. */
+  /** Closes all contexts at once; none may have open pages. */
   async closeAll(): Promise<void> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();

@@ -24,7 +24,7 @@ export interface EgressRules {
   connect?: ConnectSocket | undefined;
 }
 
-/** Connects to a host. If a lookup is passed, it must resolve all names. */
+/** Connects to a host, and resolves names with `lookup` only if it is passed. */
 export type ConnectSocket = (
   host: string,
   port: number,

@@ -22,7 +22,7 @@ export interface BrowserFetcherOptions {
   log: Log;
   /** Text appended to the browser's own User-Agent. */
   userAgent: string;
-  /** Path of a Chromium; null if there is none, which fails every fetch with `browser_missing`. */
+  /** Path of the Chromium executable; null if there is none, which fails every fetch with `browser_missing`. */
   path: string | null;
   limits?: Partial<PageLoadLimits & PoolLimits>;
   /** Resolves host names; `dns.lookup` by default. */

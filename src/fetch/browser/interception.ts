@@ -6,7 +6,7 @@ import { isSameSite, type PagePlan } from './page-plan.ts';
 
 type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
-/** Requests to intercept: documents before their request and before their response, and resources that are blocked. */
+/** Requests to intercept: documents, at the request and the response stage, and types of resources that are blocked. */
 export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Document', requestStage: 'Request' },
   { resourceType: 'Document', requestStage: 'Response' },

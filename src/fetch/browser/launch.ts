@@ -17,7 +17,7 @@ export interface Tab {
 
 /** Options for launchBrowser(). */
 export interface LaunchOptions {
-  /** Path of a Chromium. */
+  /** Path of the Chromium executable. */
   path: string;
   /** Returns the egress rules of a session. */
   rules(scope: SessionScope): EgressRules;
@@ -41,7 +41,7 @@ const cacheBytes = 32 * 1024 ** 2;
 const flags: readonly string[] = [
   '--disable-gpu',
   '--disable-quic',
-  // A spare renderer uses memory, and a page that gets one that has just died hangs.
+  // A spare renderer uses memory, and a page hangs if its spare renderer has just died.
   '--disable-features=SpareRendererForSitePerProcess',
   '--disable-component-update',
   '--blink-settings=imagesEnabled=false',

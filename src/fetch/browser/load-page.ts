@@ -23,7 +23,7 @@ export const defaultPageLoadLimits: PageLoadLimits = {
   settleMs: 8_000,
 };
 
-/** Sets the initial cookies of a plan that the site has not set. */
+/** Sets the plan's initial cookies, except those that the site has already set. */
 async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan): Promise<void> {
   const entries = Object.entries(preferences);
   if (entries.length === 0) return;

@@ -21,7 +21,8 @@ const maxPages = 5;
 
 /**
  * Creates the rules for one page. Navigations must stay on the origin, and their number is limited. Redirects of a
- * document are returned, as with plain HTTP; a page that is loaded for its requests may follow them (`followsRedirects`).
+ * document are returned, as with plain HTTP, unless `followsRedirects` is set, for pages that are loaded for their
+ * requests.
  */
 export function createNavigationRules(origin: string, followsRedirects: boolean): NavigationRules {
   let pages = 0;

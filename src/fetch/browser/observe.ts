@@ -18,7 +18,7 @@ export interface RenderLimits {
   requests: number;
   /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
   quietMs: number;
-  /** The same for a page that has not sent the expected request: it is not going to. */
+  /** Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it. */
   responseQuietMs: number;
   /** Time after which a loaded document counts as rendered regardless of its requests, in milliseconds. */
   settleMs: number;
@@ -110,7 +110,7 @@ class PageObserver implements Observation {
       tooLarge: () => this.#failTooLarge(`is larger than ${bytes} bytes`),
       forbidden: (fault) => this.fail(fault),
       blocked: () => {
-        // The shown document remains, without another load event.
+        // The shown document remains, and no further load event is fired.
         this.#timer.setLoaded(this.#shown !== null);
         this.#timer.restartQuiet();
       },

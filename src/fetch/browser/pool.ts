@@ -114,7 +114,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     const open = await entry.context
       .then((context) => context.page())
       .catch(async (error: unknown) => {
-        // Whatever the cause, a new browser is more likely to work.
+        // A new browser is more likely to work, whatever the cause.
         await this.#retire(running, 'opening a page failed', true);
         throw failedFault('the browser did not open a page', error);
       });

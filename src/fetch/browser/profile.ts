@@ -14,8 +14,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns true if the process that created a folder has ended. In a container, this process may have the same id as the
- *  previous one; a folder older than this process then belongs to the other. */
+/** Returns true if the process that created a folder has ended. In a container, a restarted process may get the same id
+ *  again; a folder with this process's id that is older than the process belongs to its predecessor. */
 async function isOrphaned(path: string, pid: number): Promise<boolean> {
   if (pid !== process.pid) return !isAlive(pid);
   return (await stat(path)).mtimeMs < performance.timeOrigin;
