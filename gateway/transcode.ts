@@ -29,7 +29,7 @@ export interface Serving {
   cache: ResponseCache | undefined;
   /** Returns the path of what a response created; undefined for endpoints that create nothing and take no idempotency key. */
   locate: Locate | undefined;
-  /** Tells whether a field differs between responses while nothing changes. */
+  /** Returns whether a field differs between responses while nothing changes. */
   isVolatile: (field: DescField) => boolean;
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated: (request: IncomingMessage) => void;

@@ -32,9 +32,9 @@ export interface DocumentOptions extends ApiInfo {
   endpoints: readonly ServedEndpoint[];
   pathForms: PathForms;
   extraPaths: readonly { path: string; operation?: Schema }[];
-  /** Tells whether responses of an endpoint have a `Location`. */
+  /** Returns whether responses of an endpoint have a `Location`. */
   isLocated: (endpoint: ServedEndpoint) => boolean;
-  /** Tells whether a field differs between responses while nothing changes. */
+  /** Returns whether a field differs between responses while nothing changes. */
   isVolatile: (field: DescField) => boolean;
 }
 
@@ -234,7 +234,7 @@ function formSchema(fields: readonly DescField[], book: SchemaBook): Schema {
   };
 }
 
-/** Tells whether responses have an entity tag: the core's, or one of a text that stays the same. */
+/** Returns whether responses have an entity tag: the core's, or one of a text that stays the same. */
 function hasTag(
   { verb, streams, waits, method }: ServedEndpoint,
   isVolatile: (field: DescField) => boolean,

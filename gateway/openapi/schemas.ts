@@ -116,7 +116,7 @@ function described(text: string | undefined): Schema {
   return text === undefined ? {} : { description: text };
 }
 
-/** Tells whether every response has the field: fields without presence, and nullable ones. */
+/** Returns whether every response has the field: fields without presence, and nullable ones. */
 function isAlwaysPresent(field: DescField): boolean {
   if (getOption(field, nullableOption)) return true;
   return field.oneof === undefined && !field.proto.proto3Optional && field.fieldKind !== 'message';

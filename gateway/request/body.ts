@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../src/contract/fault.ts';
 
-/** Tells whether a request declares a body, which may be an empty one of unknown length. */
+/** Returns whether a request declares a body, which may be an empty one of unknown length. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || contentLength(request) > 0;
 }

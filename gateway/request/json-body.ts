@@ -22,7 +22,7 @@ export function parseJsonLiterals(text: string): unknown {
   return guarded(() => JSON.parse(text, keepLiterals));
 }
 
-/** Tells whether a text may contain numbers that are not written as plain integers. */
+/** Returns whether a text may contain numbers that are not written as plain integers. */
 export function mayHoldLiterals(text: string): boolean {
   return fraction.test(text);
 }

@@ -30,7 +30,7 @@ export function preferredEncoding(header: string | string[] | undefined): Encodi
   return chosen === 'gzip' || chosen === 'x-gzip' ? 'gzip' : undefined;
 }
 
-/** Tells whether content of a type is worth encoding: text is, archives and images are not. */
+/** Returns whether content of a type is worth encoding: text is, archives and images are not. */
 export function isCompressible(contentType: string): boolean {
   return /^(text\/|application\/(json|x-ndjson|javascript|xml)\b|[a-z]+\/[^;]+\+(json|xml)\b)/i.test(
     contentType,

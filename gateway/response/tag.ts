@@ -6,7 +6,7 @@ export function textTag(text: string): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
-/** Tells whether responses of a type are equal while nothing changes: they have no volatile field. */
+/** Returns whether responses of a type are equal while nothing changes: they have no volatile field. */
 export function isStable(
   schema: DescMessage,
   isVolatile: (field: DescField) => boolean,

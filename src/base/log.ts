@@ -30,7 +30,7 @@ function createOutput() {
     lines = '';
   };
   const stream = {
-    /** Makes pino set lastLevel. */
+    /** Tells pino to set lastLevel. */
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string) {

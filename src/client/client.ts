@@ -208,7 +208,7 @@ function baseOf(url: string): string {
 
 const optional = (signal: AbortSignal | undefined): CallOptions => (signal === undefined ? {} : { signal });
 
-/** Tells whether a method only reads. Those without a REST path may all change something. */
+/** Returns true if a method only reads. A method without a REST path may always change something. */
 const isRead = (method: DescMethod) => endpointOf(method)?.verb === 'GET';
 
 async function findTask(

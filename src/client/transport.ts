@@ -90,7 +90,7 @@ export function createRetry({ clock, maxAttempts, random }: RetryOptions): Retry
 }
 
 /**
- * Tells whether the same call may succeed later. 409 with `Retry-After` means that an earlier request with the same
+ * Returns whether the same call may succeed later. 409 with `Retry-After` means that an earlier request with the same
  * idempotency key has not ended yet.
  */
 export function isTransient({ status, retryAfterMs }: GleanerError): boolean {

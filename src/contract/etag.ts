@@ -1,5 +1,5 @@
 /**
- * Tells whether an `If-None-Match` header names a tag, by weak comparison (RFC 9110, section 8.8.3.2). `*` names every
+ * Returns whether an `If-None-Match` header names a tag, by weak comparison (RFC 9110, section 8.8.3.2). `*` names every
  * tag, an absent header none.
  */
 export function namesTag(header: string | undefined, tag: string): boolean {

@@ -57,9 +57,9 @@ export function unitFields({ units, method }: Pick<Offer, 'units' | 'method'>): 
   return units.fieldKind === 'list' && units.listKind === 'message' ? units.message.fields : [];
 }
 
-/** Tells whether the units of an offer are strings. */
+/** Returns whether the units of an offer are strings. */
 export const hasTextUnits = ({ units }: Pick<Offer, 'units'>): boolean =>
   units?.fieldKind === 'list' && units.listKind === 'scalar';
 
-/** Tells whether the units of an offer are rows of a CSV file. */
+/** Returns whether the units of an offer are rows of a CSV file. */
 export const hasFileUnits = ({ units }: Pick<Offer, 'units'>): boolean => units?.fieldKind === 'scalar';

@@ -13,7 +13,7 @@ export function rulesOf(field: DescField): FieldRules {
 }
 
 /**
- * Tells whether a request without the field is invalid: the field is required, or its rules exclude the zero value of
+ * Returns whether a request without the field is invalid: the field is required, or its rules exclude the zero value of
  * an absent field, and it declares no default.
  */
 export function isRequired(field: DescField): boolean {

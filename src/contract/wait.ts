@@ -9,7 +9,7 @@ const maxWaitSeconds = 60;
 /** Metadata of an RPC with its wait in seconds; the counterpart of `?wait=` in REST. */
 export const waitMetadata = 'gleaner-wait';
 
-/** Tells whether a method can wait for the job that it shows: read steps do, and methods that declare `waits`. */
+/** Returns whether a method can wait for the job that it shows: read steps do, and methods that declare `waits`. */
 export function canWait(method: DescMethod): boolean {
   return getOption(method, job).step === Step.READ || getOption(method, rest).waits;
 }

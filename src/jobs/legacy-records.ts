@@ -7,7 +7,7 @@ const migratedPrefix = 'moved_';
 /** Maximum batches migrated by one call. */
 const maxMigratedBatches = 100;
 
-/** Tells whether a path is that of a migrated part. */
+/** Returns whether a path is that of a migrated part. */
 export function isMigratedPart(jobId: string, path: string): boolean {
   return path.startsWith(`${jobId}/${migratedPrefix}`);
 }

@@ -2,7 +2,7 @@ import { Fault } from '../contract/fault.ts';
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 30_000;
-/** Deliveries after which a message whose handler keeps failing is dropped. */
+/** Maximum deliveries of a message whose handler keeps failing; then it is dropped. */
 const maxDeliveries = 5;
 
 /**

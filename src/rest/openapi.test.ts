@@ -87,7 +87,7 @@ test('describes every method in both address forms, and the service’s own path
 
 test('includes comments, statuses, bodies and errors of the contract', () => {
   const submit = document.paths['/v1/mkta/variant_sold_v1/submit']!.post!;
-  expect(submit.summary).toBe("Submits up to 50,000 items for their variants' sold counts.");
+  expect(submit.summary).toBe("Submits up to 50,000 items to read their variants' sold counts.");
   expect(submit.description).toContain('working hours');
   expect(Object.keys(submit.responses)).toEqual([
     '202',

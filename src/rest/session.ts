@@ -93,7 +93,7 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
   return router;
 }
 
-/** Returns a session as the console reads it. */
+/** Returns a session in the form that the console expects. */
 const shape = ({ role, name, expiresAt }: Session, token: string) => ({
   role,
   name,

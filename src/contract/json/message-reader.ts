@@ -71,7 +71,7 @@ export function fieldReader(field: DescField): ReadValue {
   }
 }
 
-/** Tells whether a value is a JSON object. */
+/** Returns whether a value is a JSON object. */
 export function isMembers(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)

@@ -40,7 +40,7 @@ export function refuse(reading: Reading, problem: Omit<Problem, 'loc'>): typeof 
   return refused;
 }
 
-/** Tells whether the maximum number of problems is recorded. */
+/** Returns whether the maximum number of problems is recorded. */
 export function isFull(reading: Reading): boolean {
   return reading.problems.length >= maxProblems;
 }

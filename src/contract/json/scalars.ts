@@ -67,7 +67,7 @@ export function integerBounds(scalar: ScalarType): readonly [number, number] | u
   }
 }
 
-/** Tells whether messages represent values of a type as bigint. */
+/** Returns whether messages represent values of a type as bigint. */
 export function isBig(scalar: ScalarType): boolean {
   const bounds = integerBounds(scalar);
   return bounds === int64 || bounds === uint64;

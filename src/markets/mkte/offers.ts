@@ -18,7 +18,7 @@ export function kindNamed(name: string): OfferKind {
 }
 
 /**
- * Returns the offer of an element: that of its row in the buy box, by the names of the row and its ancestors.
+ * Returns the offer type of an element: that of its row in the buy box, by the names of the row and its ancestors.
  * Outside of any row it is `new`.
  */
 export function offerKind(element: Element): OfferKind {

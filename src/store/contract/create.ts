@@ -171,7 +171,7 @@ export function createContract(open: OpenStores): void {
     expect(await stores.store.getJob(kept.id)).toEqual(kept);
   });
 
-  test('a number of another job is a conflict', async () => {
+  test('a job number already in use is a conflict', async () => {
     const first: Job = aJob({ number: 4_100_002 });
     await stores.store.createJob(first, someBatches(first, 1));
     const second: Job = aJob({ number: 4_100_002 });

@@ -142,8 +142,8 @@ export type BulkRetrieved = Message<"gleaner.job.v1.BulkRetrieved"> & {
   message?: string | undefined;
 
   /**
-   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
+   * Cause of the current wait, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if the job is not waiting.
    *
    * @generated from field: optional string waiting_for = 10;
    */
@@ -221,8 +221,8 @@ export type TasksRetrieved = Message<"gleaner.job.v1.TasksRetrieved"> & {
   items: Task[];
 
   /**
-   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
+   * Cause of the current wait, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if the job is not waiting.
    *
    * @generated from field: optional string waiting_for = 8;
    */

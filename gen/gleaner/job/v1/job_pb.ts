@@ -134,7 +134,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   reason: string;
 
   /**
-   * What the job waits for, as text; empty if it is not waiting.
+   * Cause of the current wait; empty if the job is not waiting.
    *
    * @generated from field: string waiting_for = 16;
    */

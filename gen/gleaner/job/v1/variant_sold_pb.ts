@@ -114,8 +114,8 @@ export type VariantSoldRetrieved = Message<"gleaner.job.v1.VariantSoldRetrieved"
   batches: VariantSoldBatch[];
 
   /**
-   * What the job waits for, such as "waiting for mkta/id: blocked (page_blocked), next try
-   * 2030-01-07T04:00:00.000Z"; absent if it is not waiting.
+   * Cause of the current wait, such as "waiting for mkta/id: blocked (page_blocked), next try
+   * 2030-01-07T04:00:00.000Z"; absent if the job is not waiting.
    *
    * @generated from field: optional string waiting_for = 6;
    */

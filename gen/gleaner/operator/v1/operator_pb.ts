@@ -1220,7 +1220,7 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
   clockSkewMs: bigint;
 
   /**
-   * Why it starts no work: "disk almost full"; empty if it does.
+   * Reason why the process starts no work: "disk almost full"; empty if it does.
    *
    * @generated from field: string paused = 12;
    */
