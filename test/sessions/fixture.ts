@@ -53,7 +53,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
           : { caller: createDirectCaller(core), routes: routeCore(core, context.log) };
       const app = createRestApi({
         services: declared,
-        caller: caller as RestCaller,
+        caller,
         files: context.blobs,
         verifyLink: () => {
           throw new Error('no file is served here');
