@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import { jobStatuses } from '../contract/job-status.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { isAccepted } from '../kinds/states.ts';
@@ -8,6 +8,9 @@ import type { Page } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import type { JobFilter } from '../store/store.ts';
 import { defaultPageSize } from './handlers.ts';
+
+/** Dependencies of this module. */
+export type JobListContext = Pick<JobContext, 'offers'> & StoreUse<'listJobs'>;
 
 /** States of the store behind each state that clients see: src/contract/job-status.ts. */
 const statesOf: Readonly<Record<string, readonly JobState[]>> = {
@@ -42,7 +45,7 @@ export interface Asker {
  * that there is not.
  */
 export async function listJobs(
-  { store, offers }: JobContext,
+  { store, offers }: JobListContext,
   request: ListRequest,
   { owners, unfinished }: Asker,
 ): Promise<Page<Job>> {
@@ -65,7 +68,7 @@ export async function listJobs(
 
 /** Whether a list that a request asks for would hold a job. Faults as listJobs. */
 export function isListed(
-  { offers }: JobContext,
+  { offers }: JobListContext,
   job: Job,
   request: ListRequest & { userId: string },
 ): boolean {

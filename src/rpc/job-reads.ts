@@ -9,13 +9,15 @@ import type {
   UnitSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, faultCodes } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { groupFaults } from '../jobs/faults.ts';
+import { type FaultsContext, groupFaults } from '../jobs/faults.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';
-import { listProgress } from '../jobs/progress.ts';
-import { listUnits } from '../jobs/units.ts';
+import { listProgress, type ProgressContext } from '../jobs/progress.ts';
+import { listUnits, type UnitsContext } from '../jobs/units.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
+
+/** Dependencies of this module. */
+export type JobReadsContext = FaultsContext & ProgressContext & UnitsContext;
 
 /** What users and operators read of a job in the same shape; they differ in which jobs they may see. */
 export interface JobReads {
@@ -25,7 +27,7 @@ export interface JobReads {
 }
 
 /** Makes the reads of a core. */
-export function jobReads(context: JobContext): JobReads {
+export function jobReads(context: JobReadsContext): JobReads {
   return {
     async listUnits(request, job) {
       if (request.code !== '' && !Object.hasOwn(faultCodes, request.code))

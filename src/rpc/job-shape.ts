@@ -4,12 +4,17 @@ import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { chargedCredits } from '../credits/job-credits.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
-import { waitingFor } from '../jobs/waiting.ts';
+import { type WaitingContext, waitingFor } from '../jobs/waiting.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
 import { emptyCounts } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';
+
+/** Dependencies of this module. */
+export type JobShapeContext = Pick<JobContext, 'offers'> &
+  StoreUse<'countJobs' | 'getUsers'> &
+  WaitingContext;
 
 /** The message `Job` as a plain object. */
 export type JobShape = MessageInitShape<typeof JobSchema>;
@@ -23,7 +28,7 @@ export interface JobShapes {
 }
 
 /** Makes it for the jobs of a core. */
-export function createJobShapes(context: JobContext): JobShapes {
+export function createJobShapes(context: JobShapeContext): JobShapes {
   const { store } = context;
   const pathOf = retrievePaths(context.offers);
   const forOwner = async (jobs: readonly Job[]) => {

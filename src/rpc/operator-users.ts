@@ -3,12 +3,26 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
+/** Dependencies of this module. */
+export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
+  StoreUse<
+    | 'createApiKey'
+    | 'createUser'
+    | 'getUser'
+    | 'listApiKeys'
+    | 'listLedgerEntries'
+    | 'listUsers'
+    | 'postLedgerEntry'
+    | 'revokeApiKey'
+    | 'suspendUser'
+  >;
+
 /** What operators see of users, and do with them: accounts, keys and credits. */
-export function operatorUserHandlers(context: JobContext): [string, Handler][] {
+export function operatorUserHandlers(context: OperatorUsersContext): [string, Handler][] {
   const { store, clock } = context;
   const { method } = OperatorService;
 

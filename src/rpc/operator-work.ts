@@ -1,10 +1,14 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { OperatorService, type ProcessSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { ProcessReport } from '../store/operations.ts';
 import { type Handler, handle } from './handlers.ts';
 import { originShapes } from './origin-shape.ts';
+
+/** Dependencies of this module. */
+export type OperatorWorkContext = Pick<JobContext, 'clock' | 'settings'> &
+  StoreUse<'countBacklog' | 'listOriginMinutes' | 'listPauses' | 'listProcesses'>;
 
 /** A process that has not said anything for so long is taken to be gone. */
 const silentMs = 60_000;
@@ -13,7 +17,7 @@ const silentMs = 60_000;
 const shownMs = 3_600_000;
 
 /** What operators see of the service at work, and how it is set. */
-export function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
+export function operatorWorkHandlers({ store, clock, settings }: OperatorWorkContext): [string, Handler][] {
   const { method } = OperatorService;
   return [
     handle(method.getWork, async () => ({
