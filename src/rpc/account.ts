@@ -14,10 +14,10 @@ import { firstDay, usageShapes } from './usage-shape.ts';
 type AccountContext = Pick<JobContext, 'clock' | 'offers' | 'settings'> &
   StoreUse<'createApiKey' | 'getUser' | 'listApiKeys' | 'listLedgerEntries' | 'revokeApiKey' | 'sumLedger'>;
 
-/** Days of usage where the request names no number. */
+/** Days of usage if the request has no number. */
 const usageDays = 30;
 
-/** Handlers of gleaner.account.v1.AccountService: the caller's own account. */
+/** Returns the handlers of gleaner.account.v1.AccountService. */
 export function accountHandlers(context: AccountContext): Handlers {
   const { store, clock } = context;
   const { method } = AccountService;

@@ -19,19 +19,19 @@ import { defaultPageSize } from './handlers.ts';
 /** Dependencies of this module. */
 export type JobReadsContext = FaultsContext & ProgressContext & UnitsContext;
 
-/** What users and operators read of a job in the same shape; they differ in which jobs they may see. */
+/** Queries of a job with the same response for users and operators. */
 export interface JobReads {
   listUnits(request: ListUnitsRequest, job: Job): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
   listFaults(request: JobRequest, job: Job): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
   getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
 }
 
-/** Makes the reads of a core. */
+/** Creates the queries. */
 export function jobReads(context: JobReadsContext): JobReads {
   return {
     async listUnits(request, job) {
       if (request.code !== '' && !Object.hasOwn(faultCodes, request.code))
-        throw Fault.invalid(['body', 'code'], `'${request.code}' is not the code of a fault`, 'enum');
+        throw Fault.invalid(['body', 'code'], `'${request.code}' is not a fault code`, 'enum');
       const filter = {
         ...(request.status === '' ? {} : { status: request.status as PlacedUnit['status'] }),
         ...(request.code === '' ? {} : { code: request.code }),

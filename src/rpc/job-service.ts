@@ -36,8 +36,8 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   JobShapeContext;
 
 /**
- * Handlers of gleaner.job.v1.JobService: the caller's own jobs, whatever their kind. A job of another owner,
- * or one whose submit was not finished, is `not_found`.
+ * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Fault `not_found` for a job of
+ * another owner, and for one whose submit was not finished.
  */
 export function jobServiceHandlers(context: JobServiceContext): Handlers {
   const { store } = context;
@@ -55,8 +55,8 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
 
   const unary = new Map([
     handle(method.listJobs, async (request, { principal }) => {
-      const asker = { owners: { userId: principal.userId }, unfinished: false };
-      const { items, next } = await listJobs(context, request, asker);
+      const visibility = { owners: { userId: principal.userId }, unfinished: false };
+      const { items, next } = await listJobs(context, request, visibility);
       return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
     }),
     handle(method.getJob, async (request, call) =>

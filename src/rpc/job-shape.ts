@@ -16,18 +16,18 @@ export type JobShapeContext = Pick<JobContext, 'offers'> &
   StoreUse<'countJobs' | 'getUsers'> &
   WaitingContext;
 
-/** The message `Job` as a plain object. */
+/** The message Job as a plain object. */
 export type JobShape = MessageInitShape<typeof JobSchema>;
 
-/** Shows jobs as the message `Job`, several with as few questions to the store as one. */
+/** Conversion of jobs to the message Job, with as few store calls for several jobs as for one. */
 export interface JobShapes {
-  /** As their owner sees them, in the order given. */
+  /** Returns the messages for the owner of the jobs, in the same order. */
   forOwner(jobs: readonly Job[]): Promise<JobShape[]>;
-  /** As operators see them: with the owner's name and credits. */
+  /** Returns the messages for operators, with the owner's name and credits. */
   forOperator(jobs: readonly Job[]): Promise<JobShape[]>;
 }
 
-/** Makes it for the jobs of a core. */
+/** Creates the conversion. */
 export function createJobShapes(context: JobShapeContext): JobShapes {
   const { store } = context;
   const pathOf = retrievePaths(context.offers);
@@ -94,7 +94,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
   };
 }
 
-/** REST paths by which kinds show a job: those of the read steps that are named by nothing but the job. */
+/** Returns a function for the REST path of a job: that of its kind's read step with no parameter but the job. */
 export function retrievePaths(offers: Offers): (job: Job) => string {
   const templates = new Map<string, string>();
   for (const { method, offer, step } of offers.methods.values()) {

@@ -11,7 +11,7 @@ import type { Handler, Handlers, StreamHandler } from './handlers.ts';
 /** Dependencies of this module. */
 type JobsContext = Pick<JobContext, 'offers'> & DataContext & ReadContext & SubmitContext & TerminateContext;
 
-/** Handlers of every method that declares a kind of work: which step it is decides, never which kind. */
+/** Returns the handlers of all methods with a step of a job, by the step, whatever their kind. */
 export function jobHandlers(context: JobsContext): Handlers {
   const unary = new Map<string, Handler>();
   const stream = new Map<string, StreamHandler>();
@@ -40,6 +40,6 @@ function handlerOf(context: JobsContext, method: JobMethod): Handler {
     case Step.TERMINATE:
       return (request, { principal }) => terminate(context, method, request, principal.userId);
     default:
-      throw new Error(`${method.method.name}: nothing serves its step`);
+      throw new Error(`${method.method.name}: its step has no handler`);
   }
 }

@@ -7,7 +7,7 @@ import { type Handler, handle } from './handlers.ts';
 /** Dependencies of this module. */
 export type OperatorDriftContext = StoreUse<'getDrift' | 'listDrift' | 'putDrift'>;
 
-/** What operators see of fields that go missing. */
+/** Returns the operators' handlers for drift alarms. */
 export function operatorDriftHandlers({ store }: OperatorDriftContext): [string, Handler][] {
   const { method } = OperatorService;
   return [

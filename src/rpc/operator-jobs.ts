@@ -12,7 +12,7 @@ import type { BatchSummary, Job } from '../store/documents.ts';
 import { type Handler, handle } from './handlers.ts';
 import { isListed, type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
-import { jobNamed, ownersNamed } from './job-search.ts';
+import { findJobByName, findOwners } from './job-search.ts';
 import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 
 /** Dependencies of this module. */
@@ -25,7 +25,7 @@ export type OperatorJobsContext = StoreUse<'getJob' | 'getJobByNumber' | 'listBa
   JobReadsContext &
   JobShapeContext;
 
-/** What operators see of jobs, and do with them. */
+/** Returns the operators' handlers for jobs. */
 export function operatorJobHandlers(context: OperatorJobsContext): [string, Handler][] {
   const { store } = context;
   const { method } = OperatorService;
@@ -41,11 +41,11 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
   return [
     handle(method.listJobs, async (request) => {
       const { userId, search } = request;
-      const named = search === '' ? null : await jobNamed(store, search);
+      const named = search === '' ? null : await findJobByName(store, search);
       if (named !== null) return { jobs: isListed(context, named, request) ? [await shape(named)] : [] };
       const owners = {
         ...(userId === '' ? {} : { userId }),
-        ...(search === '' ? {} : { userIds: await ownersNamed(store, search) }),
+        ...(search === '' ? {} : { userIds: await findOwners(store, search) }),
       };
       const { items, next } = await listJobs(context, request, { owners, unfinished: true });
       return { jobs: await shapes.forOperator(items), nextPageToken: next ?? '' };

@@ -21,7 +21,7 @@ export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
     | 'suspendUser'
   >;
 
-/** What operators see of users, and do with them: accounts, keys and credits. */
+/** Returns the operators' handlers for users, keys and credits. */
 export function operatorUserHandlers(context: OperatorUsersContext): [string, Handler][] {
   const { store, clock } = context;
   const { method } = OperatorService;
@@ -60,9 +60,9 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
     handle(method.suspendUser, async ({ userId, suspended }) => {
       const user = await store.getUser(userId);
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
-      // Else the last operator could shut the door on all.
+      // A suspended last operator could not be restored.
       if (user.role === 'operator')
-        throw new Fault('conflict', 'Operators are not suspended: revoke their keys.');
+        throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
     }),
     handle(method.listOperators, async (request) => {

@@ -10,22 +10,22 @@ import { originShapes } from './origin-shape.ts';
 export type OperatorWorkContext = Pick<JobContext, 'clock' | 'settings'> &
   StoreUse<'countBacklog' | 'listOriginMinutes' | 'listPauses' | 'listProcesses'>;
 
-/** A process that has not said anything for so long is taken to be gone. */
-const silentMs = 60_000;
+/** Time after the last heartbeat for which a process is listed, in milliseconds. */
+const heartbeatMaxAgeMs = 60_000;
 
-/** How far back it is shown what was asked of origins. */
-const shownMs = 3_600_000;
+/** Period of the listed request counts of origins, in milliseconds. */
+const originPeriodMs = 3_600_000;
 
-/** What operators see of the service at work, and how it is set. */
+/** Returns the operators' handlers for work, origins and settings. */
 export function operatorWorkHandlers({ store, clock, settings }: OperatorWorkContext): [string, Handler][] {
   const { method } = OperatorService;
   return [
     handle(method.getWork, async () => ({
       backlog: await store.countBacklog(),
-      processes: (await store.listProcesses(clock.now() - silentMs)).map(processShape),
+      processes: (await store.listProcesses(clock.now() - heartbeatMaxAgeMs)).map(processShape),
     })),
     handle(method.listOrigins, async () => {
-      const minutes = await store.listOriginMinutes(clock.now() - shownMs);
+      const minutes = await store.listOriginMinutes(clock.now() - originPeriodMs);
       const pauses = await store.listPauses();
       return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
     }),

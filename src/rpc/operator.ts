@@ -10,7 +10,7 @@ type OperatorContext = OperatorDriftContext &
   OperatorUsersContext &
   OperatorWorkContext;
 
-/** Handlers of gleaner.operator.v1.OperatorService. */
+/** Returns the handlers of gleaner.operator.v1.OperatorService. */
 export function operatorHandlers(context: OperatorContext): Handlers {
   const unary = new Map([
     ...operatorUserHandlers(context),

@@ -18,7 +18,7 @@ import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 type WebhooksContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
   StoreUse<'createDelivery' | 'deleteWebhook' | 'getWebhook' | 'listDeliveries' | 'putWebhook' | 'redeliver'>;
 
-/** Handlers of both services' methods about messages: webhooks, deliveries, tests. */
+/** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
 export function webhookHandlers(context: WebhooksContext): Handlers {
   const { store, clock, newId } = context;
   const settings = context.settings.notices;
