@@ -1,7 +1,7 @@
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
-import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';
+import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
