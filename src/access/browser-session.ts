@@ -3,7 +3,6 @@ import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
-import type { Principal } from './principal.ts';
 
 /** Lifetime of a session in milliseconds. A session is not extended: the browser signs in again. */
 const sessionMs = 7 * 24 * 60 * 60 * 1000;
@@ -21,8 +20,8 @@ export interface CreatedSession {
  * a principal that is a session itself, since sessions must end.
  */
 export async function createBrowserSession(
-  store: SessionStore & Pick<AccountStore, 'listApiKeys'>,
-  { userId, keyId, session }: Principal,
+  store: Pick<SessionStore, 'createSession'> & Pick<AccountStore, 'listApiKeys'>,
+  { userId, keyId, session }: { userId: string; keyId: string; session?: object },
   now: number,
 ): Promise<CreatedSession> {
   if (session !== undefined) throw new Fault('forbidden', 'Signing in needs an API key, not a session.');

@@ -22,7 +22,7 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * that is already a key. Throws fault `invalid` for an expiry in the past.
  */
 export async function createKey(
-  store: AccountStore,
+  store: Pick<AccountStore, 'createApiKey'>,
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
   const { secret = newApiKey(), ...rest } = request;

@@ -4,6 +4,12 @@ import type { ApiKey, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKey } from './keys.ts';
 
+/** Users and keys, for the keys of the first operator. */
+type OperatorKeyStore = Pick<
+  AccountStore,
+  'createApiKey' | 'createUser' | 'findApiKey' | 'listApiKeys' | 'revokeApiKey'
+>;
+
 /** Id of the first operator. It is fixed so that processes that start together create only one. */
 const firstOperatorId = '00000000-0000-4000-8000-000000000001';
 
@@ -40,7 +46,7 @@ export const newOperator = (id: string, name: string, now: number): User => ({
  * the operator has none.
  */
 export async function ensureOperator(
-  store: AccountStore,
+  store: OperatorKeyStore,
   secret: string | null,
   now: number,
 ): Promise<EnsuredOperator> {
@@ -53,7 +59,11 @@ export async function ensureOperator(
 }
 
 /** Creates another key of the first operator and returns it. */
-export async function createOperatorKey(store: AccountStore, name: string, now: number): Promise<string> {
+export async function createOperatorKey(
+  store: Pick<AccountStore, 'createApiKey' | 'createUser'>,
+  name: string,
+  now: number,
+): Promise<string> {
   await store.createUser(newOperator(firstOperatorId, 'operator', now));
   return (await createKey(store, { ...firstKey(now), name, secret: newApiKey() })).apiKey;
 }
@@ -63,7 +73,7 @@ export async function createOperatorKey(store: AccountStore, name: string, now: 
  * may both pass; `gleaner operator-key` creates a new key in that case.
  */
 export async function requireOtherOperatorKey(
-  store: AccountStore,
+  store: Pick<AccountStore, 'listApiKeys' | 'listUsers'>,
   keyId: string,
   now: number,
 ): Promise<void> {
@@ -95,7 +105,7 @@ const isUsable = ({ revokedAt, expiresAt }: ApiKey, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now);
 
 /** Sets the first operator's key to `secret` and revokes the keys that it replaces. */
-async function configureKey(store: AccountStore, secret: string, now: number): Promise<EnsuredOperator> {
+async function configureKey(store: OperatorKeyStore, secret: string, now: number): Promise<EnsuredOperator> {
   const hash = sha256(secret);
   await createKey(store, { ...firstKey(now), secret });
   const found = await store.findApiKey(hash);

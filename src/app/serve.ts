@@ -207,13 +207,13 @@ interface GatewayOptions {
 
 async function openGateway(
   { config, stack, links, log, clock }: Program,
-  edge: { caller: unknown; routes: Parameters<typeof createRpcListener>[0] },
+  edge: { caller: RestCaller; routes: Parameters<typeof createRpcListener>[0] },
   { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
   const app = createRestApi({
     services,
-    caller: edge.caller as RestCaller,
+    caller: edge.caller,
     log,
     clock,
     publicUrl,

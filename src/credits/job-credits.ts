@@ -2,6 +2,9 @@ import { Fault } from '../contract/fault.ts';
 import type { Job, LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
+/** Ledger for refunds. */
+type RefundLedger = Pick<LedgerStore, 'getLedgerEntry' | 'postLedgerEntry' | 'voidLedgerKey'>;
+
 /**
  * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
  * only once.
@@ -17,7 +20,11 @@ export const entryKeys = {
  * Charges a job's cost to its owner. Faults: `insufficient_credits` with the quota; `conflict` if the job
  * ended or was discarded before it was charged.
  */
-export async function chargeJob(ledger: LedgerStore, job: Job, now: number): Promise<void> {
+export async function chargeJob(
+  ledger: Pick<LedgerStore, 'postLedgerEntry'>,
+  job: Job,
+  now: number,
+): Promise<void> {
   if (job.cost === 0) return;
   const key = entryKeys.charge(job.id);
   const posting = await ledger.postLedgerEntry({
@@ -49,7 +56,7 @@ export function creditsShort(required: number, current: number): Fault {
  * rejected job. A job that was not charged gets no refund and can no longer be charged. Returns the total
  * refunded.
  */
-export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now: number): Promise<number> {
+export async function refundJob(ledger: RefundLedger, job: Job, owed: number, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
   const earlier = (await ledger.getLedgerEntry(entryKeys.refundUnqueued(job.id)))?.amount ?? 0;
   await refund(ledger, job, entryKeys.refund(job.id), owed - earlier, now);
@@ -60,25 +67,25 @@ export async function refundJob(ledger: LedgerStore, job: Job, owed: number, now
  * Refunds the charge of a discarded job. A job that was not charged can no longer be charged. Returns the
  * credits refunded.
  */
-export async function refundDiscarded(ledger: LedgerStore, job: Job, now: number): Promise<number> {
+export async function refundDiscarded(ledger: RefundLedger, job: Job, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
   await refund(ledger, job, entryKeys.refund(job.id), job.cost, now);
   return job.cost;
 }
 
 /** Returns whether a job was discarded or ended before it was charged. Its id cannot be reused. */
-export function isChargeVoid(ledger: LedgerStore, jobId: string): Promise<boolean> {
+export function isChargeVoid(ledger: Pick<LedgerStore, 'isLedgerKeyVoid'>, jobId: string): Promise<boolean> {
   return ledger.isLedgerKeyVoid(entryKeys.charge(jobId));
 }
 
 /** Returns whether the job was charged. If it was not, concurrent and later charges are refused. */
-async function settleCharge(ledger: LedgerStore, job: Job, now: number): Promise<boolean> {
+async function settleCharge(ledger: RefundLedger, job: Job, now: number): Promise<boolean> {
   if (job.cost === 0) return false;
   return (await ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now)) !== null;
 }
 
 async function refund(
-  ledger: LedgerStore,
+  ledger: RefundLedger,
   job: Job,
   key: string,
   amount: number,
@@ -108,7 +115,10 @@ export interface JobRefunds {
 }
 
 /** Finds the entries that refunded credits of a job. */
-export async function jobRefunds(ledger: LedgerStore, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
+export async function jobRefunds(
+  ledger: Pick<LedgerStore, 'getLedgerEntry'>,
+  { id }: Pick<Job, 'id'>,
+): Promise<JobRefunds> {
   const [charge, refunded, unqueued] = await Promise.all(
     [entryKeys.charge(id), entryKeys.refund(id), entryKeys.refundUnqueued(id)].map((key) =>
       ledger.getLedgerEntry(key),

@@ -14,7 +14,10 @@ export interface FieldDrift extends Shares {
 }
 
 /** Returns the statistics of fields by market and page: those with an alarm or, with `all`, every field. */
-export async function listFieldDrift(store: DriftStore, all: boolean): Promise<FieldDrift[]> {
+export async function listFieldDrift(
+  store: Pick<DriftStore, 'listDrift'>,
+  all: boolean,
+): Promise<FieldDrift[]> {
   const records = await store.listDrift();
   return records.flatMap((record) =>
     Object.entries(historiesOf(record)).flatMap(([field, history]) => {

@@ -11,6 +11,9 @@ export interface Audit {
   problems: string[];
 }
 
+/** Queries of an audit. */
+type AuditStore = Pick<Store, 'auditAccounts' | 'countJob' | 'getJob' | 'listJobs' | 'listLedgerEntries'>;
+
 const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
 const page = 500;
 
@@ -19,7 +22,7 @@ const page = 500;
  * of a job refers to an existing job, and for each terminal job success + failed = total and charged = earned +
  * refunded. Only reads the store, one page at a time.
  */
-export async function audit(store: Store): Promise<Audit> {
+export async function audit(store: AuditStore): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, problems: [] };
   for await (const { userId, balance, sum, entries } of store.auditAccounts()) {
     result.accounts++;
@@ -43,7 +46,7 @@ export async function audit(store: Store): Promise<Audit> {
   return result;
 }
 
-async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
+async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
   const problems: string[] = [];
   const charges = entries.filter((entry) => entry.type === 'charge');
   const charged = -charges.reduce((sum, entry) => sum + entry.amount, 0);
@@ -82,7 +85,7 @@ async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[])
   return problems;
 }
 
-async function jobEntries(store: Store, userId: string): Promise<Map<string, LedgerEntry[]>> {
+async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
   for await (const entry of pages((after) => store.listLedgerEntries(userId, { limit: page, after }))) {
     if (entry.jobId === null) continue;
@@ -93,7 +96,7 @@ async function jobEntries(store: Store, userId: string): Promise<Map<string, Led
   return entries;
 }
 
-const jobsOf = (store: Store, userId: string) =>
+const jobsOf = (store: AuditStore, userId: string) =>
   pages((after) => store.listJobs({ userId }, { limit: page, after }));
 
 async function* pages<T>(

@@ -2,11 +2,17 @@ import { Fault } from '../contract/fault.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
-import type { JobContext } from './context.ts';
-import { partPath, writePart, writeRecords } from './part.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
 import type { UnitResult } from './read-unit.ts';
-import { readRecords } from './records.ts';
+import { type RecordContext, readRecords } from './records.ts';
 import { countsAsStalled } from './stalled.ts';
+
+/** Dependencies of this module. */
+export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log'> &
+  StoreUse<'deleteWait' | 'finishBatch' | 'putWait' | 'recordOutcomes'> &
+  PartContext &
+  RecordContext;
 
 /**
  * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once an
@@ -28,7 +34,7 @@ export interface BatchWriter {
  * and retries until `signal` aborts, so pages are not fetched again. `waited` is the batch's last wait.
  */
 export function createBatchWriter(
-  context: JobContext,
+  context: BatchWriterContext,
   job: Job,
   batch: Batch,
   waited: BatchWait | null,
@@ -99,7 +105,7 @@ const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.f
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
-  { store, clock, log }: JobContext,
+  { store, clock, log }: BatchWriterContext,
   { id, jobId }: Batch,
   waited: BatchWait | null,
   write: () => Promise<T>,

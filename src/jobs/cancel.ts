@@ -1,9 +1,12 @@
 import { Fault } from '../contract/fault.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
-import { reject } from './decide.ts';
-import { stopRunning } from './terminate.ts';
+import type { StoreUse } from './context.ts';
+import { type DecideContext, reject } from './decide.ts';
+import { stopRunning, type TerminateContext } from './terminate.ts';
+
+/** Dependencies of this module. */
+export type CancelContext = StoreUse<'getJob'> & DecideContext & TerminateContext;
 
 /** The canceller of a job, and the reason. */
 export interface Canceller {
@@ -22,7 +25,7 @@ const maxAttempts = 3;
  * ended or is ending, and for one whose state keeps changing.
  */
 export async function cancel(
-  context: JobContext,
+  context: CancelContext,
   jobId: string,
   { operatorId, reason }: Canceller,
 ): Promise<Job> {

@@ -1,8 +1,13 @@
 import type { FilePack } from '../kinds/kind.ts';
 import type { Batch, Job, StoredFile } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import { composeRows, toMember } from './part.ts';
-import { readRecords, readRows } from './records.ts';
+import { type RecordContext, readRecords, readRows } from './records.ts';
+
+/** Dependencies of this module. */
+export type CompileContext = Pick<JobContext, 'blobs' | 'clock' | 'offers'> &
+  StoreUse<'moveJob' | 'readBatches'> &
+  RecordContext;
 
 /** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
 const touchIntervalMs = 10_000;
@@ -11,7 +16,11 @@ const touchIntervalMs = 10_000;
  * Writes a job's merged file: the head, the rows of the batches' parts in submission order, and the tail. Copies rows
  * byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
  */
-export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
+export async function compile(
+  context: CompileContext,
+  job: Job,
+  success: number,
+): Promise<StoredFile | null> {
   const pack = context.offers.of(job).kind.files.job;
   if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
   const count = { items: 0 };
@@ -25,7 +34,7 @@ export async function compile(context: JobContext, job: Job, success: number): P
 }
 
 async function* merge(
-  context: JobContext,
+  context: CompileContext,
   pack: FilePack,
   job: Job,
   count: { items: number },
@@ -52,7 +61,7 @@ interface BatchRows {
   chunks: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
 }
 
-async function rowsOf(context: JobContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
+async function rowsOf(context: CompileContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
   const composed = batch.parts.find(({ body }) => body !== null);
   if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
   // Batches ended by a cancellation or by an earlier version have no part with rows.

@@ -36,6 +36,11 @@ export interface JobContext {
   changes: JobChanges;
 }
 
+/** A store of which a step uses only some methods. */
+export interface StoreUse<Methods extends keyof Store> {
+  store: Pick<Store, Methods>;
+}
+
 /** Settings read by the steps. */
 export interface JobSettings {
   approval: boolean;

@@ -1,16 +1,19 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import type { JobMethod } from './offers.ts';
-import { findJob } from './read.ts';
+import { findJob, type ReadContext } from './read.ts';
+
+/** Dependencies of this module. */
+export type DataContext = Pick<JobContext, 'blobs' | 'links'> & StoreUse<'readBatches'> & ReadContext;
 
 /**
  * Streams the result file of one unit. Its token comes from the retrieve response. Faults: `malformed` for a token
  * that does not belong to the job, `not_found` if the unit has no result, `unavailable` if the file cannot be read.
  */
 export async function* data(
-  context: JobContext,
+  context: DataContext,
   method: JobMethod,
   request: Message,
   userId: string,
@@ -39,7 +42,7 @@ function throwUnavailable(error: unknown): never {
   throw new Fault('unavailable', 'The result of this item could not be fetched.', { cause: error });
 }
 
-async function outcomeOf({ store }: JobContext, jobId: string, place: { batchId: string; index: number }) {
+async function outcomeOf({ store }: DataContext, jobId: string, place: { batchId: string; index: number }) {
   for await (const batch of store.readBatches(jobId)) {
     if (batch.id === place.batchId) return batch.outcomes[place.index];
   }

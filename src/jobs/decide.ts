@@ -2,16 +2,22 @@ import { Fault } from '../contract/fault.ts';
 import { chargeJob } from '../credits/job-credits.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
-import { tryDispatch } from './dispatch.ts';
-import { finishEnding } from './settle.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type DispatchContext, tryDispatch } from './dispatch.ts';
+import { finishEnding, type SettleContext } from './settle.ts';
+
+/** Dependencies of this module. */
+export type DecideContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+  StoreUse<'getJob' | 'moveJob' | 'postLedgerEntry'> &
+  DispatchContext &
+  SettleContext;
 
 /**
  * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Faults:
  * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall, after which
  * the job still awaits approval.
  */
-export async function approve(context: JobContext, jobId: string, operatorId: string): Promise<Job> {
+export async function approve(context: DecideContext, jobId: string, operatorId: string): Promise<Job> {
   const { store, clock } = context;
   const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,
@@ -21,7 +27,7 @@ export async function approve(context: JobContext, jobId: string, operatorId: st
 }
 
 /** Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a crash. */
-export async function finishApproval(context: JobContext, job: Job): Promise<Job> {
+export async function finishApproval(context: DecideContext, job: Job): Promise<Job> {
   const { store, clock } = context;
   const { kind } = context.offers.of(job);
   if (kind.charge === 'approval') {
@@ -44,7 +50,7 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
 
 /** Rejects a job that awaits approval and refunds its charge in full. Faults: `not_found`, `conflict`. */
 export async function reject(
-  context: JobContext,
+  context: DecideContext,
   jobId: string,
   operatorId: string | null,
   reason: string,
@@ -60,7 +66,7 @@ export async function reject(
   return (await store.getJob(jobId)) ?? job;
 }
 
-async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
+async function notAwaiting(context: DecideContext, jobId: string): Promise<Fault> {
   const job = await context.store.getJob(jobId);
   if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
   return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);

@@ -1,13 +1,18 @@
 import type { BatchReference } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
-import { publishLater } from './release.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { publishLater, type ReleaseContext } from './release.ts';
+
+/** Dependencies of this module. */
+type DeferContext = Pick<JobContext, 'clock' | 'log'> &
+  StoreUse<'claimBatch' | 'releaseBatch'> &
+  ReleaseContext;
 
 /**
  * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by then, the
  * sweep publishes it. The attempt is incremented, which voids other messages about the batch.
  */
 export async function deferBatch(
-  context: JobContext,
+  context: DeferContext,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,

@@ -1,8 +1,13 @@
 import { isWithin } from '../base/working-hours.ts';
 import { Fault } from '../contract/fault.ts';
 import type { BatchReference, Job, Outcome } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
-import { settle } from './settle.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type SettleContext, settle } from './settle.ts';
+
+/** Dependencies of this module. */
+export type DispatchContext = Pick<JobContext, 'clock' | 'log' | 'offers' | 'pages' | 'queue' | 'settings'> &
+  StoreUse<'countInFlight' | 'failBatches' | 'getJob' | 'moveJob' | 'queueBatches' | 'unqueueBatches'> &
+  SettleContext;
 
 /**
  * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.
@@ -14,7 +19,7 @@ export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
 const publishRetryMs = 5_000;
 
 /** Returns false while a job of a kind with working hours is outside of them. */
-export function isOpen(context: JobContext, job: Job): boolean {
+export function isOpen(context: DispatchContext, job: Job): boolean {
   const { workingHours } = context.settings;
   return (
     workingHours === null ||
@@ -27,7 +32,7 @@ export function isOpen(context: JobContext, job: Job): boolean {
 const requestsPerPermit = 2;
 
 /** Returns the maximum batches of a job in flight in one region. */
-function windowOf({ settings, pages, offers }: JobContext, job: Job): number {
+function windowOf({ settings, pages, offers }: DispatchContext, job: Job): number {
   const requests = requestsPerPermit * pages.concurrency(job.market);
   return Math.max(settings.jobWindow, Math.ceil(requests / offers.of(job).kind.batchSize));
 }
@@ -37,7 +42,7 @@ function windowOf({ settings, pages, offers }: JobContext, job: Job): number {
  * fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave the window; a
  * region with a full window of deferred batches gets no more.
  */
-export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
+export async function dispatch(context: DispatchContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
   if (job.state === 'approved') {
     await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
@@ -67,7 +72,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
 }
 
 /** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
-export async function tryDispatch(context: JobContext, job: Job): Promise<Dispatched | 'deferred'> {
+export async function tryDispatch(context: DispatchContext, job: Job): Promise<Dispatched | 'deferred'> {
   try {
     return await dispatch(context, job);
   } catch (error) {
@@ -77,7 +82,10 @@ export async function tryDispatch(context: JobContext, job: Job): Promise<Dispat
 }
 
 /** Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them. */
-export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
+export async function publish(
+  context: DispatchContext,
+  batches: readonly BatchReference[],
+): Promise<Dispatched> {
   const { store, queue, clock, log } = context;
   const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
   const failed = results.find((result) => result.status === 'rejected');
@@ -97,7 +105,7 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
  * atomic step, so no batch is both read and refunded. Fault `unavailable` for kinds with `unqueued: 'refuse'` if every
  * unit failed here: nothing runs and nothing stays charged.
  */
-export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
+export async function failUnqueued(context: DispatchContext, job: Job): Promise<Job> {
   const { store, clock, queue } = context;
   const { kind } = context.offers.of(job);
   const isReachable = await queue.ping().then(

@@ -4,6 +4,9 @@ import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Batch, Job } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
+/** Dependencies of this module. */
+export type DriftObserverContext = Pick<JobContext, 'drift' | 'offers'>;
+
 /** Reports the pages of one unit to the drift watch. */
 export interface DriftObserver {
   record(record: JsonObject): void;
@@ -14,7 +17,7 @@ export interface DriftObserver {
 
 /** Creates an observer of one unit's pages. */
 export function createDriftObserver(
-  { drift, offers }: JobContext,
+  { drift, offers }: DriftObserverContext,
   job: Job,
   batch: Batch,
   index: number,

@@ -1,8 +1,11 @@
 import { csvField } from '../base/csv.ts';
 import { jobRefunds } from '../credits/job-credits.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { StoreUse } from './context.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
+
+/** Dependencies of this module. */
+export type FailuresContext = StoreUse<'getLedgerEntry' | 'listBatches' | 'readBatches'>;
 
 /** Export format of failed units. */
 export type FailureFormat = 'jsonl' | 'csv';
@@ -31,7 +34,7 @@ const columns = [
  * Skips batches without a failure.
  */
 export async function* failures(
-  { store }: JobContext,
+  { store }: FailuresContext,
   job: Job,
   format: FailureFormat,
 ): AsyncGenerator<string> {

@@ -1,6 +1,9 @@
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { StoreUse } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
+
+/** Dependencies of this module. */
+export type FaultsContext = StoreUse<'listBatches' | 'readBatches'>;
 
 /** Failed units of a job with the same fault code. */
 export interface FaultGroup {
@@ -18,7 +21,7 @@ const maxExamples = 5;
  * Groups a job's failed units by fault code, the most frequent first. Streams the batches; only counts and examples
  * stay in memory.
  */
-export async function groupFaults({ store }: JobContext, job: Job): Promise<FaultGroup[]> {
+export async function groupFaults({ store }: FaultsContext, job: Job): Promise<FaultGroup[]> {
   const groups = new Map<string, FaultGroup>();
   for await (const placed of readPlaced(store, job.id, mayHoldFailed(job))) {
     for (const unit of unitsOf(job, placed)) {

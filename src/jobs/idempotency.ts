@@ -10,7 +10,13 @@ import {
 } from '@bufbuild/protobuf';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import { idempotencyMs, type JobContext } from './context.ts';
+import { idempotencyMs, type JobContext, type StoreUse } from './context.ts';
+
+/** Dependencies of this module. */
+export type IdempotencyContext = Pick<JobContext, 'clock'> &
+  StoreUse<
+    'claimSubmission' | 'completeSubmission' | 'deleteSubmission' | 'getJob' | 'markSubmissionInterrupted'
+  >;
 
 /** The caller of a submit, and its idempotency key if it sent one. */
 export interface Submitter {
@@ -42,7 +48,7 @@ const maxRetryAfterMs = 15_000;
  * response; with another body it gets the fault `conflict` (docs/jobs.md). Other faults: those of `run`.
  */
 export async function runIdempotently<M extends DescMethod>(
-  context: JobContext,
+  context: IdempotencyContext,
   method: M,
   request: Message,
   { userId, idempotencyKey }: Submitter,
@@ -105,7 +111,7 @@ export async function runIdempotently<M extends DescMethod>(
 }
 
 /** Returns true if the job of a failed submit has failed too, so that nothing runs or stays charged. */
-async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
+async function hasNoEffect({ store }: IdempotencyContext, jobId: string): Promise<boolean> {
   const job = await store.getJob(jobId).catch(() => null);
   return job?.state === 'failed';
 }

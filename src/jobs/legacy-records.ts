@@ -1,5 +1,10 @@
-import type { JobContext } from './context.ts';
-import { writeRecords } from './part.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type PartContext, writeRecords } from './part.ts';
+
+/** Dependencies of this module. */
+export type LegacyRecordsContext = Pick<JobContext, 'log'> &
+  StoreUse<'findLegacyBatches' | 'migrateLegacyRecords' | 'readLegacyRecords'> &
+  PartContext;
 
 /** File name prefix of migrated parts. Such a part is written before its batch refers to it. */
 const migratedPrefix = 'moved_';
@@ -13,7 +18,7 @@ export function isMigratedPart(jobId: string, path: string): boolean {
 }
 
 /** Moves records that an earlier version stored in the database to the blob store, up to 100 batches per call. */
-export async function migrateLegacyRecords(context: JobContext): Promise<void> {
+export async function migrateLegacyRecords(context: LegacyRecordsContext): Promise<void> {
   const { store, log } = context;
   const batches = await store.findLegacyBatches(maxMigratedBatches);
   for (const batch of batches) {

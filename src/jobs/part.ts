@@ -6,6 +6,9 @@ import type { FilePack } from '../kinds/kind.ts';
 import type { Batch, Job, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
+/** Dependencies of this module. */
+export type PartContext = Pick<JobContext, 'blobs' | 'offers'>;
+
 /** Serialized records by unit index. */
 export type Records = ReadonlyMap<number, Uint8Array>;
 
@@ -71,7 +74,7 @@ export async function toMember({ chunks }: ComposedRows): Promise<Buffer> {
  * file, with head and tail.
  */
 export async function writePart(
-  { blobs, offers }: JobContext,
+  { blobs, offers }: PartContext,
   job: Job,
   batch: Batch,
   records: Records,

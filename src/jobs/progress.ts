@@ -1,6 +1,9 @@
 import { isRejected } from '../kinds/states.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
+
+/** Dependencies of this module. */
+export type ProgressContext = Pick<JobContext, 'clock'> & StoreUse<'listBatches'>;
 
 /** A job's counts at one time. */
 export interface ProgressPoint {
@@ -18,7 +21,7 @@ const maxPoints = 200;
  * or at its end. Of many batches, 200 evenly spaced points remain. A batch written by a version that did not store the
  * time of its end counts only in the last point.
  */
-export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
+export async function listProgress({ store, clock }: ProgressContext, job: Job): Promise<ProgressPoint[]> {
   const batches = await store.listBatches(job.id);
   const ended = batches
     .filter((batch): batch is BatchSummary & { endedAt: number } => batch.endedAt !== null)

@@ -2,11 +2,17 @@ import { Fault } from '../contract/fault.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Batch, Job, Outcome } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
-import { createDriftObserver, type DriftObserver } from './drift-observer.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
-import { writeUnitFile } from './unit-file.ts';
+import { type UnitFileContext, writeUnitFile } from './unit-file.ts';
 import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
+
+/** Dependencies of this module. */
+export type ReadUnitContext = Pick<JobContext, 'clock' | 'log' | 'offers' | 'pages' | 'random' | 'settings'> &
+  StoreUse<'findCrawl' | 'putCrawl'> &
+  DriftObserverContext &
+  UnitFileContext;
 
 /** Maximum attempts at one unit, by the retry rule of the last fault. */
 const maxAttempts = { soon: 4, later: 6 };
@@ -34,14 +40,14 @@ export interface UnitResult {
  * is the time of the next attempt, or a failure if that is past the budget.
  */
 export async function readUnit(
-  context: JobContext,
+  context: ReadUnitContext,
   job: Job,
   batch: Batch,
   index: number,
   signal: AbortSignal,
 ): Promise<UnitResult>;
 export async function readUnit(
-  context: JobContext,
+  context: ReadUnitContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -49,7 +55,7 @@ export async function readUnit(
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit>;
 export async function readUnit(
-  context: JobContext,
+  context: ReadUnitContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -107,7 +113,7 @@ function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
 }
 
 async function tryRead(
-  context: JobContext,
+  context: ReadUnitContext,
   job: Job,
   batch: Batch,
   index: number,

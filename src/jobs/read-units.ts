@@ -3,7 +3,7 @@ import type { Batch, Job } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { JobContext } from './context.ts';
-import { readUnit } from './read-unit.ts';
+import { type ReadUnitContext, readUnit } from './read-unit.ts';
 import {
   type DeferredUnit,
   maxInPlaceWaitMs,
@@ -12,6 +12,9 @@ import {
   waitingSince,
   waitOf,
 } from './waiting.ts';
+
+/** Dependencies of this module. */
+export type ReadUnitsContext = Pick<JobContext, 'clock' | 'pages'> & ReadUnitContext;
 
 /** Interval at which finished units of a batch are written, in milliseconds. */
 const flushMs = 2_000;
@@ -22,7 +25,7 @@ const flushMs = 2_000;
  * engines fails, stops the other reads and writes the finished units before it throws.
  */
 export async function readUnits(
-  context: JobContext,
+  context: ReadUnitsContext,
   job: Job,
   batch: Batch,
   writer: BatchWriter,

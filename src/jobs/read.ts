@@ -4,12 +4,21 @@ import type { ResponseHeaders } from '../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../kinds/kind.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import type { JobMethod } from './offers.ts';
-import { readRecord } from './records.ts';
+import { type RecordContext, readRecord } from './records.ts';
 import { tagOf } from './tag.ts';
-import { showWhenChanged, type TaggedView, type WaitOptions } from './wait.ts';
-import { waitingFor } from './waiting.ts';
+import { showWhenChanged, type TaggedView, type WaitContext, type WaitOptions } from './wait.ts';
+import { type WaitingContext, waitingFor } from './waiting.ts';
+
+/** Dependencies of this module. */
+export type ReadContext = Pick<JobContext, 'clock' | 'links' | 'offers'> &
+  StoreUse<
+    'countJob' | 'findUnit' | 'getJob' | 'getJobByNumber' | 'listBatches' | 'listJobs' | 'readBatches'
+  > &
+  WaitContext &
+  WaitingContext &
+  RecordContext;
 
 /** Maximum failed units in a snapshot. */
 const maxFailures = 100;
@@ -25,7 +34,7 @@ interface Reference {
  * whose submit was not finished.
  */
 export async function findJob(
-  context: JobContext,
+  context: ReadContext,
   { offer, market }: JobMethod,
   request: Message,
   userId: string,
@@ -41,7 +50,7 @@ export async function findJob(
 }
 
 /** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
-function serves(context: JobContext, offer: JobMethod['offer'], job: Job): boolean {
+function serves(context: ReadContext, offer: JobMethod['offer'], job: Job): boolean {
   if (offer === null) return context.offers.of(job).kind.files.unit !== undefined;
   return job.kind === offer.kind.name;
 }
@@ -54,7 +63,7 @@ export interface ReadOptions extends WaitOptions {
 
 /** Returns the method's view of a job, after the wait that `options` requests. Fault `not_found`. */
 export async function read(
-  context: JobContext,
+  context: ReadContext,
   method: JobMethod,
   request: Message,
   options: ReadOptions,
@@ -65,7 +74,7 @@ export async function read(
 
 /** Returns the method's view of a job. */
 export async function show(
-  context: JobContext,
+  context: ReadContext,
   method: JobMethod,
   job: Job,
   request: Message,
@@ -75,7 +84,7 @@ export async function show(
 
 /** Reads the snapshot for the method's view. The tag is known before links are signed and the view is rendered. */
 async function prepareView(
-  context: JobContext,
+  context: ReadContext,
   { method, offer, view: name }: JobMethod,
   job: Job,
   request: Message,
@@ -98,7 +107,7 @@ async function prepareView(
 
 /** Lists the caller's jobs of the method's kind and market, newest first. */
 export async function list(
-  context: JobContext,
+  context: ReadContext,
   { method, offer, market }: JobMethod,
   userId: string,
 ): Promise<Message> {
@@ -117,7 +126,7 @@ export async function list(
 
 /** Reads the parts of a job that a view needs. */
 export async function snapshotOf(
-  context: JobContext,
+  context: ReadContext,
   job: Job,
   needs: readonly ViewNeed[],
   request: Message | undefined,
@@ -144,7 +153,7 @@ export async function snapshotOf(
   return snapshot;
 }
 
-async function listUnits(context: JobContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
+async function listUnits(context: ReadContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
   const units = [];
   for await (const batch of context.store.readBatches(job.id)) {
     for (const [index, unit] of batch.units.entries())
@@ -154,7 +163,7 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
 }
 
 /** Returns up to 100 failures of an ended job; none of a running job, which would make polling expensive. */
-async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
+async function listFailures(context: ReadContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
   let place = 0;
@@ -171,12 +180,12 @@ async function listFailures(context: JobContext, job: Job, { counts }: JobSnapsh
 
 type Failures = NonNullable<JobSnapshot['failures']>;
 
-async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
+async function onlyUnit(context: ReadContext, job: Job): Promise<UnitSnapshot> {
   for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, batch, 0);
   throw new Error(`job ${job.id} has no units`);
 }
 
-async function findUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
+async function findUnit(context: ReadContext, job: Job, key: string): Promise<UnitSnapshot> {
   const found = await context.store.findUnit(job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
   return unitSnapshot(context, found.batch, found.index);
@@ -184,7 +193,7 @@ async function findUnit(context: JobContext, job: Job, key: string): Promise<Uni
 
 type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
 
-async function unitSnapshot(context: JobContext, batch: Batch, index: number): Promise<UnitSnapshot> {
+async function unitSnapshot(context: ReadContext, batch: Batch, index: number): Promise<UnitSnapshot> {
   const outcome = batch.outcomes[index];
   const payload = outcome?.status === 'SUCCESS' ? await readRecord(context, batch, index) : null;
   return {

@@ -7,7 +7,7 @@ import { Fault } from '../contract/fault.ts';
 import type { Batch, Part } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
-interface RecordContext {
+export interface RecordContext {
   store: Pick<JobContext['store'], 'readBatches' | 'readLegacyRecords'>;
   blobs: Pick<Blobs, 'read'>;
 }

@@ -2,16 +2,21 @@ import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
-import type { JobContext } from './context.ts';
-import { publish } from './dispatch.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type DispatchContext, publish } from './dispatch.ts';
 import { countsAsStalled } from './stalled.ts';
+
+/** Dependencies of this module. */
+export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue'> &
+  StoreUse<'putWait' | 'releaseBatch'> &
+  DispatchContext;
 
 /**
  * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch once
  * the claim has expired.
  */
 export async function releaseClaim(
-  context: JobContext,
+  context: ReleaseContext,
   { id, attempt }: Batch,
   message: BatchReference,
 ): Promise<void> {
@@ -28,7 +33,7 @@ export async function releaseClaim(
  * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
  */
 export async function backOff(
-  context: JobContext,
+  context: ReleaseContext,
   { id, jobId, attempt }: Batch,
   message: BatchReference,
   fault: Fault,
@@ -52,7 +57,7 @@ export async function backOff(
 
 /** Publishes a batch after `ms` milliseconds. If this process has stopped by then, the sweep publishes it. */
 export function publishLater(
-  { queue, clock }: JobContext,
+  { queue, clock }: ReleaseContext,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,
@@ -66,7 +71,7 @@ export function publishLater(
 
 /** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
 export async function deferUntil(
-  context: JobContext,
+  context: ReleaseContext,
   { id, attempt }: Batch,
   message: BatchReference,
   wait: BatchWait,

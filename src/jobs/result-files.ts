@@ -1,6 +1,10 @@
 import type { Job, StoredFile } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import { readPlaced, unitsOf } from './placed.ts';
+
+/** Dependencies of this module. */
+export type ResultFilesContext = Pick<JobContext, 'links' | 'offers'> &
+  StoreUse<'listBatches' | 'readBatches'>;
 
 /** A result file and its scope. */
 export interface ResultFile {
@@ -18,7 +22,10 @@ export interface ResultFile {
  * Lists the files of a job: the merged file first, then those of its batches or units. Links to files of units also
  * require the owner's Bearer token.
  */
-export async function listFiles({ store, offers, links }: JobContext, job: Job): Promise<ResultFile[]> {
+export async function listFiles(
+  { store, offers, links }: ResultFilesContext,
+  job: Job,
+): Promise<ResultFile[]> {
   const { files } = offers.of(job).kind;
   const found: ResultFile[] = [];
   const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {

@@ -1,14 +1,19 @@
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import { readPlaced, unitsOf } from './placed.ts';
-import { readRecords } from './records.ts';
+import { type RecordContext, readRecords } from './records.ts';
 import { fileName } from './result-files.ts';
+
+/** Dependencies of this module. */
+export type ResultsContext = Pick<JobContext, 'links'> &
+  StoreUse<'listBatches' | 'readBatches'> &
+  RecordContext;
 
 /**
  * Yields a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
  * byte; units with a file have `file` instead. At most one batch of records is in memory.
  */
-export async function* results(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
+export async function* results(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
     const records = await readRecords(context, placed.batch);
@@ -27,7 +32,7 @@ export async function* results(context: JobContext, job: Job): AsyncGenerator<st
   }
 }
 
-async function fileJson({ links }: JobContext, job: Job, file: NonNullable<Job['file']>) {
+async function fileJson({ links }: ResultsContext, job: Job, file: NonNullable<Job['file']>) {
   const { contentType, items, bytes, sha256 } = file;
   return {
     name: fileName(file),

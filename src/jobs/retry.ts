@@ -5,17 +5,23 @@ import { inOrder } from '../kinds/items.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Job, Unit } from '../store/documents.ts';
 import type { JobStore } from '../store/store.ts';
-import type { JobContext } from './context.ts';
-import { groupFaults } from './faults.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type FaultsContext, groupFaults } from './faults.ts';
 import type { JobCreation } from './idempotency.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
 import { countRetryable, formatLeftOut, isRetryable } from './retryable.ts';
-import { placeJob } from './submit.ts';
+import { placeJob, type SubmitContext } from './submit.ts';
+
+/** Dependencies of this module. */
+export type RetryContext = Pick<JobContext, 'offers'> &
+  StoreUse<'countJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
+  FaultsContext &
+  SubmitContext;
 
 /**
  * Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job.
  */
-export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
+export async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
   let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded job cannot be used again.
@@ -24,7 +30,7 @@ export async function nextRetryId({ store }: JobContext, { id }: Job): Promise<s
 }
 
 /** Returns the newest retry of a job that was not discarded. */
-async function lastRetry(store: JobStore, retryOf: string): Promise<Job | undefined> {
+async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Promise<Job | undefined> {
   const { items } = await store.listJobs({ retryOf }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
@@ -36,7 +42,7 @@ async function lastRetry(store: JobStore, retryOf: string): Promise<Job | undefi
  * unit to retry, or has another retry that is running; `insufficient_credits`. After a fault nothing is charged.
  */
 export async function retry(
-  context: JobContext,
+  context: RetryContext,
   source: Job,
   creation: JobCreation,
   approvedBy: string | null,
@@ -71,12 +77,12 @@ export async function retry(
 }
 
 /** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
-export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
+export async function retryWarning(context: RetryContext, source: Job): Promise<string | null> {
   return formatLeftOut(countRetryable(await groupFaults(context, source)));
 }
 
 /** Returns the units to retry. Fault `conflict` if the failure of every unit is final. */
-async function planRetry(context: JobContext, source: Job): Promise<Plan> {
+async function planRetry(context: RetryContext, source: Job): Promise<Plan> {
   const { store } = context;
   const failed: { unit: Unit; region: string }[] = [];
   for await (const placed of readPlaced(store, source.id, mayHoldFailed(source))) {

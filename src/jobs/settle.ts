@@ -1,9 +1,25 @@
 import { refundJob } from '../credits/job-credits.ts';
 import { aggregate } from '../kinds/states.ts';
 import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
-import { compile } from './compile.ts';
-import type { JobContext } from './context.ts';
-import { removeUnreferenced } from './unreferenced-files.ts';
+import { type CompileContext, compile } from './compile.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
+
+/** Dependencies of this module. */
+export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+  StoreUse<
+    | 'countJob'
+    | 'failBatches'
+    | 'getLedgerEntry'
+    | 'hasOutstandingBatches'
+    | 'listBatches'
+    | 'moveJob'
+    | 'postLedgerEntry'
+    | 'readBatches'
+    | 'voidLedgerKey'
+  > &
+  CompileContext &
+  UnreferencedFilesContext;
 
 /** States of a job that is ending. */
 const ending = ['settling', 'rejecting', 'terminating'] as const;
@@ -22,7 +38,7 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
  * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process is ending
  * the job.
  */
-export async function settle(context: JobContext, jobId: string): Promise<void> {
+export async function settle(context: SettleContext, jobId: string): Promise<void> {
   const { store, clock } = context;
   if (await store.hasOutstandingBatches(jobId)) return;
   const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
@@ -34,7 +50,7 @@ export async function settle(context: JobContext, jobId: string): Promise<void> 
  * terminal state, so that a terminal job always has both. Each step is idempotent; after a crash the sweep repeats
  * them.
  */
-export async function finishEnding(context: JobContext, job: Job): Promise<void> {
+export async function finishEnding(context: SettleContext, job: Job): Promise<void> {
   const { store, clock, log } = context;
   if (!isEnding(job.state)) return;
   if (job.state === 'rejecting') {
@@ -65,7 +81,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
 
 /** Counts the units stopped by a rejection or a cancellation; empty for other jobs. */
 async function countNotRun(
-  { store }: JobContext,
+  { store }: SettleContext,
   job: Job,
   units: Counts['units'],
 ): Promise<Pick<Counts['units'], 'notRun'>> {

@@ -3,14 +3,25 @@ import { Fault } from '../contract/fault.ts';
 import { chargeJob, creditsShort } from '../credits/job-credits.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import { approvalWaitMs, type JobContext } from './context.ts';
-import { discardSubmitted, undoSubmit } from './discard.ts';
-import { failUnqueued, tryDispatch } from './dispatch.ts';
-import { type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
+import { approvalWaitMs, type JobContext, type StoreUse } from './context.ts';
+import { type DiscardContext, discardSubmitted, undoSubmit } from './discard.ts';
+import { type DispatchContext, failUnqueued, tryDispatch } from './dispatch.ts';
+import { type IdempotencyContext, type JobCreation, runIdempotently, type Submitter } from './idempotency.ts';
 import { missingOriginWarning } from './missing-origins.ts';
 import type { JobMethod, Offer } from './offers.ts';
 import { unitPrice } from './prices.ts';
-import { snapshotOf } from './read.ts';
+import { type ReadContext, snapshotOf } from './read.ts';
+
+/** Dependencies of this module. */
+export type SubmitContext = Pick<
+  JobContext,
+  'clock' | 'disk' | 'log' | 'newId' | 'offers' | 'queue' | 'settings'
+> &
+  StoreUse<'createJob' | 'getJob' | 'getUser' | 'moveJob' | 'nextNumber' | 'postLedgerEntry'> &
+  DiscardContext &
+  DispatchContext &
+  IdempotencyContext &
+  ReadContext;
 
 /**
  * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
@@ -19,7 +30,7 @@ import { snapshotOf } from './read.ts';
  * `warn` is called if the job is accepted but units of it cannot be read.
  */
 export async function submit(
-  context: JobContext,
+  context: SubmitContext,
   { method, offer: offered }: JobMethod,
   request: Message,
   submitter: Submitter,
@@ -88,7 +99,7 @@ export interface Draft {
  * `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan. After a fault, no job remains.
  */
 export async function placeJob(
-  context: JobContext,
+  context: SubmitContext,
   offer: Offer,
   { jobId, writing, discarded }: JobCreation,
   draft: Draft,
@@ -122,7 +133,7 @@ export async function placeJob(
 }
 
 async function buildJob(
-  context: JobContext,
+  context: SubmitContext,
   offer: Offer,
   plan: Plan,
   { userId, retryOf, approvedBy, resumable }: Draft,
@@ -163,7 +174,12 @@ async function buildJob(
   };
 }
 
-function* buildBatches(context: JobContext, { kind, market }: Offer, plan: Plan, job: Job): Generator<Batch> {
+function* buildBatches(
+  context: SubmitContext,
+  { kind, market }: Offer,
+  plan: Plan,
+  job: Job,
+): Generator<Batch> {
   let seq = 0;
   for (const { region, units } of plan.groups) {
     for (let start = 0; start < units.length; start += kind.batchSize) {
@@ -198,7 +214,7 @@ function* buildBatches(context: JobContext, { kind, market }: Offer, plan: Plan,
  * it await approval. The sweep also calls this for submits interrupted by a crash. Returns null if the job was
  * discarded. Fault `insufficient_credits` after discarding the job.
  */
-export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
+export async function finishSubmit(context: SubmitContext, jobId: string): Promise<Job | null> {
   const { store, clock } = context;
   const job = await store.getJob(jobId);
   if (job === null || job.state === 'discarding') return null;
@@ -225,7 +241,7 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
 }
 
 /** Returns a job that another process continued, or null if it was discarded. */
-async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {
+async function currentOf({ store }: SubmitContext, jobId: string): Promise<Job | null> {
   const job = await store.getJob(jobId);
   return job?.state === 'discarding' ? null : job;
 }
@@ -234,7 +250,7 @@ async function currentOf({ store }: JobContext, jobId: string): Promise<Job | nu
  * Charges a job if its kind charges at submit. Returns false if another process accepted or discarded the job. Fault
  * `insufficient_credits` after discarding it.
  */
-async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
+async function chargeSubmit(context: SubmitContext, job: Job): Promise<boolean> {
   const { kind } = context.offers.of(job);
   if (kind.charge !== 'submit' && job.decideBy !== null) return true;
   try {

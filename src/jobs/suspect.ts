@@ -2,10 +2,13 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from '../fetch/concurre
 import type { Batch, Job, Outcome } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import type { JobContext } from './context.ts';
-import { readUnit, type UnitResult } from './read-unit.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type ReadUnitContext, readUnit, type UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
 import { type DeferredUnit, maxWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
+
+/** Dependencies of this module. */
+export type SuspectContext = Pick<JobContext, 'clock' | 'log'> & StoreUse<'startSolo'> & ReadUnitContext;
 
 /** Consecutive claims without progress after which a batch's units are read one at a time. */
 const maxSharedClaims = 4;
@@ -17,9 +20,9 @@ const maxAbandoned = 3;
 const maxStalledClaims = 14;
 
 /** Limit of one suspect unit at a time per worker: with two, a crash could be the fault of either. */
-const limits = new WeakMap<JobContext, ConcurrencyLimit>();
+const limits = new WeakMap<object, ConcurrencyLimit>();
 
-function limitOf(context: JobContext): ConcurrencyLimit {
+function limitOf(context: SuspectContext): ConcurrencyLimit {
   const limit = limits.get(context) ?? createConcurrencyLimit(1);
   limits.set(context, limit);
   return limit;
@@ -54,7 +57,7 @@ function abandoned({ outcomes, stalledClaims, solo }: Batch, index: number): Out
  * lost.
  */
 export async function readSuspect(
-  context: JobContext,
+  context: SuspectContext,
   job: Job,
   batch: Batch,
   writer: BatchWriter,
@@ -89,7 +92,7 @@ export async function readSuspect(
 
 /** Reads one unit while this worker reads no other suspect unit. Returns null if the claim was lost. */
 async function readSolo(
-  context: JobContext,
+  context: SuspectContext,
   batch: Batch,
   index: number,
   signal: AbortSignal,

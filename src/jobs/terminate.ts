@@ -1,10 +1,16 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../contract/fault.ts';
 import type { Job, Outcome } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import type { JobMethod } from './offers.ts';
-import { findJob, show } from './read.ts';
-import { finishEnding, terminatedCode } from './settle.ts';
+import { findJob, type ReadContext, show } from './read.ts';
+import { finishEnding, type SettleContext, terminatedCode } from './settle.ts';
+
+/** Dependencies of this module. */
+export type TerminateContext = Pick<JobContext, 'clock' | 'log'> &
+  StoreUse<'failBatches' | 'getJob' | 'moveJob'> &
+  ReadContext &
+  SettleContext;
 
 /** Outcome of units stopped by a termination. */
 const terminated = ({ reason }: Job): Outcome => ({
@@ -18,7 +24,7 @@ const terminated = ({ reason }: Job): Outcome => ({
  * Faults: `not_found`; `conflict` for a task that has ended or is ending.
  */
 export async function terminate(
-  context: JobContext,
+  context: TerminateContext,
   method: JobMethod,
   request: Message,
   userId: string,
@@ -37,7 +43,11 @@ export async function terminate(
  * Stops a running job of any kind and returns it, or null if it is not running. Later writes of workers to a stopped
  * batch have no effect. `reason` is shown to the owner and may be empty.
  */
-export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
+export async function stopRunning(
+  context: TerminateContext,
+  jobId: string,
+  reason: string,
+): Promise<Job | null> {
   const { store, clock, log } = context;
   const patch = reason === '' ? {} : { reason };
   const stopping = await store.moveJob(jobId, ['approved', 'processing'], 'terminating', clock.now(), patch);
@@ -48,7 +58,7 @@ export async function stopRunning(context: JobContext, jobId: string, reason: st
 }
 
 /** Ends a job in the state `terminating`. The sweep also calls this. */
-export async function finishTerminating(context: JobContext, job: Job): Promise<void> {
+export async function finishTerminating(context: TerminateContext, job: Job): Promise<void> {
   const { store, clock } = context;
   await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated(job), clock.now());
   await finishEnding(context, job);

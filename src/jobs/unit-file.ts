@@ -2,12 +2,15 @@ import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Batch, Job, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
+/** Dependencies of this module. */
+export type UnitFileContext = Pick<JobContext, 'blobs' | 'clock' | 'offers'>;
+
 /**
  * Writes the result file of one listing while its pages arrive, so that memory is bounded by one page. A listing that
  * fails leaves no file.
  */
 export async function writeUnitFile(
-  context: JobContext,
+  context: UnitFileContext,
   job: Job,
   batch: Batch,
   index: number,

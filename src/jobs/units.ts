@@ -1,8 +1,11 @@
 import { Fault } from '../contract/fault.ts';
 import type { Page, PageOptions } from '../store/cursor.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { StoreUse } from './context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from './placed.ts';
+
+/** Dependencies of this module. */
+export type UnitsContext = StoreUse<'listBatches' | 'readBatches'>;
 
 /** Filter for the units of a job. */
 export interface UnitFilter {
@@ -18,7 +21,7 @@ export interface UnitFilter {
  * token.
  */
 export async function listUnits(
-  { store }: JobContext,
+  { store }: UnitsContext,
   job: Job,
   { status, code }: UnitFilter,
   { limit, after }: PageOptions,

@@ -1,6 +1,9 @@
 import type { Batch, Job, StoredFile } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import { isMigratedPart } from './legacy-records.ts';
+
+/** Dependencies of this module. */
+export type UnreferencedFilesContext = Pick<JobContext, 'blobs'> & StoreUse<'readBatches'>;
 
 /**
  * Removes the files of a job that neither the job nor its batches refer to: parts of lost claims, parts replaced by
@@ -8,7 +11,7 @@ import { isMigratedPart } from './legacy-records.ts';
  * batches with a result, each of which has at least one file.
  */
 export async function removeUnreferenced(
-  { store, blobs }: JobContext,
+  { store, blobs }: UnreferencedFilesContext,
   job: Job,
   merged: StoredFile | null,
   successful: number,

@@ -1,8 +1,11 @@
 import { namesTag } from '../contract/etag.ts';
 import { formatWaited, type ResponseHeaders, tagHeader, timingHeader } from '../contract/response-headers.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext } from './context.ts';
+import type { JobContext, StoreUse } from './context.ts';
 import { follow } from './follow.ts';
+
+/** Dependencies of this module. */
+export type WaitContext = Pick<JobContext, 'changes' | 'clock'> & StoreUse<'countJob' | 'getJob'>;
 
 /** Options of a read that waits for changes of a job. */
 export interface WaitOptions {
@@ -26,7 +29,7 @@ export interface TaggedView<T> {
  * caller disconnects or the service stops.
  */
 export async function showWhenChanged<T>(
-  context: JobContext,
+  context: WaitContext,
   job: Job,
   { waitMs, ifNoneMatch, signal, responseHeaders }: WaitOptions & { responseHeaders: ResponseHeaders },
   prepare: (job: Job) => Promise<TaggedView<T>>,

@@ -1,7 +1,12 @@
 import type { Counts, Job, Lane } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
-import type { JobContext } from './context.ts';
-import { isOpen } from './dispatch.ts';
+import type { JobContext, StoreUse } from './context.ts';
+import { type DispatchContext, isOpen } from './dispatch.ts';
+
+/** Dependencies of this module. */
+export type WaitingContext = Pick<JobContext, 'clock'> &
+  StoreUse<'countInFlight' | 'countJob' | 'listWaits'> &
+  DispatchContext;
 
 /** A unit that cannot be read now, and the time of its next attempt. */
 export interface DeferredUnit {
@@ -56,7 +61,7 @@ export function waitOf(
  * Returns what a running job waits for: "working hours", or the reason of the batch that continues first, as in
  * "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
  */
-export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
+export async function waitingFor(context: WaitingContext, job: Job, counts?: Counts): Promise<string | null> {
   if (job.state !== 'approved' && job.state !== 'processing') return null;
   const { store, clock } = context;
   if (!isOpen(context, job)) {

@@ -2,13 +2,23 @@ import { linkSignals } from '../base/abort.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchReference } from '../store/documents.ts';
 import type { BatchWait } from '../store/waits.ts';
-import { createBatchWriter } from './batch-writer.ts';
-import { type JobContext, leaseMs } from './context.ts';
-import { dispatch } from './dispatch.ts';
-import { readUnits } from './read-units.ts';
-import { backOff, deferUntil, releaseClaim } from './release.ts';
-import { settle } from './settle.ts';
-import { isSuspect, readSuspect } from './suspect.ts';
+import { type BatchWriterContext, createBatchWriter } from './batch-writer.ts';
+import { type JobContext, leaseMs, type StoreUse } from './context.ts';
+import { type DispatchContext, dispatch } from './dispatch.ts';
+import { type ReadUnitsContext, readUnits } from './read-units.ts';
+import { backOff, deferUntil, type ReleaseContext, releaseClaim } from './release.ts';
+import { type SettleContext, settle } from './settle.ts';
+import { isSuspect, readSuspect, type SuspectContext } from './suspect.ts';
+
+/** Dependencies of this module. */
+type WorkContext = Pick<JobContext, 'clock' | 'disk' | 'log'> &
+  StoreUse<'claimBatch' | 'deleteWait' | 'getJob' | 'getWait' | 'renewBatch'> &
+  BatchWriterContext &
+  DispatchContext &
+  ReadUnitsContext &
+  ReleaseContext &
+  SettleContext &
+  SuspectContext;
 
 /**
  * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job. Does nothing
@@ -17,7 +27,7 @@ import { isSuspect, readSuspect } from './suspect.ts';
  * the batch. Fault `unavailable` while the disk is almost full.
  */
 export async function work(
-  context: JobContext,
+  context: WorkContext,
   message: BatchReference,
   extend: () => void,
   signal: AbortSignal,
@@ -67,7 +77,7 @@ export async function work(
 }
 
 /** Dispatches the job's next batches after one finished or was deferred, or ends the job. */
-async function advanceJob(context: JobContext, jobId: string): Promise<void> {
+async function advanceJob(context: WorkContext, jobId: string): Promise<void> {
   const job = await context.store.getJob(jobId);
   if (job?.state === 'processing') await dispatch(context, job);
   await settle(context, jobId);
@@ -75,7 +85,7 @@ async function advanceJob(context: JobContext, jobId: string): Promise<void> {
 
 /** Renews the claim until stopped; aborts the work if the claim is lost. */
 async function renewClaim(
-  context: JobContext,
+  context: WorkContext,
   batch: Batch,
   extend: () => void,
   stop: AbortController,

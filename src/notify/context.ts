@@ -4,12 +4,13 @@ import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
 import type { Poster } from '../fetch/post.ts';
 import type { Job } from '../store/documents.ts';
+import type { NoticeStore } from '../store/notices.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from './mailer.ts';
 
 /** Dependencies for creating messages. */
 export interface NoticeContext {
-  store: Store;
+  store: Pick<NoticeStore, 'createDelivery' | 'getWebhook' | 'putWebhook'>;
   clock: Clock;
   newId: NewId;
   settings: NoticeSettings;
@@ -17,6 +18,18 @@ export interface NoticeContext {
 
 /** Dependencies of the notifier. */
 export interface NotifyContext extends NoticeContext {
+  store: NoticeContext['store'] &
+    Pick<
+      Store,
+      | 'advanceNotice'
+      | 'claimDeliveries'
+      | 'countJob'
+      | 'expire'
+      | 'findJobsWithDueNotice'
+      | 'getUser'
+      | 'postponeDelivery'
+      | 'recordAttempt'
+    >;
   log: Log;
   /** Returns a number in [0, 1) that jitters retries. */
   random(): number;

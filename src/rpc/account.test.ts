@@ -53,7 +53,7 @@ test('lists the price that a submit charges', async () => {
   expect(price?.unitPrice).toBe((await fixture.context.store.getJob(jobId))?.cost);
 });
 
-test('a key ends at a time to come that every client can read, or never', async () => {
+test('createApiKey accepts an expiry in the future, or none', async () => {
   const now = fixture.clock.now();
   for (const ms of [now, now - 1, 0, -1e15, 8e15, 9e17]) {
     const expiresAt = timestampFromMs(ms);
@@ -67,7 +67,7 @@ test('a key ends at a time to come that every client can read, or never', async 
   expect(keys.map(({ name }) => name).toSorted()).toEqual(['key', 'short']);
 });
 
-test('usage has every day, charges apart from what is given back', async () => {
+test('getUsage returns every day, with charges and refunds apart', async () => {
   const today = Math.floor(fixture.clock.now() / dayMs) * dayMs;
   await post(1_000, { createdAt: today - 31 * dayMs });
   await post(70, { createdAt: today - 29 * dayMs });
@@ -96,7 +96,7 @@ test('usage has every day, charges apart from what is given back', async () => {
   await expect(user.call(getUsage, { days: 367 })).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('the ledger is exported as CSV that reads back, and that no spreadsheet reckons with', async () => {
+test('exportLedger returns CSV without formulas', async () => {
   const note = 'for "Ω", with\r\nlove; 1,000';
   const plain = await post(500, { note, createdAt: fixture.clock.now() - 1 });
   const paid = await charge(20, fixture.clock.now());
@@ -122,7 +122,7 @@ const row = ({ key, amount, type, jobId, note, createdAt }: LedgerEntry) => ({
   created_at: new Date(createdAt).toISOString(),
 });
 
-test('the ledger is exported as JSON Lines, whole, a page in memory at a time', async () => {
+test('exportLedger returns JSON Lines and reads one page at a time', async () => {
   const begin = fixture.clock.now();
   for (let turn = 0; turn < 1_100; turn++) await post(turn + 1, { createdAt: begin + turn, note: '=1' });
   const other = await fixture.createUser(5);
@@ -146,7 +146,7 @@ test('the ledger is exported as JSON Lines, whole, a page in memory at a time', 
   expect(theirs.split('\n')).toHaveLength(2);
 });
 
-test('an empty ledger is a header, or nothing', async () => {
+test('exportLedger of an empty ledger returns the CSV header, or no JSON line', async () => {
   expect(textOf(await user.stream(exportLedger, { format: 'csv' }))).toBe(
     'key,amount,type,job_id,note,created_at\r\n',
   );
@@ -155,7 +155,7 @@ test('an empty ledger is a header, or nothing', async () => {
   await expect(user.stream(exportLedger, { format: 'xlsx' })).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('keys show when they were last used', async () => {
+test('listApiKeys returns the last use of each key', async () => {
   const begin = fixture.clock.now();
   const spare = await core.createKey(userId);
   await fixture.clock.advance(61_000);

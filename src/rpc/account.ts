@@ -2,7 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import { listPrices } from '../jobs/prices.ts';
 import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
@@ -10,11 +10,15 @@ import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
 import { firstDay, usageShapes } from './usage-shape.ts';
 
-/** Days of usage where the request names no number. */
+/** Dependencies of this module. */
+type AccountContext = Pick<JobContext, 'clock' | 'offers' | 'settings'> &
+  StoreUse<'createApiKey' | 'getUser' | 'listApiKeys' | 'listLedgerEntries' | 'revokeApiKey' | 'sumLedger'>;
+
+/** Days of usage if the request has no number. */
 const usageDays = 30;
 
-/** Handlers of gleaner.account.v1.AccountService: the caller's own account. */
-export function accountHandlers(context: JobContext): Handlers {
+/** Returns the handlers of gleaner.account.v1.AccountService. */
+export function accountHandlers(context: AccountContext): Handlers {
   const { store, clock } = context;
   const { method } = AccountService;
   const unary = new Map([

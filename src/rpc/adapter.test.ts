@@ -78,7 +78,7 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
     ['with an unknown key', submit, { authorization: 'Bearer nobody' }, 401],
     ['of a streaming method without a key', '/gleaner.account.v1.AccountService/ExportLedger', {}, 200],
     ['of an operator without a key', listUsers, {}, 401],
-  ])('answers a call %s before its body has arrived', async (_name, path, headers, status) => {
+  ])('responds to a call %s before its body has arrived', async (_name, path, headers, status) => {
     const streaming = status === 200 ? { 'content-type': 'application/connect+json' } : json;
     expect((await sendHalf(ports()[role], path, { ...streaming, ...headers })).statusCode).toBe(status);
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], path, headers)).toBe('16');
@@ -90,7 +90,7 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], listUsers, headers)).toBe('7');
   });
 
-  test('answers 400 to a malformed authority and goes on serving', async () => {
+  test('responds to a malformed authority with 400 and keeps serving', async () => {
     const socket = connect(ports()[role], '127.0.0.1');
     socket.end(`POST ${submit} HTTP/1.0\r\nHost: [\r\nContent-Type: application/json\r\n\r\n`);
     const chunks: Buffer[] = await socket.toArray();
@@ -110,13 +110,13 @@ describe('the body limit', () => {
     expect(await post(path, gzipSync(body), gzip)).toMatchObject({ status: 429 });
   });
 
-  test('of a submit holds for the bytes that come out of decompression', async () => {
+  test('of a submit applies to the decompressed bytes', async () => {
     const bomb = gzipSync(Buffer.alloc(31 * 1024 * 1024, ' '));
     expect(await post(submit, bomb, gzip)).toMatchObject({ status: 429, body: tooLarge });
     expect(await post(submit, Buffer.alloc(17 * 1024 * 1024, ' '))).toMatchObject({ body: tooLarge });
   });
 
-  test('of a submit holds for the number of values', async () => {
+  test('of a submit applies to the number of values', async () => {
     const body = `{"items":[${'{},'.repeat(200_000)}{}]}`;
     expect(await post(submit, body)).toMatchObject({ body: tooLarge });
     expect(await post(submit, gzipSync(body), gzip)).toMatchObject({ body: tooLarge });
@@ -130,7 +130,7 @@ describe('the body limit', () => {
   test.each([
     ['plain', {}, (body: string) => Buffer.from(body)],
     ['gzip', gzip, (body: string) => gzipSync(body)],
-  ])('lets a submit of 100 KB pass: %s', async (_name, headers, encode) => {
+  ])('accepts a submit of 100 KB: %s', async (_name, headers, encode) => {
     const padding = 'x'.repeat(100_000);
     const body = JSON.stringify({ other: padding, country: 'id', items: [{ item_id: '1', shop_id: '2' }] });
     expect(await post(submit, encode(body), headers)).toMatchObject({ status: 200 });

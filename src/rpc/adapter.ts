@@ -19,14 +19,14 @@ import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../contract/request-id.ts';
 import { screenBody } from './request-body.ts';
 
-/** Handles a request of node:http or node:http2; calls `next`, or answers 404, where no method has the path. */
+/** Listener for node:http and node:http2. If no method has the path, calls `next` or responds with 404. */
 export type RpcListener = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,
   next?: () => void,
 ) => void;
 
-/** Options of a route whose callers are admitted by their headers; see createRequestGate(). */
+/** Options of a route. `requestGate` admits callers by their headers; see createRequestGate(). */
 export interface RouteOptions {
   readMaxBytes: number;
   requestGate: (context: HandlerContext) => Promise<void>;
@@ -37,14 +37,14 @@ const requestKey = createContextKey<Parameters<RpcListener>[0] | null>(null, {
   description: 'the HTTP request',
 });
 
-/** Maximum message of a method that needs no key, in bytes. */
+/** Maximum size of a message to a method without authentication, in bytes. */
 export const publicBodyBytes = 4 * 1024;
 
 const compressions = [compressionGzip, compressionBrotli];
 
 /**
- * Creates the gate of a method: `admit` authenticates the caller from the headers and returns the user's id.
- * Connect runs it before it reads the body; an error ends the call with the body unread.
+ * Creates the request gate of a method. `admit` authenticates the caller by the headers and returns the user's id.
+ * Connect calls the gate before it reads the body; an error ends the call with the body unread.
  */
 export function createRequestGate(
   admit: (context: HandlerContext) => Promise<string>,
@@ -63,13 +63,13 @@ export function createRequestGate(
 }
 
 /**
- * Creates the listener that serves Connect routes over gRPC, gRPC-Web and Connect on every port. Bodies of
- * methods that take large ones are read within the budget.
+ * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the memory
+ * budget.
  */
 export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
   const router = createConnectRouter({
     acceptCompression: compressions,
-    // Unknown fields cost memory and nobody reads them.
+    // Unknown fields are never read and would cost memory.
     binaryOptions: { readUnknownFields: false },
   });
   routes(router);
@@ -78,7 +78,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
     if (handler === undefined) {
       if (next) next();
-      else answerEmpty(response, 404);
+      else sendEmpty(response, 404);
       return;
     }
     const values = createContextValues().set(requestKey, request);
@@ -87,7 +87,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = universalRequestFromNodeRequest(request, response, undefined, values);
     } catch {
       // The authority is missing or malformed.
-      answerEmpty(response, 400);
+      sendEmpty(response, 400);
       return;
     }
     // The gateway's port has set the header already.
@@ -104,12 +104,12 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = screenBody(universal, { limit, compressions, reserve });
     }
     handler(universal)
-      .then((answer) => universalResponseToNodeResponse(answer, response))
+      .then((result) => universalResponseToNodeResponse(result, response))
       .catch(() => response.destroy());
   };
 }
 
-function answerEmpty(response: ServerResponse | Http2ServerResponse, status: number): void {
+function sendEmpty(response: ServerResponse | Http2ServerResponse, status: number): void {
   response.statusCode = status;
   response.end();
 }

@@ -6,7 +6,7 @@ import { Fault } from '../contract/fault.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
-/** Admits a caller to a service and returns the user's id; empty for an operator. */
+/** Admits a caller to a service and returns the user's id, or '' for an operator. */
 export type Admission = (
   service: DescService,
   authorization: string | null,
@@ -14,8 +14,8 @@ export type Admission = (
 ) => Promise<string>;
 
 /**
- * Creates the admission of callers to a core elsewhere. The core is asked for the caller's account, which it
- * refuses to operators as `forbidden`: so a key and its role are checked by one small call.
+ * Creates the admission of callers to a remote core. One GetAccount call checks the key and its role: the core refuses
+ * it to operators with `forbidden`.
  */
 export function createAdmission({ transport }: RemoteCore): Admission {
   const accounts = createClient(AccountService, transport);

@@ -4,7 +4,7 @@ import type { FieldRules } from '../../gen/gleaner/validate/rules_pb.ts';
 import { rulesOf } from '../contract/rules.ts';
 import { services } from '../contract/services.ts';
 
-/** A pattern that matches whole values of limited length only. */
+/** Patterns that match only whole values of limited length. */
 const isBoundedPattern = (pattern: string): boolean =>
   /^\^[^*+|]*\$$/.test(pattern) && !/\{\d+,\}/.test(pattern);
 
@@ -22,7 +22,7 @@ function isBoundedScalar(scalar: ScalarType, rules: FieldRules | undefined): boo
   );
 }
 
-/** Says what about a field of a request has no bound; null where all has. */
+/** Returns the part of a request's field that is unbounded; null if there is none. */
 function unbounded(field: DescField): string | null {
   const rules = rulesOf(field);
   if (field.fieldKind === 'map') return `${field}: a map has no bound`;
@@ -57,7 +57,7 @@ describe('the contract', () => {
     ['[0-9]{1,20}', false],
     ['^[0-9]{1,}$', false],
     ['^a|b$', false],
-  ])('takes the pattern %s as a bound: %s', (pattern, bounded) => {
+  ])('classifies the pattern %s: bounded %s', (pattern, bounded) => {
     expect(isBoundedPattern(pattern)).toBe(bounded);
   });
 });

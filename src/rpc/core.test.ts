@@ -29,7 +29,7 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-test('every method of every service has a handler; one without stops the start', () => {
+test('createCore() throws if a method has no handler', () => {
   const offers = resolveOffers(services, kinds, markets);
   expect(() => createCore({ ...fixture.context, offers }, services)).not.toThrow();
   expect(() => createCore(fixture.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
@@ -49,7 +49,7 @@ test('ready() names the disk while it is almost full', async () => {
   await served.ready();
 });
 
-test('a token that no page gave is a problem of page_token, where the field stands in the request', async () => {
+test('an unknown page token is a problem of page_token at its place in the request', async () => {
   const account = AccountService.method;
   const operator = OperatorService.method;
   const { caller } = await core.createKey(await fixture.createUser(0));
@@ -73,7 +73,7 @@ test('a token that no page gave is a problem of page_token, where the field stan
   }
 });
 
-test('a token made up after the form of one leads to a place, or is refused; nothing breaks', async () => {
+test('a forged page token is a position or invalid, never an internal error', async () => {
   const operator = OperatorService.method;
   const places = ['9999999999999999-x', '0-', '0.000000001-\u0000', '12-😀', '12-\ud800', "5-' OR 1=1 --"];
   for (const place of places) {
@@ -118,7 +118,7 @@ test.each([
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   ['is revoked', (key) => fixture.context.store.revokeApiKey(key, fixture.clock.now()), /revoked/],
   ['is of a user who is suspended', (_, user) => fixture.context.store.suspendUser(user, 1), /suspended/],
-])('what goes on for long ends when the key that began it %s', async (_what, end, message) => {
+])('a stream or wait ends when its key %s', async (_what, end, message) => {
   const userId = await fixture.createUser(1_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
   const { keyId, apiKey } = await core.createKey(userId);

@@ -19,55 +19,52 @@ import { operatorHandlers } from './operator.ts';
 import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
 
-/** The core: every call, whichever edge it comes in by, is authenticated, validated and handled here. */
+/** The core: authenticates, validates and handles the calls of every edge. */
 export interface Core {
-  /** Services that the core serves, in the order of the documentation. */
+  /** Served services, in the order of the documentation. */
   readonly services: readonly DescService[];
   /**
-   * Admits a caller to a service by the Authorization header, before any body is read: the one place where every
-   * edge authenticates. Counts the request against the rate of its key; `counted` false only checks the rate. Faults
-   * `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
+   * Admits a caller to a service by the Authorization header, before the body is read. Counts the request against the
+   * rate limit of its key, or only checks the limit if `counted` is false. Faults `starting`, `unauthenticated`,
+   * `forbidden`, `rate_limited`.
    */
   admit(
     service: DescService,
     authorization: string | undefined | null,
     counted?: boolean,
   ): Promise<Principal>;
-  /** Authenticates and counts a request like admit(), for callers that name no service. */
+  /** Authenticates and counts a request like admit(), for any service. */
   authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
   /** True once callers are admitted: the first operator exists. */
   started(): boolean;
-  /** Refuses a principal that may not call the service: fault `forbidden`. */
+  /** Throws fault `forbidden` if the principal may not call the service. */
   authorize(principal: Principal, service: DescService): void;
   unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
   stream(method: DescMethod, request: Message, call: Call): AsyncIterable<Message>;
-  /** Resolves when the engines answer; fault `unavailable` that says which does not. */
+  /** Resolves if the engines respond. Fault `unavailable` with the names of those that do not. */
   ready(): Promise<void>;
 }
 
 /** Options for createCore(). */
 export interface CoreOptions {
-  /** True once callers are admitted. Default: at once. */
+  /** Returns true once callers are admitted; by default always. */
   started?: () => boolean;
-  /** Limit on the requests of each key. Default: none. */
+  /** Limit on the requests of each key; none by default. */
   rateLimit?: RateLimit | null;
 }
 
-/** How often a long answer asks whether its caller's key still holds, in milliseconds. */
+/** Interval at which a stream checks that its caller's key is still valid, in milliseconds. */
 const stillValidMs = 1_000;
 
-/** Time after which a caller that came before the first operator existed may try again, in milliseconds. */
+/** `Retry-After` of calls before the first operator exists, in milliseconds. */
 const startingMs = 2_000;
 
-/** Whether a call may change its caller's credits: users' calls that change anything have such REST forms. */
+/** Returns whether a call may change its caller's credits: its REST method is not GET. */
 function changesBalance(method: DescMethod): boolean {
   return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
 }
 
-/**
- * Makes the core. Throws at start when a method has no handler, so that no declared endpoint is
- * without work behind it. Without a rate limit keys are not limited.
- */
+/** Creates the core. Throws if a declared method has no handler. */
 export function createCore(
   context: JobContext,
   services: readonly DescService[],
@@ -99,10 +96,10 @@ export function createCore(
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
   const authenticate = createAuthenticator(context);
-  const sayCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
+  const setCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
     if (principal.role === 'user' && credits !== undefined) responseHeaders[creditsHeader] = String(credits);
   };
-  const demandStarted = () => {
+  const requireStarted = () => {
     if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
   };
   const core: Core = {
@@ -114,7 +111,7 @@ export function createCore(
     },
     started,
     async admit(service, authorization, counted) {
-      demandStarted();
+      requireStarted();
       const principal = await core.authenticate(authorization, counted);
       core.authorize(principal, service);
       return principal;
@@ -126,34 +123,34 @@ export function createCore(
     },
     async unary(method, request, call) {
       Object.assign(call.responseHeaders, call.principal.headers);
-      sayCredits(call, call.principal.balance);
+      setCredits(call, call.principal.balance);
       check(method, request, call);
       const waits = call.waitMs > 0 && canWait(method);
       let user: User | null = null;
       try {
-        const answer = await handlers.unary.get(fullName(method))!(request, call);
+        const response = await handlers.unary.get(fullName(method))!(request, call);
         if (waits) user = await requireStillValid(store, clock, call.principal);
-        return answer;
+        return response;
       } catch (error) {
         throw placeProblems(method, error);
       } finally {
         if (spends.has(method) || waits) {
-          // Asked anew: the call, or what happened while it waited, changed the balance.
+          // Read again: the call, or the job during the wait, may have changed the balance.
           user ??= await store.getUser(call.principal.userId).catch(() => null);
-          sayCredits(call, user?.balance);
+          setCredits(call, user?.balance);
         }
       }
     },
     async *stream(method, request, call) {
       Object.assign(call.responseHeaders, call.principal.headers);
-      sayCredits(call, call.principal.balance);
+      setCredits(call, call.principal.balance);
       check(method, request, call);
-      let asked = clock.now();
+      let checkedAt = clock.now();
       try {
         for await (const message of handlers.stream.get(fullName(method))!(request, call)) {
-          if (clock.now() - asked >= stillValidMs) {
+          if (clock.now() - checkedAt >= stillValidMs) {
             await requireStillValid(store, clock, call.principal);
-            asked = clock.now();
+            checkedAt = clock.now();
           }
           yield message;
         }
@@ -162,19 +159,19 @@ export function createCore(
       }
     },
     async ready() {
-      // Anybody may ask: one check at a time reaches the engines.
+      // The probe needs no key, so concurrent calls share one check.
       checking ??= checkEngines(context).finally(() => {
         checking = undefined;
       });
       await checking;
-      demandStarted();
+      requireStarted();
     },
   };
   let checking: Promise<void> | undefined;
   return core;
 }
 
-/** Rejects with the fault `unavailable`, which names the engines that do not answer and has the reasons as its cause. */
+/** Checks the engines. Fault `unavailable` with the names of those that do not respond, and the reasons as its cause. */
 async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
   const room = {
     ping: async () => {

@@ -1,38 +1,32 @@
-import type { DescMethod, Message } from '@bufbuild/protobuf';
-import { creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
+import { creditsHeader } from '../contract/response-headers.ts';
 import type { Core } from './core.ts';
-import type { Call } from './handlers.ts';
+import type { CoreClient } from './core-client.ts';
 
-/** Service whose role REST callers need: the REST paths are the users'. */
-const restRole = 'gleaner.account.v1.AccountService';
+/** Service of the role that REST callers need: REST serves the services of users. */
+const restService = 'gleaner.account.v1.AccountService';
 
-/**
- * The gateway's caller for a core in the same process: the core's own calls, without a wire in
- * between, and with the same authentication, validation and faults as every other edge.
- */
-export function createDirectCaller(core: Core) {
-  const service = core.services.find(({ typeName }) => typeName === restRole)!;
+/** Creates the client of a core in the same process. */
+export function createDirectCaller(core: Core): CoreClient {
+  const service = core.services.find(({ typeName }) => typeName === restService)!;
   return {
     started: () => core.started(),
     ready: () => core.ready(),
-    async call(method: DescMethod, message: Message, authorization: string | undefined): Promise<Message> {
+    async call(method, message, authorization) {
       const principal = await core.admit(method.parent, authorization);
       const { signal } = new AbortController();
       const context = { idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
-      return core.unary(method, message, { ...context, responseHeaders: {}, principal });
+      return (await core.unary(method, message, { ...context, responseHeaders: {}, principal })) as never;
     },
-    async authenticate(headers: Record<string, string | undefined>) {
+    async authenticate(headers) {
       const principal = await core.admit(service, headers.authorization);
       return {
         userId: principal.userId,
-        headers: { [creditsHeader]: String(principal.balance), ...principal.headers } as ResponseHeaders,
-        call: (method: DescMethod, message: Message, context: CallContext) =>
-          core.unary(method, message, { ...context, principal }),
-        stream: (method: DescMethod, message: Message, context: CallContext) =>
-          core.stream(method, message, { ...context, principal }),
+        headers: { [creditsHeader]: String(principal.balance), ...principal.headers },
+        call: (method, message, context) =>
+          core.unary(method, message, { ...context, principal }) as Promise<never>,
+        stream: (method, message, context) =>
+          core.stream(method, message, { ...context, principal }) as AsyncIterable<never>,
       };
     },
   };
 }
-
-type CallContext = Omit<Call, 'principal'>;

@@ -3,7 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { FieldDriftSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { FieldDrift } from '../drift/alarms.ts';
 
-/** A field that goes missing, as operators see it. */
+/** Returns the message FieldDrift. */
 export function driftShape(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
   const { market, page, field, absent, baseline, pages, since, example } = drift;
   return {
@@ -14,7 +14,7 @@ export function driftShape(drift: FieldDrift): MessageInitShape<typeof FieldDrif
     pages: Math.round(pages),
     exampleUnit: example === null ? '' : JSON.stringify(example.input),
     exampleRegion: example?.region ?? '',
-    ...(baseline === null ? {} : { usualShare: baseline }),
+    ...(baseline === null ? {} : { usualShare: baseline }), // cspell:disable-line
     ...(since === null ? {} : { since: timestampFromMs(since) }),
   };
 }

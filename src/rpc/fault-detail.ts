@@ -3,7 +3,7 @@ import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../contrac
 import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 
-/** RPC code of each fault that reaches a caller; every other one is INTERNAL. */
+/** RPC codes of faults; INTERNAL for all others. */
 const codes: Partial<Record<FaultCode, Code>> = {
   unauthenticated: Code.Unauthenticated,
   forbidden: Code.PermissionDenied,
@@ -19,7 +19,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   disk_full: Code.Unavailable,
 };
 
-/** The RPC error of a fault, with everything that a REST body needs as its detail. */
+/** Converts an error to an RPC error whose detail is the fault. */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const fault = Fault.from(thrown);
@@ -30,23 +30,23 @@ export function toConnectError(thrown: unknown): ConnectError {
   return error;
 }
 
-/** The message for clients: names the first problems of an invalid request, so that no client has to decode them. */
+/** Returns the message for clients, with the first problems of an invalid request. */
 function messageOf(fault: Fault): string {
   return fault.problems.length > 0 ? summarizeProblems(fault.problems) : fault.clientMessage;
 }
 
-/** Headers of an error: those of its own, and `Retry-After` as REST has it. */
+/** Returns the headers of a fault, with `Retry-After` in seconds. */
 function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
   if (retryAfterMs === undefined) return { ...headers };
   return { ...headers, 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
 }
 
-/** The fault that a remote core's error stands for; an unreachable core is `unavailable`. */
+/** Converts a remote core's error to its fault; `unavailable` for an unreachable core. */
 export function fromConnectError(thrown: unknown): Fault {
   const error = ConnectError.from(thrown);
   const [detail] = error.findDetails(FaultSchema);
   if (detail === undefined || !(detail.code in faultCodes)) {
-    return new Fault('unavailable', `The core did not answer: ${error.rawMessage}`, {
+    return new Fault('unavailable', `The core did not respond: ${error.rawMessage}`, {
       component: 'core',
       cause: thrown,
     });

@@ -11,7 +11,7 @@ import { createAdmission } from './admission.ts';
 import { fromConnectError, toConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
-/** Headers of a call that its core asks for. */
+/** Request headers that the core reads. */
 const forwarded = [
   'authorization',
   'idempotency_key',
@@ -22,10 +22,9 @@ const forwarded = [
 ];
 
 /**
- * Serves the services on a Connect router by passing every call on to a core elsewhere, in its caller's
- * name: Connect, gRPC-Web and gRPC clients of this process find what they would find there. Callers are
- * authenticated by the core before a body is read. Errors are the core's own with their details;
- * a core that cannot be reached is `Unavailable`.
+ * Serves the services on a Connect router by forwarding each call to a remote core with its caller's credentials. The
+ * core authenticates callers before a body is read. Errors are the core's, with their details; `Unavailable` if the
+ * core cannot be reached.
  */
 export function routeForward(
   services: readonly DescService[],
@@ -41,7 +40,7 @@ export function routeForward(
     }
     return headers;
   };
-  const answerWith = (header: Headers, { responseHeader }: HandlerContext) => {
+  const copyHeaders = (header: Headers, { responseHeader }: HandlerContext) => {
     const headers = copyResponseHeaders(header, {});
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
@@ -71,15 +70,15 @@ export function routeForward(
           async function* (request: never, context: HandlerContext) {
             const left = new AbortController();
             try {
-              const answer = await transport.stream(
+              const response = await transport.stream(
                 method as DescMethodServerStreaming,
                 AbortSignal.any([context.signal, stopping, left.signal]),
                 context.timeoutMs(),
                 headersOf(context),
                 one(request),
               );
-              answerWith(answer.header, context);
-              yield* answer.message;
+              copyHeaders(response.header, context);
+              yield* response.message;
             } catch (error) {
               throw failed(context, error);
             } finally {
@@ -93,20 +92,20 @@ export function routeForward(
           method as DescMethod,
           (async (request: never, context: HandlerContext) => {
             const headers = headersOf(context);
-            const ask = (signal: AbortSignal) => {
+            const send = (signal: AbortSignal) => {
               const timeoutMs = context.timeoutMs() ?? 2 * remoteTimeoutMs;
               return transport.unary(method as DescMethodUnary, signal, timeoutMs, headers, request);
             };
             try {
               const waits = headers.has(waitMetadata);
-              const asked = waits ? ask(AbortSignal.any([context.signal, stopping])) : ask(context.signal);
-              const answer = await asked.catch((error) => {
+              const sent = waits ? send(AbortSignal.any([context.signal, stopping])) : send(context.signal);
+              const response = await sent.catch((error) => {
                 if (!waits || !stopping.aborted || context.signal.aborted) throw error;
                 headers.delete(waitMetadata);
-                return ask(context.signal);
+                return send(context.signal);
               });
-              answerWith(answer.header, context);
-              return answer.message;
+              copyHeaders(response.header, context);
+              return response.message;
             } catch (error) {
               throw failed(context, error);
             }

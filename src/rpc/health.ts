@@ -4,9 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import { publicBodyBytes } from './adapter.ts';
 import type { Core } from './core.ts';
 
+/** Interval of the checks of a watch, in milliseconds. */
 const watchMs = 5_000;
 
-/** Serves grpc.health.v1: SERVING while the engines answer, for the server ('') and each service. */
+/** Serves grpc.health.v1 for the server ('') and each service: SERVING while the engines respond. */
 export function routeHealth(core: Core, clock: Clock): (router: ConnectRouter) => void {
   const names = new Set(['', ...core.services.map((service) => service.typeName)]);
   const statusOf = async () => {

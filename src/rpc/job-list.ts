@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import { jobStatuses } from '../contract/job-status.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { isAccepted } from '../kinds/states.ts';
@@ -9,7 +9,10 @@ import type { Job, JobState } from '../store/documents.ts';
 import type { JobFilter } from '../store/store.ts';
 import { defaultPageSize } from './handlers.ts';
 
-/** States of the store behind each state that clients see: src/contract/job-status.ts. */
+/** Dependencies of this module. */
+export type JobListContext = Pick<JobContext, 'offers'> & StoreUse<'listJobs'>;
+
+/** States of jobs in the store by the status that clients see; see src/contract/job-status.ts. */
 const statesOf: Readonly<Record<string, readonly JobState[]>> = {
   awaiting_approval: ['submitted', 'discarding', 'awaiting_approval', 'approving'],
   initializing: ['approved'],
@@ -21,7 +24,7 @@ const statesOf: Readonly<Record<string, readonly JobState[]>> = {
   terminated: ['terminated'],
 };
 
-/** What both services' requests for a list of jobs have. */
+/** Common fields of the list requests of users and operators. */
 export interface ListRequest {
   status: string;
   kind: string;
@@ -30,23 +33,20 @@ export interface ListRequest {
   pageToken: string;
 }
 
-/** Who asks: whose jobs are listed. */
-export interface Asker {
+/** Visibility of jobs for a caller. */
+export interface JobVisibility {
   owners: Pick<JobFilter, 'userId' | 'userIds'>;
-  /** Whether jobs are listed whose submit is not finished. */
+  /** True to include jobs whose submit is not finished. */
   unfinished: boolean;
 }
 
-/**
- * A page of the jobs that a request asks for, newest first. Fault `invalid` for a status, kind or marketplace
- * that there is not.
- */
+/** Returns a page of the requested jobs, newest first. Fault `invalid` for an unknown status, kind or marketplace. */
 export async function listJobs(
-  { store, offers }: JobContext,
+  { store, offers }: JobListContext,
   request: ListRequest,
-  { owners, unfinished }: Asker,
+  { owners, unfinished }: JobVisibility,
 ): Promise<Page<Job>> {
-  checkWords(offers, request);
+  checkFilter(offers, request);
   const { status, kind, market } = request;
   const states = (status === '' ? Object.values(statesOf).flat() : statesOf[status]!).filter(
     (state) => unfinished || isAccepted({ state }),
@@ -63,13 +63,13 @@ export async function listJobs(
   });
 }
 
-/** Whether a list that a request asks for would hold a job. Faults as listJobs. */
+/** Returns whether the requested list includes a job. Faults as listJobs(). */
 export function isListed(
-  { offers }: JobContext,
+  { offers }: JobListContext,
   job: Job,
   request: ListRequest & { userId: string },
 ): boolean {
-  checkWords(offers, request);
+  checkFilter(offers, request);
   const { status, kind, market, userId } = request;
   return (
     (status === '' || statesOf[status]!.includes(job.state)) &&
@@ -79,14 +79,14 @@ export function isListed(
   );
 }
 
-function checkWords(offers: Offers, { status, kind, market }: ListRequest): void {
+function checkFilter(offers: Offers, { status, kind, market }: ListRequest): void {
   const markets = new Set(offers.methods.values().map((method) => method.market.name));
-  const words = {
+  const values = {
     status: [status, jobStatuses],
     kind: [kind, kinds.map(({ name }) => name)],
     market: [market, [...markets]],
   } as const;
-  for (const [field, [value, known]] of Object.entries(words)) {
+  for (const [field, [value, known]] of Object.entries(values)) {
     if (value !== '' && !known.includes(value))
       throw Fault.invalid(['body', field], `'${value}' is not one of ${known.join(', ')}`, 'enum');
   }

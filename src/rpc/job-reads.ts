@@ -9,27 +9,29 @@ import type {
   UnitSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, faultCodes } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { groupFaults } from '../jobs/faults.ts';
+import { type FaultsContext, groupFaults } from '../jobs/faults.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';
-import { listProgress } from '../jobs/progress.ts';
-import { listUnits } from '../jobs/units.ts';
+import { listProgress, type ProgressContext } from '../jobs/progress.ts';
+import { listUnits, type UnitsContext } from '../jobs/units.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 
-/** What users and operators read of a job in the same shape; they differ in which jobs they may see. */
+/** Dependencies of this module. */
+export type JobReadsContext = FaultsContext & ProgressContext & UnitsContext;
+
+/** Queries of a job with the same response for users and operators. */
 export interface JobReads {
   listUnits(request: ListUnitsRequest, job: Job): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
   listFaults(request: JobRequest, job: Job): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
   getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
 }
 
-/** Makes the reads of a core. */
-export function jobReads(context: JobContext): JobReads {
+/** Creates the queries. */
+export function jobReads(context: JobReadsContext): JobReads {
   return {
     async listUnits(request, job) {
       if (request.code !== '' && !Object.hasOwn(faultCodes, request.code))
-        throw Fault.invalid(['body', 'code'], `'${request.code}' is not the code of a fault`, 'enum');
+        throw Fault.invalid(['body', 'code'], `'${request.code}' is not a fault code`, 'enum');
       const filter = {
         ...(request.status === '' ? {} : { status: request.status as PlacedUnit['status'] }),
         ...(request.code === '' ? {} : { code: request.code }),

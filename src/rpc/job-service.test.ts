@@ -16,7 +16,7 @@ import { operatorHandlers } from './operator.ts';
 const jobs = JobService.method;
 const operators = OperatorService.method;
 const operatorId = newId();
-/** Ids of this form are not to be found. */
+/** Ids of items that do not exist end with this. */
 const gone = ['30000000801', '30000001801'];
 
 let fixture: JobFixture;
@@ -65,7 +65,7 @@ const linesOf = (text: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-/** A variant-sold job of so many items that are there, then two that are not. */
+/** Submits a variant-sold job of existing items, then two that do not exist. */
 async function submitted(plain: number): Promise<string> {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(plain, ...gone));
   return jobId;
@@ -79,7 +79,7 @@ async function ended(plain: number): Promise<string> {
   return jobId;
 }
 
-test('a job says what it is, how far it is, and where its kind shows it', async () => {
+test('getJob returns properties, progress and the retrieve path', async () => {
   const jobId = await submitted(60);
   const waiting = await call(jobs.getJob, { jobId: jobId.toUpperCase() });
   expect(waiting).toMatchObject({
@@ -119,7 +119,7 @@ test('a job says what it is, how far it is, and where its kind shows it', async 
   ]);
 });
 
-test('users list their own jobs, page after page, by status, kind and marketplace', async () => {
+test('listJobs pages through own jobs by status, kind and marketplace', async () => {
   const ids: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     ids.unshift(await submitted(1));
@@ -149,7 +149,7 @@ test('users list their own jobs, page after page, by status, kind and marketplac
   }
 });
 
-test("another user's job, and one whose submit is not finished, are not to be found", async () => {
+test("returns not_found for another user's job and for an unfinished submit", async () => {
   const jobId = await submitted(1);
   const stranger = await fixture.createUser(0);
   for (const method of [jobs.getJob, jobs.listUnits, jobs.listFaults, jobs.getProgress, jobs.listFiles]) {
@@ -168,14 +168,14 @@ describe('a job charged at approval', () => {
     return { charged, refunded, success, failed, notRun };
   };
 
-  test('is not charged before, and not at all if it is rejected; its units never ran', async () => {
+  test('is not charged if it is rejected, and its units count as not run', async () => {
     const jobId = await submitted(1);
     expect(await creditsOf(jobId)).toMatchObject({ charged: 0, failed: 0, notRun: 0 });
     await reject(fixture.context, jobId, operatorId, 'No.');
     expect(await creditsOf(jobId)).toEqual({ charged: 0, refunded: 0, success: 0, failed: 3, notRun: 3 });
   });
 
-  test('is charged once it is approved; failed units have run', async () => {
+  test('is charged once approved, and failed units count as run', async () => {
     const jobId = await ended(1);
     expect(await creditsOf(jobId)).toEqual({ charged: 30, refunded: 20, success: 1, failed: 2, notRun: 0 });
   });
@@ -191,7 +191,7 @@ test('a rejected job that was charged at submit shows its charge and refund', as
 });
 
 describe('units', () => {
-  test('are listed in the order submitted, whatever the page', async () => {
+  test('are listed in submission order with any page size', async () => {
     const jobId = await ended(103);
     const all: unknown[] = [];
     let pageToken = '';
@@ -229,7 +229,7 @@ describe('units', () => {
     });
   });
 
-  test('of a waiting job are pending, of a rejected one failed for that', async () => {
+  test('are pending while the job awaits approval, and failed once it is rejected', async () => {
     const jobId = await submitted(1);
     const statuses = async (request: object) =>
       (await call(jobs.listUnits, { jobId, ...request })).units.map(({ status, code }) => [status, code]);
@@ -239,7 +239,7 @@ describe('units', () => {
   });
 });
 
-test('failures are grouped by fault, the most frequent first, with at most five examples', async () => {
+test('listFaults groups failures by fault, most frequent first, with at most five examples', async () => {
   const jobId = await submitted(60);
   await approve(fixture.context, jobId, operatorId);
   const { store } = fixture.context;
@@ -265,7 +265,7 @@ test('failures are grouped by fault, the most frequent first, with at most five 
   ]);
 });
 
-test('files come with links: the merged one, then those of batches', async () => {
+test('listFiles returns links: the merged file first, then the files of batches', async () => {
   const jobId = await submitted(60);
   expect((await call(jobs.listFiles, { jobId })).files).toEqual([]);
   await approve(fixture.context, jobId, operatorId);
@@ -285,8 +285,8 @@ test('files come with links: the merged one, then those of batches', async () =>
   });
 });
 
-describe('what a job has so far', () => {
-  test('is one line per result, its record the bytes that were stored', async () => {
+describe('streamResults', () => {
+  test('yields one line per result with the stored bytes of its record', async () => {
     const jobId = await ended(60);
     const { type, text, messages } = await textOf(jobs.streamResults, { jobId });
     expect(type).toBe('application/x-ndjson');
@@ -301,7 +301,7 @@ describe('what a job has so far', () => {
     }
   });
 
-  test('is there while the job runs, and nothing is an answer, too', async () => {
+  test('works while the job runs, also without results', async () => {
     const jobId = await submitted(3);
     expect((await textOf(jobs.streamResults, { jobId })).text).toBe('');
     await approve(fixture.context, jobId, operatorId);
@@ -316,7 +316,7 @@ describe('what a job has so far', () => {
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
   });
 
-  test('waits for its reader: what comes later is not read before', async () => {
+  test('reads further records only after the reader has taken the earlier ones', async () => {
     const jobId = await ended(160);
     const { blobs } = fixture.context;
     let read = 0;
@@ -343,8 +343,8 @@ describe('what a job has so far', () => {
   });
 });
 
-describe('failures', () => {
-  test('tell of the unit, the fault and the entry that gave the credits back', async () => {
+describe('streamFailures', () => {
+  test('yields the unit, the fault and the ledger entry of the refund', async () => {
     const jobId = await ended(60);
     const { type, text } = await textOf(jobs.streamFailures, { jobId });
     expect(type).toBe('application/x-ndjson');
@@ -371,7 +371,7 @@ describe('failures', () => {
     expect(first).toMatch(new RegExp(`,10,refund:${jobId}$`));
   });
 
-  test('of a job that was never charged give nothing back', async () => {
+  test('yields no refund for a job that was never charged', async () => {
     const jobId = await submitted(1);
     await reject(fixture.context, jobId, operatorId, 'Not "now".');
     const lines = linesOf((await textOf(jobs.streamFailures, { jobId })).text);
@@ -386,7 +386,7 @@ describe('failures', () => {
 });
 
 describe('operators', () => {
-  test("see every job with its owner's name and credits", async () => {
+  test("list every job with its owner's name and credits", async () => {
     const jobId = await submitted(1);
     const { job } = await call(operators.getJob, { jobId });
     expect(job).toMatchObject({ jobId, userName: 'Test', userBalance: 10_000n });
@@ -398,7 +398,7 @@ describe('operators', () => {
     ]);
   });
 
-  test('find jobs by id, task id, and the name or address of their owner', async () => {
+  test('search jobs by id, task id, and the name or email address of the owner', async () => {
     const jobId = await submitted(1);
     const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
       region: 'sg',
@@ -415,7 +415,7 @@ describe('operators', () => {
     expect(await search(newId())).toEqual([]);
   });
 
-  test('ask for the owners of a page once, and for counts of jobs that have not ended only', async () => {
+  test('read the owners of a page once, and counts of unfinished jobs only', async () => {
     await ended(1);
     await submitted(1);
     await submitted(1);

@@ -2,30 +2,44 @@ import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import { tagHeader, warningHeader } from '../contract/response-headers.ts';
-import { cancel } from '../jobs/cancel.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { type FailureFormat, failures, failureTypes } from '../jobs/failures.ts';
-import { runIdempotently } from '../jobs/idempotency.ts';
+import { type CancelContext, cancel } from '../jobs/cancel.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { type FailureFormat, type FailuresContext, failures, failureTypes } from '../jobs/failures.ts';
+import { type IdempotencyContext, runIdempotently } from '../jobs/idempotency.ts';
 import { fullName } from '../jobs/offers.ts';
-import { fileName, listFiles } from '../jobs/result-files.ts';
-import { results } from '../jobs/results.ts';
-import { nextRetryId, retry, retryWarning } from '../jobs/retry.ts';
+import { fileName, listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
+import { type ResultsContext, results } from '../jobs/results.ts';
+import { nextRetryId, type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
-import { showWhenChanged } from '../jobs/wait.ts';
+import { showWhenChanged, type WaitContext } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
-import { listJobs } from './job-list.ts';
-import { jobReads } from './job-reads.ts';
-import { createJobShapes } from './job-shape.ts';
+import { type JobListContext, listJobs } from './job-list.ts';
+import { type JobReadsContext, jobReads } from './job-reads.ts';
+import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 import { streamText } from './job-stream.ts';
 
+/** Dependencies of this module. */
+type JobServiceContext = Pick<JobContext, 'clock'> &
+  StoreUse<'getJob'> &
+  CancelContext &
+  FailuresContext &
+  IdempotencyContext &
+  ResultFilesContext &
+  ResultsContext &
+  RetryContext &
+  WaitContext &
+  JobListContext &
+  JobReadsContext &
+  JobShapeContext;
+
 /**
- * Handlers of gleaner.job.v1.JobService: the caller's own jobs, whatever their kind. A job of another owner,
- * or one whose submit was not finished, is `not_found`.
+ * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Fault `not_found` for a job of
+ * another owner, and for one whose submit was not finished.
  */
-export function jobServiceHandlers(context: JobContext): Handlers {
+export function jobServiceHandlers(context: JobServiceContext): Handlers {
   const { store } = context;
   const { method } = JobService;
   const shapes = createJobShapes(context);
@@ -41,8 +55,8 @@ export function jobServiceHandlers(context: JobContext): Handlers {
 
   const unary = new Map([
     handle(method.listJobs, async (request, { principal }) => {
-      const asker = { owners: { userId: principal.userId }, unfinished: false };
-      const { items, next } = await listJobs(context, request, asker);
+      const visibility = { owners: { userId: principal.userId }, unfinished: false };
+      const { items, next } = await listJobs(context, request, visibility);
       return { jobs: await shapes.forOwner(items), nextPageToken: next ?? '' };
     }),
     handle(method.getJob, async (request, call) =>

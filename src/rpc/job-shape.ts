@@ -4,26 +4,31 @@ import type { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { chargedCredits } from '../credits/job-credits.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
-import { waitingFor } from '../jobs/waiting.ts';
+import { type WaitingContext, waitingFor } from '../jobs/waiting.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
 import { emptyCounts } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';
 
-/** The message `Job` as a plain object. */
+/** Dependencies of this module. */
+export type JobShapeContext = Pick<JobContext, 'offers'> &
+  StoreUse<'countJobs' | 'getUsers'> &
+  WaitingContext;
+
+/** The message Job as a plain object. */
 export type JobShape = MessageInitShape<typeof JobSchema>;
 
-/** Shows jobs as the message `Job`, several with as few questions to the store as one. */
+/** Conversion of jobs to the message Job, with as few store calls for several jobs as for one. */
 export interface JobShapes {
-  /** As their owner sees them, in the order given. */
+  /** Returns the messages for the owner of the jobs, in the same order. */
   forOwner(jobs: readonly Job[]): Promise<JobShape[]>;
-  /** As operators see them: with the owner's name and credits. */
+  /** Returns the messages for operators, with the owner's name and credits. */
   forOperator(jobs: readonly Job[]): Promise<JobShape[]>;
 }
 
-/** Makes it for the jobs of a core. */
-export function createJobShapes(context: JobContext): JobShapes {
+/** Creates the conversion. */
+export function createJobShapes(context: JobShapeContext): JobShapes {
   const { store } = context;
   const pathOf = retrievePaths(context.offers);
   const forOwner = async (jobs: readonly Job[]) => {
@@ -89,7 +94,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
   };
 }
 
-/** REST paths by which kinds show a job: those of the read steps that are named by nothing but the job. */
+/** Returns a function for the REST path of a job: that of its kind's read step with no parameter but the job. */
 export function retrievePaths(offers: Offers): (job: Job) => string {
   const templates = new Map<string, string>();
   for (const { method, offer, step } of offers.methods.values()) {

@@ -1,13 +1,12 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 
-/** Bytes that a message holds before it goes out; one part more may make it larger. */
+/** Size at which a message is sent, in bytes; its last part may exceed it. */
 const messageBytes = 64 * 1024;
 
 /**
- * Sends parts of a text as messages google.api.HttpBody, some at a time and never more than 256 KiB in one:
- * the next parts are asked for once the reader has taken what is there. The first message has the media type
- * and no bytes, so that a text without a line is an answer, too.
+ * Yields parts of a text as google.api.HttpBody messages of at most 256 KiB. Reads further parts only after the reader
+ * has taken the message. The first message has the media type and no bytes, so that an empty text is a response too.
  */
 export async function* streamText(
   contentType: string,

@@ -1,15 +1,18 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { data } from '../jobs/data.ts';
+import { type DataContext, data } from '../jobs/data.ts';
 import type { JobMethod } from '../jobs/offers.ts';
-import { list, read } from '../jobs/read.ts';
-import { submit } from '../jobs/submit.ts';
-import { terminate } from '../jobs/terminate.ts';
+import { list, type ReadContext, read } from '../jobs/read.ts';
+import { type SubmitContext, submit } from '../jobs/submit.ts';
+import { type TerminateContext, terminate } from '../jobs/terminate.ts';
 import type { Handler, Handlers, StreamHandler } from './handlers.ts';
 
-/** Handlers of every method that declares a kind of work: which step it is decides, never which kind. */
-export function jobHandlers(context: JobContext): Handlers {
+/** Dependencies of this module. */
+type JobsContext = Pick<JobContext, 'offers'> & DataContext & ReadContext & SubmitContext & TerminateContext;
+
+/** Returns the handlers of all methods with a step of a job, by the step, whatever their kind. */
+export function jobHandlers(context: JobsContext): Handlers {
   const unary = new Map<string, Handler>();
   const stream = new Map<string, StreamHandler>();
   for (const [name, method] of context.offers.methods) {
@@ -22,7 +25,7 @@ export function jobHandlers(context: JobContext): Handlers {
   return { unary, stream };
 }
 
-function handlerOf(context: JobContext, method: JobMethod): Handler {
+function handlerOf(context: JobsContext, method: JobMethod): Handler {
   switch (method.step) {
     case Step.SUBMIT:
       return (request, { principal, idempotencyKey, responseHeaders }) =>
@@ -37,6 +40,6 @@ function handlerOf(context: JobContext, method: JobMethod): Handler {
     case Step.TERMINATE:
       return (request, { principal }) => terminate(context, method, request, principal.userId);
     default:
-      throw new Error(`${method.method.name}: nothing serves its step`);
+      throw new Error(`${method.method.name}: its step has no handler`);
   }
 }

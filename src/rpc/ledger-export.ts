@@ -4,10 +4,10 @@ import { csvField, plainText } from '../base/csv.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
-/** Entries that are read, and sent, at once. */
+/** Entries per page. */
 const pageSize = 500;
 
-/** How a ledger is written: its content type, what comes before the entries, and each of them. */
+/** Format of an exported ledger. */
 interface Format {
   contentType: string;
   head: string;
@@ -42,8 +42,8 @@ const formats: Record<string, Format> = {
 };
 
 /**
- * Writes the whole ledger of a user, newest first, as it stands while it is read: `format` is "csv", which ''
- * stands for, or "jsonl". Notes are kept from being formulas in CSV. A page of it is in memory at a time.
+ * Yields the ledger of a user, newest first, as google.api.HttpBody messages of one page each. `format` is "csv" (also
+ * for '') or "jsonl". In CSV, notes are escaped so that spreadsheets do not evaluate them as formulas.
  */
 export async function* exportLedger(
   store: Pick<LedgerStore, 'listLedgerEntries'>,

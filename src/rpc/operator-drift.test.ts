@@ -22,7 +22,7 @@ async function call<M extends DescMethod>(method: M, request: MessageInitShape<M
   return answer as MessageShape<M['output']>;
 }
 
-/** Shows workers so many pages of one market. */
+/** Counts pages of one market. */
 async function show(market: string, page: string, count: number, record: object): Promise<void> {
   const { drift } = fixture.context;
   for (let at = 0; at < count; at += 50) {
@@ -32,7 +32,7 @@ async function show(market: string, page: string, count: number, record: object)
   }
 }
 
-test('operators see what goes missing, with an example, and end what they know of', async () => {
+test('operators list drift alarms with an example, and accept them', async () => {
   const record = { asin: 'B000000001', title: 'Lamp', price: '$4' };
   await show('mkte', 'search', 200, record);
   await show('mktf', 'search', 200, { id: 1 });
@@ -44,7 +44,7 @@ test('operators see what goes missing, with an example, and end what they know o
     market: 'mkte',
     page: 'search',
     field: 'price',
-    usualShare: 0,
+    usualShare: 0, // cspell:disable-line
     exampleUnit: '{"item_id":"4","shop_id":"7"}',
     exampleRegion: 'sg',
   });

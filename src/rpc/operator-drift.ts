@@ -1,11 +1,14 @@
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { acceptDrift, listFieldDrift } from '../drift/alarms.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { StoreUse } from '../jobs/context.ts';
 import { driftShape } from './drift-shape.ts';
 import { type Handler, handle } from './handlers.ts';
 
-/** What operators see of fields that go missing. */
-export function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
+/** Dependencies of this module. */
+export type OperatorDriftContext = StoreUse<'getDrift' | 'listDrift' | 'putDrift'>;
+
+/** Returns the operators' handlers for drift alarms. */
+export function operatorDriftHandlers({ store }: OperatorDriftContext): [string, Handler][] {
   const { method } = OperatorService;
   return [
     handle(method.listDriftAlarms, async ({ market, all }) => {

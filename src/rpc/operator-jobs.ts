@@ -3,20 +3,30 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import { warningHeader } from '../contract/response-headers.ts';
-import { cancel } from '../jobs/cancel.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { approve, reject } from '../jobs/decide.ts';
-import { runIdempotently } from '../jobs/idempotency.ts';
-import { nextRetryId, retry, retryWarning } from '../jobs/retry.ts';
+import { type CancelContext, cancel } from '../jobs/cancel.ts';
+import type { StoreUse } from '../jobs/context.ts';
+import { approve, type DecideContext, reject } from '../jobs/decide.ts';
+import { type IdempotencyContext, runIdempotently } from '../jobs/idempotency.ts';
+import { nextRetryId, type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { type Handler, handle } from './handlers.ts';
-import { isListed, listJobs } from './job-list.ts';
-import { jobReads } from './job-reads.ts';
-import { jobNamed, ownersNamed } from './job-search.ts';
-import { createJobShapes } from './job-shape.ts';
+import { isListed, type JobListContext, listJobs } from './job-list.ts';
+import { type JobReadsContext, jobReads } from './job-reads.ts';
+import { findJobByName, findOwners } from './job-search.ts';
+import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 
-/** What operators see of jobs, and do with them. */
-export function operatorJobHandlers(context: JobContext): [string, Handler][] {
+/** Dependencies of this module. */
+export type OperatorJobsContext = StoreUse<'getJob' | 'getJobByNumber' | 'listBatches' | 'listUsers'> &
+  CancelContext &
+  DecideContext &
+  IdempotencyContext &
+  RetryContext &
+  JobListContext &
+  JobReadsContext &
+  JobShapeContext;
+
+/** Returns the operators' handlers for jobs. */
+export function operatorJobHandlers(context: OperatorJobsContext): [string, Handler][] {
   const { store } = context;
   const { method } = OperatorService;
   const shapes = createJobShapes(context);
@@ -31,11 +41,11 @@ export function operatorJobHandlers(context: JobContext): [string, Handler][] {
   return [
     handle(method.listJobs, async (request) => {
       const { userId, search } = request;
-      const named = search === '' ? null : await jobNamed(store, search);
+      const named = search === '' ? null : await findJobByName(store, search);
       if (named !== null) return { jobs: isListed(context, named, request) ? [await shape(named)] : [] };
       const owners = {
         ...(userId === '' ? {} : { userId }),
-        ...(search === '' ? {} : { userIds: await ownersNamed(store, search) }),
+        ...(search === '' ? {} : { userIds: await findOwners(store, search) }),
       };
       const { items, next } = await listJobs(context, request, { owners, unfinished: true });
       return { jobs: await shapes.forOperator(items), nextPageToken: next ?? '' };

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const made = async (name: string, email = '') => (await operator.call(createUser, { name, email })).user!;
 
-test('users are shown one by one, and found by a part of what they are called', async () => {
+test('users are listed, and found by a part of their name', async () => {
   const ann = await made('Ann Lee', 'ann@example.org');
   const bob = await made('Bob');
   expect((await operator.call(getUser, { userId: ann.id })).user).toEqual(ann);
@@ -35,7 +35,7 @@ test('users are shown one by one, and found by a part of what they are called', 
   await expect(operator.call(getUser, { userId: newId() })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test("a suspended user's keys are refused until it is let in again", async () => {
+test('rejects the keys of a suspended user until the suspension ends', async () => {
   const { id } = await made('Ann');
   const { caller } = await core.createKey(id);
   await caller.call(getAccount, {});
@@ -50,14 +50,14 @@ test("a suspended user's keys are refused until it is let in again", async () =>
   await expect(operator.call(suspendUser, { userId: newId() })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('an operator cannot be suspended, so that someone can let users in again', async () => {
+test('operators cannot be suspended', async () => {
   const [first] = (await fixture.context.store.listUsers('operator', { limit: 1 })).items;
   const suspending = operator.call(suspendUser, { userId: first!.id, suspended: true });
   await expect(suspending).rejects.toMatchObject({ code: 'conflict' });
   await operator.call(getUser, { userId: first!.id });
 });
 
-test("a user's keys are listed for operators, revoked ones too", async () => {
+test("operators list a user's keys, including revoked ones", async () => {
   const { id } = await made('Ann');
   const [one, other] = [await core.createKey(id), await core.createKey(id)];
   await operator.call(revokeApiKey, { keyId: one.keyId });
@@ -67,7 +67,7 @@ test("a user's keys are listed for operators, revoked ones too", async () => {
   await expect(operator.call(listApiKeys, { userId: newId() })).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('ledger entries are listed of one user or of all, with whose they are', async () => {
+test('operators list the ledger entries of one user, or of all with their user', async () => {
   const [ann, bob] = [await made('Ann'), await made('Bob')];
   for (const [turn, { id: userId }] of [ann, bob, ann].entries()) {
     await operator.call(grantCredits, { userId, amount: BigInt(turn + 1), note: `grant ${turn}` });

@@ -3,12 +3,26 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
-/** What operators see of users, and do with them: accounts, keys and credits. */
-export function operatorUserHandlers(context: JobContext): [string, Handler][] {
+/** Dependencies of this module. */
+export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
+  StoreUse<
+    | 'createApiKey'
+    | 'createUser'
+    | 'getUser'
+    | 'listApiKeys'
+    | 'listLedgerEntries'
+    | 'listUsers'
+    | 'postLedgerEntry'
+    | 'revokeApiKey'
+    | 'suspendUser'
+  >;
+
+/** Returns the operators' handlers for users, keys and credits. */
+export function operatorUserHandlers(context: OperatorUsersContext): [string, Handler][] {
   const { store, clock } = context;
   const { method } = OperatorService;
 
@@ -46,9 +60,9 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
     handle(method.suspendUser, async ({ userId, suspended }) => {
       const user = await store.getUser(userId);
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
-      // Else the last operator could shut the door on all.
+      // A suspended last operator could not be restored.
       if (user.role === 'operator')
-        throw new Fault('conflict', 'Operators are not suspended: revoke their keys.');
+        throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
     }),
     handle(method.listOperators, async (request) => {

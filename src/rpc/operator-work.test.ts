@@ -31,7 +31,7 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-test('what is queued is shown by market and lane', async () => {
+test('getWork returns the backlog by market and lane', async () => {
   expect((await operator.call(getWork, {})).backlog).toEqual([]);
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
@@ -43,7 +43,7 @@ test('what is queued is shown by market and lane', async () => {
   expect(backlog).toMatchObject([{ market: 'mkta', lane: 'bulk', queued: 1, claimed: 1 }]);
 });
 
-test('processes are shown while they report themselves', async () => {
+test('getWork lists processes with a recent heartbeat', async () => {
   const { store } = fixture.context;
   const startedAt = fixture.clock.now();
   const about = {
@@ -87,7 +87,7 @@ test('processes are shown while they report themselves', async () => {
   expect((await operator.call(getWork, {})).processes).toEqual([]);
 });
 
-test('origins are shown as they are configured, with what was asked of them and what they refuse', async () => {
+test('listOrigins returns configured origins with request counts and pauses', async () => {
   const { store } = fixture.context;
   const now = fixture.clock.now();
   const minute = Math.floor(now / minuteMs) * minuteMs;
@@ -127,7 +127,7 @@ test('origins are shown as they are configured, with what was asked of them and 
     'https://th.example mkta/th',
   ]);
   const [gone, sg, shop, th] = shown;
-  expect(sg).toMatchObject({ concurrency: 3, requestsPerSecond: 1.5, strikes: 0, reason: '' });
+  expect(sg).toMatchObject({ concurrency: 3, requestsPerSecond: 1.5, strikes: 0, reason: '' }); // cspell:disable-line
   expect(sg?.pausedUntil).toBeUndefined();
   const minutes = sg!.minutes.map(({ at, $typeName: _, ...counts }) => [timestampMs(at!), counts]);
   expect(minutes).toEqual([
@@ -136,13 +136,13 @@ test('origins are shown as they are configured, with what was asked of them and 
   ]);
   expect(shop).toMatchObject({ concurrency: 2, requestsPerSecond: 2 });
   for (const paused of [gone, th]) {
-    expect(paused).toMatchObject({ reason: 'page_blocked', strikes: 2, probing: false });
+    expect(paused).toMatchObject({ reason: 'page_blocked', strikes: 2, probing: false }); // cspell:disable-line
     expect(timestampMs(paused!.pausedUntil!)).toBe(now + 5_000);
   }
   expect(gone).toMatchObject({ concurrency: 0, requestsPerSecond: 0 });
 });
 
-test('settings are shown as they are in force, secrets are not', async () => {
+test('listSettings returns effective settings without secrets', async () => {
   const { settings } = await operator.call(listSettings, {});
   const named = (name: string) => settings.find((setting) => setting.name === name);
   expect(named('GLEANER_JOB_WINDOW')).toMatchObject({ value: '2', set: true });

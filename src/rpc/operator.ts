@@ -1,12 +1,17 @@
-import type { JobContext } from '../jobs/context.ts';
 import type { Handlers } from './handlers.ts';
-import { operatorDriftHandlers } from './operator-drift.ts';
-import { operatorJobHandlers } from './operator-jobs.ts';
-import { operatorUserHandlers } from './operator-users.ts';
-import { operatorWorkHandlers } from './operator-work.ts';
+import { type OperatorDriftContext, operatorDriftHandlers } from './operator-drift.ts';
+import { type OperatorJobsContext, operatorJobHandlers } from './operator-jobs.ts';
+import { type OperatorUsersContext, operatorUserHandlers } from './operator-users.ts';
+import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.ts';
 
-/** Handlers of gleaner.operator.v1.OperatorService. */
-export function operatorHandlers(context: JobContext): Handlers {
+/** Dependencies of this module. */
+type OperatorContext = OperatorDriftContext &
+  OperatorJobsContext &
+  OperatorUsersContext &
+  OperatorWorkContext;
+
+/** Returns the handlers of gleaner.operator.v1.OperatorService. */
+export function operatorHandlers(context: OperatorContext): Handlers {
   const unary = new Map([
     ...operatorUserHandlers(context),
     ...operatorJobHandlers(context),

@@ -7,16 +7,16 @@ import { policyOfMarket } from '../markets/defaults.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { noPause, type OriginPause } from '../store/origin-state.ts';
 
-/** What is known of origins. */
+/** Data about origins. */
 export interface OriginsKnown {
-  /** As they are configured. */
+  /** Configured origins. */
   origins: Origins;
   pauses: readonly (OriginPause & { origin: string })[];
-  /** What was lately asked of them, oldest first. */
+  /** Recent request counts, oldest first. */
   minutes: readonly OriginMinute[];
 }
 
-/** An origin as one market asks it for one region. */
+/** An origin in one market and region. */
 interface Place {
   origin: string;
   market: string;
@@ -24,16 +24,16 @@ interface Place {
 }
 
 /**
- * Every origin that is configured, was lately asked, or refused or failed, by name, market and region. One
- * that several markets or regions share is there for each of them.
+ * Returns the message Origin of each origin that is configured, was recently requested, or is paused, ordered by name,
+ * market and region. An origin that several markets or regions share is listed for each of them.
  */
 export function originShapes(known: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
   const configured = [...known.origins].flatMap(([market, { addresses }]) =>
     [...addresses].map(([region, origin]): Place => ({ origin, market, region })),
   );
-  const asked = [...configured, ...known.minutes];
-  const places = new Map(asked.map((place) => [keyOf(place), place]));
-  const placed = new Set(asked.map(({ origin }) => origin));
+  const requested = [...configured, ...known.minutes];
+  const places = new Map(requested.map((place) => [keyOf(place), place]));
+  const placed = new Set(requested.map(({ origin }) => origin));
   for (const { origin } of known.pauses) {
     const place = { origin, market: '', region: '' };
     if (!placed.has(origin)) places.set(keyOf(place), place);
@@ -64,7 +64,7 @@ function pauseShape({ until, reason, failures, since, probing }: OriginPause) {
   if (failures === 0) return {};
   return {
     reason,
-    strikes: failures,
+    strikes: failures, // cspell:disable-line
     probing,
     pausedUntil: timestampFromMs(until),
     since: timestampFromMs(since),

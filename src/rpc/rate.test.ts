@@ -59,7 +59,7 @@ const refusalOf = (call: Promise<unknown>): Promise<ConnectError> =>
     (error) => ConnectError.from(error),
   );
 
-test('one key has one rate over REST, Connect and gRPC, however its header is spelled', async () => {
+test('a key has one rate limit over REST, Connect and gRPC, whatever the spelling of its header', async () => {
   const rest = createDirectCaller(core);
   const seen: unknown[] = [];
   const note = (headers: Headers) => void seen.push(headers.get('ratelimit'));
@@ -85,7 +85,7 @@ test('one key has one rate over REST, Connect and gRPC, however its header is sp
   await ask(connect(), `Bearer ${key}`);
 });
 
-test("calls of operators and of unknown keys do not use up a key's rate", async () => {
+test('calls of operators and of unknown keys do not count against a key', async () => {
   const operator = await createOperatorKey(fixture.context.store, 'test', fixture.clock.now());
   const operators = createClient(OperatorService, connect());
   for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
@@ -95,7 +95,7 @@ test("calls of operators and of unknown keys do not use up a key's rate", async 
   await ask(connect(), `Bearer ${key}`);
 });
 
-test('a gateway in front of the core counts each request once, and passes refusals on', async () => {
+test('a gateway in front of the core counts each request once and forwards rejections', async () => {
   const remote = openRemoteCore(url, new AbortController().signal);
   const caller = createRemoteCaller(remote);
   const request = create(listApiKeys.input, {});
@@ -132,7 +132,7 @@ test('a gateway in front of the core counts each request once, and passes refusa
   await front.close();
 });
 
-test('the mark of a gateway spares no other call its count', async () => {
+test('only GetAccount is exempt from counting with the metadata of a gateway', async () => {
   const headers = { authorization: `Bearer ${key}`, 'gleaner-admission': '1' };
   const accounts = createClient(AccountService, connect());
   for (let turn = 0; turn < requestsPerSecond; turn += 1) await accounts.listApiKeys({}, { headers });

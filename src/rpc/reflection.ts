@@ -11,22 +11,22 @@ import { Health } from '../../gen/health/v1/health_pb.ts';
 import { publicBodyBytes } from './adapter.ts';
 
 /**
- * Serves gRPC server reflection for services, so that `buf curl` and grpcurl need no schema. Both
- * versions of the protocol: their messages are the same on the wire.
+ * Serves gRPC server reflection, so that `buf curl` and grpcurl need no schema. Both versions of the protocol have the
+ * same messages on the wire.
  */
 export function routeReflection(services: readonly DescService[]): (router: ConnectRouter) => void {
   const all = [...services, Health, ReflectionV1, ReflectionV1Alpha];
   const files = new Map<string, DescFile>();
   const symbols = new Map<string, DescFile>();
   for (const service of all) addFile(service.file, files, symbols);
-  const answer = (request: ServerReflectionRequest) => respond(request, all, files, symbols);
+  const handle = (request: ServerReflectionRequest) => respond(request, all, files, symbols);
   const options = { readMaxBytes: publicBodyBytes };
   return (router) => {
     router.service(
       ReflectionV1,
       {
         async *serverReflectionInfo(requests) {
-          for await (const request of requests) yield answer(request);
+          for await (const request of requests) yield handle(request);
         },
       },
       options,
@@ -36,7 +36,7 @@ export function routeReflection(services: readonly DescService[]): (router: Conn
       {
         async *serverReflectionInfo(requests) {
           for await (const request of requests)
-            yield answer(request as unknown as ServerReflectionRequest) as never;
+            yield handle(request as unknown as ServerReflectionRequest) as never;
         },
       },
       options,
@@ -66,7 +66,7 @@ function respond(
   files: ReadonlyMap<string, DescFile>,
   symbols: ReadonlyMap<string, DescFile>,
 ) {
-  const { case: asked, value } = request.messageRequest;
+  const { case: requested, value } = request.messageRequest;
   const base = { validHost: request.host, originalRequest: request };
   const describe = (file: DescFile | undefined, name: string) =>
     create(ServerReflectionResponseSchema, {
@@ -81,7 +81,7 @@ function respond(
             value: { errorCode: Code.NotFound, errorMessage: `'${name}' is not known` },
           },
     });
-  switch (asked) {
+  switch (requested) {
     case 'listServices': {
       const service = services.map(({ typeName }) => ({ name: typeName }));
       return create(ServerReflectionResponseSchema, {
@@ -90,7 +90,7 @@ function respond(
       });
     }
     case 'fileByFilename':
-      // The descriptors drop the ending that the protocol's names have.
+      // Descriptors have file names without the extension.
       return describe(files.get(value) ?? files.get(value.replace(/\.proto$/, '')), value);
     case 'fileContainingSymbol':
       return describe(symbols.get(value), value);

@@ -21,7 +21,7 @@ const { submitVariantSold, retrieveVariantSold } = MktaService.method;
 
 let fixture: JobFixture;
 let core: ListeningServer;
-/** A process in front of the core. */
+/** A gateway in front of the core. */
 let front: ListeningServer;
 let stopping: AbortController;
 let authorization: string;
@@ -81,7 +81,7 @@ async function call<M extends DescMethod>(
   };
 }
 
-test("credits and tags come with a remote core's answers: before the charge with the key, after it with the answer", async () => {
+test('a remote core returns credits and tags: before the charge with the session, after it with the response', async () => {
   const submitted = await call(submitVariantSold, variantSoldRequest(3) as never);
   expect([submitted.credits, submitted.responseHeaders]).toEqual([
     1_000,
@@ -92,7 +92,7 @@ test("credits and tags come with a remote core's answers: before the charge with
   expect(responseHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
 });
 
-test('a wait is passed on, and ends when the process in between stops', async () => {
+test('a wait is forwarded and ends when the gateway stops', async () => {
   const jobId = await submit(3);
   const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
   await fixture.eventually('the core waits', () => fixture.clock.sleepers() > 0);
@@ -101,7 +101,7 @@ test('a wait is passed on, and ends when the process in between stops', async ()
   await fixture.eventually('the core waits no more', () => fixture.clock.sleepers() === 0);
 });
 
-test('a wait ends with the job, with the refunds of that time in the credits, and when the caller hangs up', async () => {
+test('a wait ends with the job, after its refunds, or when the caller disconnects', async () => {
   const jobId = await submit(3);
   const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });
   const abort = new AbortController();
@@ -118,7 +118,7 @@ test('a wait ends with the job, with the refunds of that time in the credits, an
   expect([answer.status, responseHeaders['x-credits-remaining']]).toEqual(['failed', '1000']);
 });
 
-test('gRPC clients wait by metadata, and are told of a bad value', async () => {
+test('gRPC clients wait by metadata; an invalid value is rejected', async () => {
   const jobId = await submit(3);
   const client = createClient(JobService, createGrpcTransport({ baseUrl: address(core) }));
   const headers: Record<string, string> = { authorization, 'gleaner-wait': '30s' };
@@ -141,32 +141,29 @@ test('gRPC clients wait by metadata, and are told of a bad value', async () => {
 test.each([
   ['Connect', createConnectTransport],
   ['gRPC', createGrpcTransport],
-])(
-  '%s calls of a process in front of the core are passed on, unary and streamed',
-  async (_name, transport) => {
-    const options = { baseUrl: address(front), httpVersion: '2' as const };
-    const client = createClient(JobService, transport(options));
-    const jobId = await submit(3);
-    const seen: Headers[] = [];
-    const told = { headers: { authorization }, onHeader: (header: Headers) => void seen.push(header) };
-    expect(await client.getJob({ jobId }, told)).toMatchObject({ jobId, total: 3 });
-    expect([seen[0]!.get('x-credits-remaining'), seen[0]!.get('etag')]).toEqual([
-      '970',
-      expect.stringMatching(/^W\//),
-    ]);
-    await fixture.startWorker();
-    await fixture.waitForState(jobId, 'completed');
-    const pieces: Message[] = [];
-    for await (const piece of client.streamResults({ jobId }, told)) pieces.push(piece);
-    const text = Buffer.concat(
-      pieces.map((piece) => (piece as unknown as { data: Uint8Array }).data),
-    ).toString();
-    expect(text.trim().split('\n')).toHaveLength(3);
-    expect(seen[1]!.get('x-credits-remaining')).toBe('970');
-  },
-);
+])('a gateway forwards unary and streaming %s calls', async (_name, transport) => {
+  const options = { baseUrl: address(front), httpVersion: '2' as const };
+  const client = createClient(JobService, transport(options));
+  const jobId = await submit(3);
+  const seen: Headers[] = [];
+  const told = { headers: { authorization }, onHeader: (header: Headers) => void seen.push(header) };
+  expect(await client.getJob({ jobId }, told)).toMatchObject({ jobId, total: 3 });
+  expect([seen[0]!.get('x-credits-remaining'), seen[0]!.get('etag')]).toEqual([
+    '970',
+    expect.stringMatching(/^W\//),
+  ]);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  const pieces: Message[] = [];
+  for await (const piece of client.streamResults({ jobId }, told)) pieces.push(piece);
+  const text = Buffer.concat(
+    pieces.map((piece) => (piece as unknown as { data: Uint8Array }).data),
+  ).toString();
+  expect(text.trim().split('\n')).toHaveLength(3);
+  expect(seen[1]!.get('x-credits-remaining')).toBe('970');
+});
 
-test("errors are the core's own, with their details", async () => {
+test('errors are those of the core, with their details', async () => {
   const client = createClient(
     JobService,
     createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),
@@ -184,7 +181,7 @@ test("errors are the core's own, with their details", async () => {
   expect(missing.findDetails(FaultSchema)).toMatchObject([{ code: 'not_found' }]);
 });
 
-test('a wait that is passed on is answered when the process in between stops', async () => {
+test('a forwarded wait returns when the gateway stops', async () => {
   const jobId = await submit(3);
   const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   const waiting = client.getJob({ jobId }, { headers: { authorization, 'gleaner-wait': '60' } });
@@ -193,7 +190,7 @@ test('a wait that is passed on is answered when the process in between stops', a
   expect((await waiting).ended).toBe(false);
 });
 
-test('who reads no further of a stream ends it in the core', async () => {
+test('a reader that stops early ends the stream in the core', async () => {
   const jobId = await submit(3);
   const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
   const session = await caller.authenticate({ authorization });
@@ -208,7 +205,7 @@ test('who reads no further of a stream ends it in the core', async () => {
   await fixture.eventually('nobody watches', () => fixture.clock.sleepers() === 0);
 });
 
-test('a core that is away is unavailable', async () => {
+test('an unreachable core is unavailable', async () => {
   await core.close();
   const client = createClient(JobService, createGrpcTransport({ baseUrl: address(front) }));
   const asked = client.listJobs({}, { headers: { authorization } });

@@ -15,24 +15,24 @@ import { admissionMetadata } from './remote.ts';
 
 const getAccount: DescMethod = AccountService.method.getAccount;
 
-/** The caller of a call, set by its gate. */
+/** Caller of a call, set by the request gate. */
 const principalKey = createContextKey<Principal | null>(null, { description: 'the authenticated caller' });
 
 /**
- * Serves the core's services on a Connect router: gRPC, gRPC-Web and Connect alike. Callers are
- * authenticated before a body is read. Errors carry a gleaner.fault.v1.Fault; internal ones are logged.
+ * Serves the core's services on a Connect router. Callers are authenticated before a body is read. Errors have a
+ * gleaner.fault.v1.Fault as detail; internal ones and outages are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
   const call = ({ requestHeader, signal, values }: HandlerContext, responseHeaders: ResponseHeaders) => ({
     principal: values.get(principalKey)!,
-    // gRPC metadata spells it with an underscore (decisions, "idempotency").
+    // The documented name in gRPC metadata has an underscore.
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
     waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
     ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
     responseHeaders,
   });
-  const answerWith = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
+  const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
   const failed = (method: DescMethod, { requestHeader }: HandlerContext, thrown: unknown) => {
@@ -64,11 +64,11 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
             const headers: ResponseHeaders = {};
             try {
               for await (const message of core.stream(method, request, call(context, headers))) {
-                answerWith(headers, context);
+                setHeaders(headers, context);
                 yield message;
               }
             } catch (error) {
-              answerWith(headers, context);
+              setHeaders(headers, context);
               throw failed(method, context, error);
             }
           } as never,
@@ -84,7 +84,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
             } catch (error) {
               throw failed(method, context, error);
             } finally {
-              answerWith(headers, context);
+              setHeaders(headers, context);
             }
           }) as never,
           optionsOf(method),

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openRpcFixture, type RpcFixture } from '../../test/support/rpc-fixture.ts';
 import type { ConnectionLimits } from '../base/connections.ts';
 
-/** Limits that end within the test's time; no test measures how long they take. */
+/** Short limits; no test measures their duration. */
 const short = { headersMs: 60, requestMs: 120, idleMs: 60, checkMs: 10 };
 
 let stage: RpcFixture;
@@ -70,7 +70,7 @@ describe('a connection is closed', () => {
     expect(await untilClosed(sent)).not.toContain('200 OK');
   });
 
-  test('after half of a body, whoever sends it', async () => {
+  test('after half of a body, with and without a key', async () => {
     await open();
     const body = 'Content-Length: 100\r\n\r\n{';
     expect(await untilClosed(head(stage.authorization) + body)).toContain('408 Request Timeout');
@@ -83,10 +83,10 @@ describe('a connection is closed', () => {
     expect(await untilClosed(request)).toContain('200 OK');
   });
 
-  test('when it is one too many', async () => {
+  test('when it exceeds the maximum number of connections', async () => {
     await open({ maxConnections: 2 });
     await openSession();
-    // The process in front of the core is the other one, once it has called.
+    // The gateway holds the other connection after its first call.
     await openSession();
     expect(await untilClosed(preface)).toBe('');
   });
@@ -98,20 +98,20 @@ describe('a connection is closed', () => {
   });
 });
 
-test('a body with a valid key may exceed the bytes allowed without one', async () => {
+test('a body with a valid key may exceed the limit for callers without one', async () => {
   await open({ checkMs: 5, maxRefusedBytes: 10_000 });
   const body = JSON.stringify({ other: 'x'.repeat(50_000) });
   const socket = connect(stage.server.port, '127.0.0.1');
   sockets.push(socket);
   socket.write(`${head(stage.authorization)}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 30_000)}`);
-  // A check that closes this one has passed over the other, which sent its bytes before.
+  // The check that closes this connection has kept the other one, which sent its bytes earlier.
   const refused = `Content-Length: 1000000\r\n\r\n${' '.repeat(50_000)}`;
   await untilClosed(head('Bearer nobody') + refused);
   socket.write(body.slice(30_000));
   expect(String((await once(socket, 'data'))[0])).toContain('200 OK');
 });
 
-test('an HTTP/2 stream without a complete body is reset, an open response and its session are not', async () => {
+test('resets an HTTP/2 stream with an incomplete body, but not an open response or its session', async () => {
   await open();
   const session = await openSession();
   const watch = session.request(grpcHead('/grpc.health.v1.Health/Watch'));
@@ -121,19 +121,19 @@ test('an HTTP/2 stream without a complete body is reset, an open response and it
   half.write(Buffer.from([0, 0]));
   await once(half, 'close');
   expect(half.rstCode).toBe(constants.NGHTTP2_CANCEL);
-  // A session that was opened now is idle and closed; the one with the open response stays.
+  // A new session is idle and closed; the one with the open response stays.
   await once(await openSession(), 'close');
   expect([watch.closed, session.closed]).toEqual([false, false]);
 });
 
-test('an HTTP/2 session may open only as many streams as the settings say', async () => {
+test('an HTTP/2 session may open at most the configured number of streams', async () => {
   await open({ maxStreams: 3 });
   const session = await openSession();
   if (session.remoteSettings.maxConcurrentStreams !== 3) await once(session, 'remoteSettings');
   expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 3, maxHeaderListSize: 16_384 });
 });
 
-test('an HTTP/2 session that resets streams again and again is ended with GOAWAY', async () => {
+test('ends an HTTP/2 session that resets streams repeatedly with GOAWAY', async () => {
   await open({ maxResets: { burst: 10, perSecond: 1 } });
   const session = await openSession();
   const away = once(session, 'goaway');

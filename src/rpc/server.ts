@@ -20,19 +20,19 @@ import type { RpcListener } from './adapter.ts';
 /** A listening server. */
 export interface ListeningServer {
   port: number;
-  /** Stops listening, lets calls under way end for a moment, then closes connections. */
+  /** Stops listening, gives calls in progress 3 seconds to end, then closes connections. */
   close(): Promise<void>;
 }
 
 /** First bytes of an HTTP/2 connection with prior knowledge. */
 const preface = 'PRI * HTTP/2.0';
 
-/** How long calls under way may take once closing has begun. */
+/** Time for calls in progress to end while closing, in milliseconds. */
 const graceMs = 3_000;
 
 /**
- * Serves RPC on one port without TLS: gRPC over HTTP/2 with prior knowledge, and Connect and gRPC-Web over
- * HTTP/1.1 too. Fault `unavailable` when the port is taken.
+ * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Fault `unavailable` if the port is in
+ * use.
  */
 export async function listen(
   listener: RpcListener,
@@ -51,7 +51,7 @@ export async function listen(
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
-    // Read while paused and put back: HTTP/2 takes over what a paused socket holds, and nothing else.
+    // Read while paused and put back: HTTP/2 takes over only the buffered bytes of a paused socket.
     socket.once('readable', () => {
       const chunk: Buffer | null = socket.read();
       if (chunk === null) return;
@@ -73,12 +73,12 @@ export async function listen(
   });
   let closing = false;
   server.on('request', (_request, response) => {
-    // A connection that is kept alive must not keep a closing server open.
+    // Keep-alive connections must not keep a closing server open.
     response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new Fault('unavailable', `Port ${port} cannot be listened on: ${error.message}`)),
+      reject(new Fault('unavailable', `Cannot listen on port ${port}: ${error.message}`)),
     );
     server.listen(port, host, resolve);
   });
@@ -87,7 +87,7 @@ export async function listen(
     async close() {
       closing = true;
       const closed = new Promise((resolve) => server.close(resolve));
-      // Told that no further call is taken, a client's connection ends with the calls under way.
+      // GOAWAY: a client's connection ends after its calls in progress.
       for (const session of sessions) session.close();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();

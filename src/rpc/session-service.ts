@@ -3,11 +3,15 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type SessionSchema, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { createBrowserSession } from '../access/browser-session.ts';
 import type { Principal } from '../access/principal.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type Handlers, handle } from './handlers.ts';
 
+/** Dependencies of this module. */
+type SessionServiceContext = Pick<JobContext, 'clock'> &
+  StoreUse<'createSession' | 'deleteSession' | 'deleteSessions' | 'getUser' | 'listApiKeys'>;
+
 /** Returns the handlers of gleaner.session.v1.SessionService. */
-export function sessionHandlers({ store, clock }: JobContext): Handlers {
+export function sessionHandlers({ store, clock }: SessionServiceContext): Handlers {
   const { method } = SessionService;
   const shape = async (
     { userId, role }: Principal,

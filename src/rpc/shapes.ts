@@ -8,7 +8,7 @@ import type {
 import type { OperatorSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
 
-/** A user as the account and operator services show it. */
+/** Returns the message Account. */
 export function accountShape(user: User): MessageInitShape<typeof AccountSchema> {
   const { id, name, email } = user;
   return {
@@ -27,7 +27,7 @@ export function operatorShape(user: User, keys: readonly ApiKey[]): MessageInitS
   return { id, name, createdAt: timestampFromMs(createdAt), keys: keys.map(keyShape) };
 }
 
-/** A key without the key itself. */
+/** Returns the message ApiKey, without the secret. */
 export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
   return {
     keyId: key.id,
@@ -40,7 +40,7 @@ export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
   };
 }
 
-/** One entry of the ledger. */
+/** Returns the message LedgerEntry. */
 export function entryShape(entry: LedgerEntry): MessageInitShape<typeof LedgerEntrySchema> {
   const { key, type, note } = entry;
   const createdAt = timestampFromMs(entry.createdAt);

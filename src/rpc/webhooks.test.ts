@@ -29,7 +29,7 @@ beforeEach(async () => {
   return () => fixture.close();
 });
 
-test('a webhook is set, changed, rotated, tested and removed', async () => {
+test('users set, change, rotate, test and delete their webhook', async () => {
   expect(await user.call(getWebhook, {})).toMatchObject({ url: '', enabled: false, secret: '' });
   expect((await user.call(getWebhook, {})).updatedAt).toBeUndefined();
   const set = await user.call(setWebhook, { url: `${url}#part` });
@@ -58,14 +58,14 @@ test.each([
   'https://ann:x@receiver.example/',
   'http://10.0.0.1/',
   'http://localhost/',
-])('the address %s is refused where it stands', async (bad) => {
+])('rejects the address %s and names the field', async (bad) => {
   await expect(user.call(setWebhook, { url: bad })).rejects.toMatchObject({
     code: 'invalid',
     problems: [{ loc: ['body', 'url'], type: 'value_error' }],
   });
 });
 
-test('a user sees and sends again their own messages alone; operators see all', async () => {
+test('users list and redeliver only their own deliveries; operators list all', async () => {
   await user.call(setWebhook, { url });
   const sent = await user.call(testWebhook, {});
   expect(sent).toMatchObject({
@@ -114,7 +114,7 @@ test('a user sees and sends again their own messages alone; operators see all', 
   expect(ofOther.deliveries).toEqual([]);
 });
 
-test('a test of notifications goes to every address of the operators, and is theirs', async () => {
+test('testNotification sends to every address of the operators', async () => {
   const { deliveries } = await core.operator.call(operators.testNotification, {});
   expect(deliveries.map(({ channel, target, userId: whose }) => [channel, target, whose])).toEqual([
     ['webhook', 'http://10.0.0.7/ops', ''],

@@ -7,15 +7,19 @@ import {
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { queueOperatorTest, queueTest } from '../notify/queue.ts';
 import { problemOfTarget } from '../notify/target.ts';
 import { rotateSecret, setWebhook } from '../notify/webhook.ts';
 import type { Delivery, Webhook } from '../store/documents.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 
-/** Handlers of both services' methods about messages: webhooks, deliveries, tests. */
-export function webhookHandlers(context: JobContext): Handlers {
+/** Dependencies of this module. */
+type WebhooksContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
+  StoreUse<'createDelivery' | 'deleteWebhook' | 'getWebhook' | 'listDeliveries' | 'putWebhook' | 'redeliver'>;
+
+/** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
+export function webhookHandlers(context: WebhooksContext): Handlers {
   const { store, clock, newId } = context;
   const settings = context.settings.notices;
   const notices = { store, clock, newId, settings };

@@ -1,15 +1,35 @@
 import { Fault } from '../contract/fault.ts';
-import { type JobContext, leaseMs } from '../jobs/context.ts';
-import { finishApproval, reject } from '../jobs/decide.ts';
-import { discardSubmitted, finishDiscard } from '../jobs/discard.ts';
-import { dispatch, publish } from '../jobs/dispatch.ts';
-import { migrateLegacyRecords } from '../jobs/legacy-records.ts';
-import { finishEnding, settle } from '../jobs/settle.ts';
-import { finishSubmit } from '../jobs/submit.ts';
-import { finishTerminating } from '../jobs/terminate.ts';
+import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
+import { type DecideContext, finishApproval, reject } from '../jobs/decide.ts';
+import { type DiscardContext, discardSubmitted, finishDiscard } from '../jobs/discard.ts';
+import { type DispatchContext, dispatch, publish } from '../jobs/dispatch.ts';
+import { type LegacyRecordsContext, migrateLegacyRecords } from '../jobs/legacy-records.ts';
+import { finishEnding, type SettleContext, settle } from '../jobs/settle.ts';
+import { finishSubmit, type SubmitContext } from '../jobs/submit.ts';
+import { finishTerminating, type TerminateContext } from '../jobs/terminate.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
+
+/** Dependencies of this module. */
+type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'queue' | 'settings'> &
+  StoreUse<
+    | 'deleteOrphanedBatches'
+    | 'expire'
+    | 'findExpiredApprovals'
+    | 'findJobs'
+    | 'moveJob'
+    | 'ping'
+    | 'repairLedger'
+    | 'requeueStalled'
+  > &
+  DecideContext &
+  DiscardContext &
+  DispatchContext &
+  LegacyRecordsContext &
+  SettleContext &
+  SubmitContext &
+  TerminateContext;
 
 /** Age at which an unfinished step counts as interrupted. */
 const interruptedMs = 30_000;
@@ -36,7 +56,7 @@ export const sweepMs = 5_000;
  * unfinished lists to the next round.
  */
 export async function sweep(
-  context: JobContext,
+  context: SweepContext,
   signal?: AbortSignal,
   places: SweepPlaces = new Map(),
 ): Promise<void> {
@@ -112,12 +132,12 @@ export async function sweep(
 }
 
 /** Republishes stalled batches. The queue ignores the ones that it still holds. */
-async function republish(context: JobContext, now: number): Promise<void> {
+async function republish(context: SweepContext, now: number): Promise<void> {
   await publish(context, await context.store.requeueStalled(now, now - lostMs, pageSize));
 }
 
 /** Finishes an ending job. A failure is retried after `interruptedMs`. */
-async function finishEnded(context: JobContext, job: Job): Promise<void> {
+async function finishEnded(context: SweepContext, job: Job): Promise<void> {
   try {
     await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
   } catch (error) {
@@ -130,7 +150,7 @@ async function finishEnded(context: JobContext, job: Job): Promise<void> {
  * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the embedded
  * stack, when no other process can hold a claim.
  */
-export async function refill(context: JobContext): Promise<number> {
+export async function refill(context: SweepContext): Promise<number> {
   const { store, clock } = context;
   // A time after the end of every lease. Batches taken then are not taken again by this loop.
   const later = clock.now() + leaseMs;
@@ -145,7 +165,7 @@ export async function refill(context: JobContext): Promise<number> {
 
 /** Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. */
 export async function sweepForever(
-  context: JobContext,
+  context: SweepContext,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { JobState } from '../store/documents.ts';
 
 /** States of jobs that the sweep may have to work on: neither ended nor waiting for a decision. */
@@ -17,7 +17,10 @@ const states: readonly JobState[] = [
  * Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to
  * move.
  */
-export async function hasUnfinished({ store, clock }: Pick<JobContext, 'store' | 'clock'>): Promise<boolean> {
+export async function hasUnfinished({
+  store,
+  clock,
+}: Pick<JobContext, 'clock'> & StoreUse<'findJobs' | 'findLegacyBatches'>): Promise<boolean> {
   // Includes jobs whose state changed at this very millisecond.
   if ((await store.findJobs(states, clock.now() + 1, 1)).length > 0) return true;
   return (await store.findLegacyBatches(1)).length > 0;

@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
@@ -14,7 +14,7 @@ export interface WorkerPoolOptions {
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index'>;
-  context: Pick<JobContext, 'store' | 'queue' | 'clock' | 'log' | 'changes'>;
+  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes'> & StoreUse<'releaseBatch'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }

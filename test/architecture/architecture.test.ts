@@ -90,6 +90,14 @@ describe('the program', () => {
     expect(environmentReaders(sources)).toEqual([]);
   });
 
+  test('passes each step only the store methods that it uses', () => {
+    const withStore = sources
+      .map(({ path }) => path)
+      .filter((path) => /^src\/(?:access|credits|drift|jobs|notify|rpc|sweep)\//.test(path))
+      .filter((path) => /: (?:JobContext|Store)\b(?!\[)/.test(readFileSync(join(root, path), 'utf8')));
+    expect(withStore.sort()).toEqual(['src/jobs/changes.ts', 'src/jobs/context.ts', 'src/rpc/core.ts']);
+  });
+
   test('has no function of more than 60 lines', () => {
     expect(longFunctions(sources)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
-import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';
+import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
@@ -53,7 +53,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
           : { caller: createDirectCaller(core), routes: routeCore(core, context.log) };
       const app = createRestApi({
         services: declared,
-        caller: caller as RestCaller,
+        caller,
         files: context.blobs,
         verifyLink: () => {
           throw new Error('no file is served here');

@@ -10,13 +10,14 @@ import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
 import { newSecret } from '../../src/notify/signature.ts';
 import { setWebhook } from '../../src/notify/webhook.ts';
 import type { Delivery, Webhook } from '../../src/store/documents.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from './jobs.ts';
 import { type ReceivedMessage, startReceiver, type WebhookReceiver } from './receiver.ts';
 
 /** Notifications within the test process: SQLite in a file, a real HTTP receiver, a manual clock. */
 export interface NotificationFixture {
   jobs: JobFixture;
-  context: NotifyContext;
+  context: NotifyContext & { store: Store };
   notifier: Notifier;
   receiver: WebhookReceiver;
   /** Creates a user with credits and a webhook at the receiver. */
@@ -57,7 +58,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
   const jobs = await openJobFixture({ approval, notices: settings });
   const { store, clock } = jobs.context;
   const poster = createPoster({ totalMs: timeoutMs });
-  const context: NotifyContext = {
+  const context: NotificationFixture['context'] = {
     store,
     clock,
     newId,

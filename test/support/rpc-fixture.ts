@@ -4,7 +4,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/c
 import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { createRestApi, type RestCaller } from '../../src/rest/rest.ts';
+import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
@@ -51,7 +51,7 @@ export async function openRpcFixture(
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
   const app = createRestApi({
     services: declared,
-    caller: createDirectCaller(core) as RestCaller,
+    caller: createDirectCaller(core),
     files: fixture.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');

@@ -1,0 +1,44 @@
+import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
+import type { ResponseHeaders } from '../contract/response-headers.ts';
+import type { Call } from './handlers.ts';
+
+/**
+ * The core as the gateway sees it, in this process (createDirectCaller) or in another one (createRemoteCaller). Every
+ * error is a Fault.
+ */
+export interface CoreClient {
+  /** True once the core admits callers; always true for a remote core, whose process reports it. */
+  started(): boolean;
+  /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
+  ready(): Promise<void>;
+  /** Calls a unary method of any role with the credentials of an Authorization header. */
+  call<M extends DescMethod>(
+    method: M,
+    message: MessageShape<M['input']>,
+    authorization: string | undefined,
+  ): Promise<MessageShape<M['output']>>;
+  /** Authenticates a user by the Authorization header. Faults `unauthenticated`, `forbidden`, `rate_limited`. */
+  authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<CoreSession>;
+}
+
+/** Calls of one authenticated user. */
+export interface CoreSession {
+  readonly userId: string;
+  /** Headers of every response to the request. */
+  readonly headers: ResponseHeaders;
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { input: I; output: O },
+    message: MessageShape<I>,
+    context: CallContext,
+  ): Promise<MessageShape<O>>;
+  stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { input: I; output: O },
+    message: MessageShape<I>,
+    context: CallContext,
+  ): AsyncIterable<MessageShape<O>>;
+}
+
+/** Context of a call, beside its request and its caller. */
+export interface CallContext extends Omit<Call, 'principal'> {
+  requestId: string;
+}
