@@ -2,7 +2,7 @@
 // ends it when this process ends.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
-import { node } from './setup.mjs';
+import { node } from './place.mjs';
 import { onStarterExit } from './starter.mjs';
 
 /**

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFirstReport } from './first-report.ts';
 import { programs } from './programs.ts';
 import { waitForStop } from './stop.ts';
 
@@ -20,15 +21,10 @@ export async function startEngines(): Promise<LocalEngines> {
     throw new Error('Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.');
   const child = spawn(process.execPath, [programs.engines], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  let text = '';
-  child.stdout.setEncoding('utf8');
-  for await (const chunk of child.stdout) {
-    text += chunk;
-    if (text.includes('\n')) break;
-  }
-  if (!text.includes('\n')) throw new Error(`The engines did not start (exit code ${await exited}).`);
+  const report = await readFirstReport(child.stdout);
+  if (report === null) throw new Error(`The engines did not start (exit code ${await exited}).`);
   return {
-    ...(JSON.parse(text) as Omit<LocalEngines, 'stop'>),
+    ...(report as Omit<LocalEngines, 'stop'>),
     async stop() {
       // Closing its input stops it, which also happens if this process is killed.
       child.stdin.end();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { childEnvironment } from '../../base/config.ts';
+import { readFirstReport } from '../first-report.ts';
 import { programs } from '../programs.ts';
 
 /** A process of the demo. */
@@ -33,14 +34,9 @@ export async function startOrigins(): Promise<DemoProcess & { config: Record<str
   const child = spawn(process.execPath, [programs.sandbox, '--latency-ms', '20'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let text = '';
-  child.stdout.setEncoding('utf8');
-  for await (const chunk of child.stdout) {
-    text += chunk;
-    if (text.includes('\n')) break;
-  }
-  if (!text.includes('\n')) throw new Error('The fake marketplaces did not start.');
-  return { config: JSON.parse(text), ...stopper(child) };
+  const config = await readFirstReport(child.stdout);
+  if (config === null) throw new Error('The fake marketplaces did not start.');
+  return { config: config as Record<string, unknown>, ...stopper(child) };
 }
 
 function stopper(child: ChildProcess): DemoProcess {

@@ -1,5 +1,6 @@
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { inChunks } from '../chunks.ts';
 import type { Batch, Job } from '../documents.ts';
 import { unlessDuplicate } from './engine.ts';
 import type { Collections, JobDocument } from './schema.ts';
@@ -23,7 +24,7 @@ export async function createJob(collections: Collections, job: Job, source: Iter
   if (draft === null) return;
   let written = 0;
   let fresh = true;
-  for (const chunk of inChunks(source)) {
+  for (const chunk of inChunks(source, chunkSize)) {
     const documents = chunk.map((batch) => writeBatch(batch, draft));
     if (!(await unlessDuplicate(batches.insertMany(documents, { ordered: false })))) fresh = false;
     written += chunk.length;
@@ -70,15 +71,4 @@ async function openDraft(jobs: Collections['jobs'], job: Job): Promise<string | 
 
 function removedFault(jobId: string): Fault {
   return new Fault('unavailable', `job ${jobId} was deleted as abandoned while it was written`);
-}
-
-function* inChunks(source: Iterable<Batch>): Iterable<Batch[]> {
-  let chunk: Batch[] = [];
-  for (const batch of source) {
-    chunk.push(batch);
-    if (chunk.length < chunkSize) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
+import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job } from '../documents.ts';
@@ -32,7 +33,7 @@ export function jobStore(engine: SqliteEngine): JobStore {
     createJob: async (job, source) => {
       if (!openDraft(relaxed, job)) return;
       let written = 0;
-      for (const chunk of inChunks(source)) {
+      for (const chunk of inChunks(source, chunkSize)) {
         const writing = relaxed.write(() => {
           if (stateOf(job.id) !== 'writing') return false;
           for (const batch of chunk) insertBatch(relaxed, batch);
@@ -187,15 +188,4 @@ function removeJob(engine: Connection, jobId: string, state: string): number | n
   if (engine.run('DELETE FROM jobs WHERE id = ? AND state = ?', jobId, state) === 0) return null;
   engine.run('DELETE FROM unit_keys WHERE job_id = ?', jobId);
   return count;
-}
-
-function* inChunks(source: Iterable<Batch>): Iterable<Batch[]> {
-  let chunk: Batch[] = [];
-  for (const batch of source) {
-    chunk.push(batch);
-    if (chunk.length < chunkSize) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }

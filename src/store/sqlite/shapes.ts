@@ -120,55 +120,33 @@ export const jobs = mapRows<Job>(
 /** A row of `batches`: a batch without its units, which are in `batch_units`. */
 export type BatchRow = Omit<Batch, 'units'> & { total: number };
 
+const summaryFields = [
+  'id',
+  'jobId',
+  'seq',
+  'market',
+  'region',
+  'lane',
+  'total',
+  'success',
+  'failed',
+  'state',
+  'attempt',
+  'queuedAt',
+  'leaseUntil',
+  'notBefore',
+  'file',
+  'endedAt',
+] as const satisfies readonly (keyof BatchSummary)[];
+
 /** Table `batches`. */
 export const batches = mapRows<BatchRow>(
-  [
-    'id',
-    'jobId',
-    'seq',
-    'market',
-    'region',
-    'lane',
-    'total',
-    'success',
-    'failed',
-    'state',
-    'attempt',
-    'queuedAt',
-    'leaseUntil',
-    'notBefore',
-    'file',
-    'endedAt',
-    'stalledClaims',
-    'solo',
-    'parts',
-    'outcomes',
-  ],
+  [...summaryFields, 'stalledClaims', 'solo', 'parts', 'outcomes'],
   ['file', 'solo', 'parts', 'outcomes'],
 );
 
 /** Columns of `batches` for progress, without the outcomes. */
-export const summaries = mapRows<BatchSummary>(
-  [
-    'id',
-    'jobId',
-    'seq',
-    'market',
-    'region',
-    'lane',
-    'total',
-    'success',
-    'failed',
-    'state',
-    'attempt',
-    'queuedAt',
-    'leaseUntil',
-    'notBefore',
-    'file',
-    'endedAt',
-  ],
-  ['file'],
-);
+export const summaries = mapRows<BatchSummary>(summaryFields, ['file']);
 
 /** Table `submissions`. */
 export const submissions = mapRows<Submission>(
