@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { accountContract } from './contract/accounts.ts';
 import { attemptContract } from './contract/attempts.ts';
+import { auditLogContract } from './contract/audit-log.ts';
 import { claimContract } from './contract/claims.ts';
 import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
@@ -22,6 +23,7 @@ import { waitContract } from './contract/waits.ts';
 export function storeContract(open: OpenStores): void {
   describe('accounts', () => accountContract(open));
   describe('sessions', () => sessionContract(open));
+  describe('audit log', () => auditLogContract(open));
   describe('ledger', () => ledgerContract(open));
   describe('creating jobs', () => createContract(open));
   describe('jobs', () => jobContract(open));

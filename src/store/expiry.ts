@@ -22,6 +22,8 @@ export interface Cutoffs {
   deliveries?: number;
   /** Sessions of browsers, by their expiry. */
   sessions?: number;
+  /** Entries of the audit log, by the time of the action. */
+  auditLog?: number;
 }
 
 /** Retention of records that are kept for a limited time. */

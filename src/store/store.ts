@@ -1,3 +1,4 @@
+import type { AuditLogStore } from './audit-log.ts';
 import type { Cursor, Page, PageOptions } from './cursor.ts';
 import type {
   ApiKey,
@@ -34,6 +35,7 @@ import type { WaitStore } from './waits.ts';
 export interface Store
   extends AccountStore,
     SessionStore,
+    AuditLogStore,
     LedgerStore,
     JobStore,
     BatchStore,

@@ -39,6 +39,8 @@ const lostMs = 60_000;
 const orphanMs = 3_600_000;
 /** Maximum pages kept for later jobs: some gigabytes. */
 const maxCrawls = 100_000;
+/** Retention of the audit log. */
+const auditRetentionMs = 400 * 24 * 3_600_000;
 /** Retention of origin statistics and of the state of unused origins. */
 const originRetentionMs = 24 * 3_600_000;
 /** Time after the last heartbeat at which a process counts as dead. */
@@ -127,6 +129,7 @@ export async function sweep(
       processes: now - deadProcessMs,
       originMinutes: now - originRetentionMs,
       sessions: now,
+      auditLog: now - auditRetentionMs,
     });
   });
 }

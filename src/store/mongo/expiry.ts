@@ -21,6 +21,7 @@ const deletions: Record<
   originMinutes: ({ originMinutes }, before) => originMinutes.deleteMany({ minute: { $lt: before } }),
   deliveries: ({ deliveries }, before) => deliveries.deleteMany({ createdAt: { $lt: before } }),
   sessions: ({ sessions }, before) => sessions.deleteMany({ expiresAt: { $lt: before } }),
+  auditLog: ({ auditLog }, before) => auditLog.deleteMany({ createdAt: { $lt: before } }),
 };
 
 /** Creates the MongoDB implementation of ExpiryStore. */

@@ -1,4 +1,5 @@
 import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
+import type { AuditEntry } from '../audit-log.ts';
 import type {
   ApiKey,
   Batch,
@@ -116,6 +117,7 @@ export interface Collections {
   users: Collection<UserDocument>;
   apiKeys: Collection<Stored<ApiKey>>;
   sessions: Collection<SessionDocument>;
+  auditLog: Collection<Stored<AuditEntry>>;
   ledger: Collection<LedgerDocument>;
   jobs: Collection<JobDocument>;
   batches: Collection<BatchDocument>;
@@ -138,6 +140,7 @@ export function collectionsOf(database: Db): Collections {
     users: database.collection('users'),
     apiKeys: database.collection('apiKeys'),
     sessions: database.collection('sessions'),
+    auditLog: database.collection('auditLog'),
     ledger: database.collection('ledger'),
     jobs: database.collection('jobs'),
     batches: database.collection('batches'),
@@ -160,6 +163,11 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   crawls: [{ key: { at: 1 } }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
   sessions: [{ key: { userId: 1, createdAt: -1, _id: -1 } }, { key: { expiresAt: 1 } }],
+  auditLog: [
+    { key: { createdAt: -1, _id: -1 } },
+    { key: { actorId: 1, createdAt: -1, _id: -1 } },
+    { key: { target: 1, createdAt: -1, _id: -1 } },
+  ],
   ledger: [
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },

@@ -12,6 +12,7 @@ const deletions: Record<keyof Cutoffs, string> = {
   originMinutes: 'DELETE FROM origin_minutes WHERE minute < ?',
   deliveries: 'DELETE FROM deliveries WHERE created_at < ?',
   sessions: 'DELETE FROM sessions WHERE expires_at < ?',
+  auditLog: 'DELETE FROM audit_log WHERE created_at < ?',
 };
 
 /** Creates the SQLite implementation of ExpiryStore. */

@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts';
 import { accountStore } from './accounts.ts';
+import { auditLogStore } from './audit-log.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
@@ -44,6 +45,7 @@ export function storeOn(engine: SqliteEngine): Store {
     close: async () => engine.close(),
     ...accountStore(engine),
     ...sessionStore(engine),
+    ...auditLogStore(engine),
     ...ledgerStore(engine),
     ...jobStore(engine),
     ...batchStore(engine),

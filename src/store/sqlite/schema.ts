@@ -141,6 +141,13 @@ const steps = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sessions_by_user ON sessions (user_id, created_at, hash);
   CREATE INDEX sessions_by_expiry ON sessions (expires_at);`,
+  `CREATE TABLE audit_log (
+    id TEXT PRIMARY KEY, created_at REAL NOT NULL, actor_id TEXT NOT NULL, role TEXT NOT NULL, key_id TEXT NOT NULL,
+    action TEXT NOT NULL, target TEXT NOT NULL, source TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_log_by_time ON audit_log (created_at, id);
+  CREATE INDEX audit_log_by_actor ON audit_log (actor_id, created_at, id);
+  CREATE INDEX audit_log_by_target ON audit_log (target, created_at, id);`,
 ];
 
 /** Applies the missing migrations. Fault `internal` if a newer version wrote the file. */

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../audit-log.ts';
 import type {
   ApiKey,
   Batch,
@@ -78,6 +79,20 @@ export const apiKeys = mapRows<ApiKey>([
 
 /** Table `sessions`. */
 export const sessions = mapRows<BrowserSession>(['hash', 'userId', 'keyId', 'createdAt', 'expiresAt']);
+
+/** Table `audit_log`. */
+export const auditLog = mapRows<AuditEntry>([
+  'id',
+  'createdAt',
+  'actorId',
+  'role',
+  'keyId',
+  'action',
+  'target',
+  'source',
+  'outcome',
+  'detail',
+]);
 
 /** Table `ledger`. */
 export const ledger = mapRows<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);

@@ -1,0 +1,37 @@
+import type { Page, PageOptions } from './cursor.ts';
+import type { Role } from './documents.ts';
+
+/** An action of an operator or an account. Entries are never changed. */
+export interface AuditEntry {
+  id: string;
+  /** Time of the action. */
+  createdAt: number;
+  /** Id of the operator or user. */
+  actorId: string;
+  role: Role;
+  /** Key that authenticated the call, itself or by a session. */
+  keyId: string;
+  /** Name of the method: "ApproveJob". */
+  action: string;
+  /** Id of the job, user, or key that the action was about; '' without one. */
+  target: string;
+  /** The request as JSON text. */
+  detail: string;
+  /** Addresses that the call came from, the client's first, as in X-Forwarded-For. */
+  source: string;
+  /** "ok", or the code of the fault. */
+  outcome: string;
+}
+
+/** Filter for listAuditEntries(). */
+export interface AuditFilter {
+  actorId?: string;
+  target?: string;
+}
+
+/** Append-only log of actions. Old entries are deleted by ExpiryStore. */
+export interface AuditLogStore {
+  appendAuditEntry(entry: AuditEntry): Promise<void>;
+  /** Lists entries, newest first. */
+  listAuditEntries(filter: AuditFilter, page: PageOptions): Promise<Page<AuditEntry>>;
+}
