@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { appendPeerAddress } from '../base/client-address.ts';
 import {
   type ConnectionLimits,
   defaultConnectionLimits,
@@ -32,6 +33,7 @@ export async function startServer(
   let closing = false;
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
+    appendPeerAddress(request);
     response.once('close', () => {
       // An idle connection must not keep a closing server open.
       if (closing) setImmediate(() => server.closeIdleConnections());

@@ -1,6 +1,7 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Headers } from '../../gateway/caller.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import { type Session, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,12 +9,12 @@ import { acceptRequest } from '../base/connections.ts';
 import { Fault } from '../contract/fault.ts';
 import { csrfTokenOf, isSameOrigin, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
 
-/** Calls methods of any role with the credentials of an Authorization header. */
+/** Calls methods of any role with the credentials of a request's headers. */
 export interface SessionCaller {
   call<M extends DescMethod>(
     method: M,
     message: MessageShape<M['input']>,
-    authorization: string | undefined,
+    headers: Headers,
   ): Promise<MessageShape<M['output']>>;
 }
 
@@ -42,8 +43,13 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
   const call = <M extends DescMethod>(
     method: M,
     fields: MessageInitShape<M['input']>,
-    authorization: string | undefined,
-  ) => caller.call(method, create<M['input']>(method.input, fields), authorization);
+    request: Request,
+    token?: string,
+  ) => {
+    const headers = request.headers as Headers;
+    const sent = token === undefined ? headers : { ...headers, authorization: `Session ${token}` };
+    return caller.call(method, create<M['input']>(method.input, fields), sent);
+  };
   const cookieOf = (request: Request) => readSessionCookie(request, publicUrl());
   const setCookie = (request: Request, response: Response, token: string, seconds: number) =>
     response.setHeader('set-cookie', writeSessionCookie(request, publicUrl(), token, seconds));
@@ -57,11 +63,11 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     next();
   });
   router.post(path, async (request, response) => {
-    const { session, token } = await call(createSession, {}, request.headers.authorization);
+    const { session, token } = await call(createSession, {}, request);
     acceptRequest(request);
     const earlier = cookieOf(request);
     // The browser forgets the earlier session in any case; a failure leaves it to its expiry.
-    if (earlier !== undefined) await call(endSession, {}, `Session ${earlier}`).catch(() => {});
+    if (earlier !== undefined) await call(endSession, {}, request, earlier).catch(() => {});
     const seconds = Math.floor((timestampMs(session!.expiresAt!) + keepMs - clock.now()) / 1000);
     setCookie(request, response, token, seconds);
     response.status(201).json(shape(session!, token));
@@ -72,17 +78,16 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
       response.status(204).end();
       return;
     }
-    const { session } = await call(getSession, {}, `Session ${token}`);
+    const { session } = await call(getSession, {}, request, token);
     response.json(shape(session!, token));
   });
   router.delete(path, async (request, response) => {
     // The header is set from the cookie if the request has the CSRF token.
-    const { authorization } = request.headers;
-    if (authorization === undefined)
+    if (request.headers.authorization === undefined)
       throw new Fault('unauthenticated', 'The session cookie or its CSRF token is missing.');
     const everywhere = request.query.everywhere === 'true';
     try {
-      await call(endSession, { everywhere }, authorization);
+      await call(endSession, { everywhere }, request);
     } catch (error) {
       // An ended session is what the caller asks for.
       if (everywhere || Fault.from(error).code !== 'unauthenticated') throw error;

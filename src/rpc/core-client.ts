@@ -11,11 +11,11 @@ export interface CoreClient {
   started(): boolean;
   /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
   ready(): Promise<void>;
-  /** Calls a unary method of any role with the credentials of an Authorization header. */
+  /** Calls a unary method of any role with the credentials of a request's headers. */
   call<M extends DescMethod>(
     method: M,
     message: MessageShape<M['input']>,
-    authorization: string | undefined,
+    headers: Readonly<Record<string, string | undefined>>,
   ): Promise<MessageShape<M['output']>>;
   /** Authenticates a user by the Authorization header. Faults `unauthenticated`, `forbidden`, `rate_limited`. */
   authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<CoreSession>;
@@ -39,6 +39,6 @@ export interface CoreSession {
 }
 
 /** Context of a call, beside its request and its caller. */
-export interface CallContext extends Omit<Call, 'principal'> {
+export interface CallContext extends Omit<Call, 'principal' | 'source'> {
   requestId: string;
 }

@@ -12,6 +12,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
+import { isAudited, runAudited } from './audit-log.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
@@ -102,6 +103,26 @@ export function createCore(
   const requireStarted = () => {
     if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
   };
+  const run: Core['unary'] = async (method, request, call) => {
+    Object.assign(call.responseHeaders, call.principal.headers);
+    setCredits(call, call.principal.balance);
+    check(method, request, call);
+    const waits = call.waitMs > 0 && canWait(method);
+    let user: User | null = null;
+    try {
+      const response = await handlers.unary.get(fullName(method))!(request, call);
+      if (waits) user = await requireStillValid(store, clock, call.principal);
+      return response;
+    } catch (error) {
+      throw placeProblems(method, error);
+    } finally {
+      if (spends.has(method) || waits) {
+        // Read again: the call, or the job during the wait, may have changed the balance.
+        user ??= await store.getUser(call.principal.userId).catch(() => null);
+        setCredits(call, user?.balance);
+      }
+    }
+  };
   const core: Core = {
     services,
     async authenticate(authorization, counted = true) {
@@ -121,26 +142,10 @@ export function createCore(
       if (access === Access.PUBLIC || access === Access.ANY_KEY) return;
       requireRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
-    async unary(method, request, call) {
-      Object.assign(call.responseHeaders, call.principal.headers);
-      setCredits(call, call.principal.balance);
-      check(method, request, call);
-      const waits = call.waitMs > 0 && canWait(method);
-      let user: User | null = null;
-      try {
-        const response = await handlers.unary.get(fullName(method))!(request, call);
-        if (waits) user = await requireStillValid(store, clock, call.principal);
-        return response;
-      } catch (error) {
-        throw placeProblems(method, error);
-      } finally {
-        if (spends.has(method) || waits) {
-          // Read again: the call, or the job during the wait, may have changed the balance.
-          user ??= await store.getUser(call.principal.userId).catch(() => null);
-          setCredits(call, user?.balance);
-        }
-      }
-    },
+    unary: (method, request, call) =>
+      isAudited(method)
+        ? runAudited(context, method, request, call, () => run(method, request, call))
+        : run(method, request, call),
     async *stream(method, request, call) {
       Object.assign(call.responseHeaders, call.principal.headers);
       setCredits(call, call.principal.balance);

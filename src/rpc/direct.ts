@@ -1,3 +1,4 @@
+import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import type { Core } from './core.ts';
 import type { CoreClient } from './core-client.ts';
@@ -11,21 +12,23 @@ export function createDirectCaller(core: Core): CoreClient {
   return {
     started: () => core.started(),
     ready: () => core.ready(),
-    async call(method, message, authorization) {
-      const principal = await core.admit(method.parent, authorization);
+    async call(method, message, headers) {
+      const principal = await core.admit(method.parent, headers.authorization);
+      const source = clientAddress(headers[forwardedForHeader]);
       const { signal } = new AbortController();
-      const context = { idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+      const context = { idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined, source };
       return (await core.unary(method, message, { ...context, responseHeaders: {}, principal })) as never;
     },
     async authenticate(headers) {
       const principal = await core.admit(service, headers.authorization);
+      const source = clientAddress(headers[forwardedForHeader]);
       return {
         userId: principal.userId,
         headers: { [creditsHeader]: String(principal.balance), ...principal.headers },
         call: (method, message, context) =>
-          core.unary(method, message, { ...context, principal }) as Promise<never>,
+          core.unary(method, message, { ...context, principal, source }) as Promise<never>,
         stream: (method, message, context) =>
-          core.stream(method, message, { ...context, principal }) as AsyncIterable<never>,
+          core.stream(method, message, { ...context, principal, source }) as AsyncIterable<never>,
       };
     },
   };

@@ -1,5 +1,6 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import { ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { forwardedForHeader } from '../base/client-address.ts';
 import type { Log } from '../base/log.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../contract/fault.ts';
@@ -17,6 +18,7 @@ const forwarded = [
   'idempotency_key',
   'idempotency-key',
   'if-none-match',
+  forwardedForHeader,
   requestIdHeader,
   waitMetadata,
 ];

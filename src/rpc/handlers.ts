@@ -15,6 +15,8 @@ export interface Call {
   idempotencyKey: string | undefined;
   /** Aborts when the caller disconnects. */
   signal: AbortSignal;
+  /** Addresses that the call came from, the client's first. */
+  source: string;
   /** Maximum wait for the end of a job, in milliseconds; 0 for none. */
   waitMs: number;
   /** `If-None-Match` of the caller: a wait ends when another tag applies. */

@@ -1,3 +1,4 @@
+import { type AuditLogContext, auditLogHandlers } from './audit-log.ts';
 import type { Handlers } from './handlers.ts';
 import { type OperatorDriftContext, operatorDriftHandlers } from './operator-drift.ts';
 import { type OperatorJobsContext, operatorJobHandlers } from './operator-jobs.ts';
@@ -5,7 +6,8 @@ import { type OperatorUsersContext, operatorUserHandlers } from './operator-user
 import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.ts';
 
 /** Dependencies of this module. */
-type OperatorContext = OperatorDriftContext &
+type OperatorContext = AuditLogContext &
+  OperatorDriftContext &
   OperatorJobsContext &
   OperatorUsersContext &
   OperatorWorkContext;
@@ -17,6 +19,7 @@ export function operatorHandlers(context: OperatorContext): Handlers {
     ...operatorJobHandlers(context),
     ...operatorWorkHandlers(context),
     ...operatorDriftHandlers(context),
+    ...auditLogHandlers(context),
   ]);
   return { unary, stream: new Map() };
 }

@@ -3,6 +3,7 @@ import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
+import { forwardedForHeader } from '../base/client-address.ts';
 import { Fault } from '../contract/fault.ts';
 import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
@@ -44,18 +45,18 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
       if (status !== Status.SERVING)
         throw new Fault('unavailable', `The core at ${url} is not ready.`, { component: 'core' });
     },
-    async call(method, message, authorization) {
+    async call(method, message, headers) {
       const response = transport.unary(
         method as DescMethod as DescMethodUnary,
         undefined,
         remoteTimeoutMs,
-        credentialsOf(authorization),
+        credentialsOf(headers),
         message as never,
       );
       return (await toFault(response)).message as never;
     },
-    async authenticate({ authorization }) {
-      const credentials = credentialsOf(authorization);
+    async authenticate(headers) {
+      const credentials = credentialsOf(headers);
       const known: ResponseHeaders = {};
       const options = {
         headers: { ...credentials, [admissionMetadata]: '1' },
@@ -72,8 +73,16 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
   };
 }
 
-const credentialsOf = (authorization: string | undefined): Record<string, string> =>
-  authorization === undefined ? {} : { authorization };
+/** Returns the headers of a request that tell the core who calls, and from where. */
+function credentialsOf({
+  authorization,
+  [forwardedForHeader]: source,
+}: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(source === undefined ? {} : { [forwardedForHeader]: source }),
+  };
+}
 
 /** Creates the calls of one caller. */
 function callsOf(

@@ -2,6 +2,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import type { Principal } from '../access/principal.ts';
+import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import type { Log } from '../base/log.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../contract/fault.ts';
@@ -28,6 +29,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     // The documented name in gRPC metadata has an underscore.
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
+    source: clientAddress(requestHeader.get(forwardedForHeader)),
     waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
     ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
     responseHeaders,

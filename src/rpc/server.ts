@@ -6,6 +6,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { appendPeerAddress } from '../base/client-address.ts';
 import {
   bindSession,
   type ConnectionLimits,
@@ -42,6 +43,7 @@ export async function listen(
 ): Promise<ListeningServer> {
   const handler: RpcListener = (request, response) => {
     watchRequest(request, response);
+    appendPeerAddress(request);
     listener(request, response);
   };
   const server = createHttpServer(httpOptions(limits), handler as never);

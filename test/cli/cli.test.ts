@@ -326,6 +326,18 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect(asMaria.json).toMatchObject([{ id: maria, keys: [{ name: 'laptop' }] }, { name: 'operator' }]);
   expect((await operator('operator', 'list')).out).toMatch(/Maria +1 /);
 
+  const actions = (await operator('audit-log', '--target', id, '--json')).json;
+  expect(actions.map(({ action }) => action)).toContain('SuspendUser');
+  expect(actions).toContainEqual(
+    expect.objectContaining({
+      action: 'CreateUser',
+      actor_name: 'operator',
+      source: '127.0.0.1',
+      outcome: 'ok',
+    }),
+  );
+  expect((await operator('audit-log', '--by', maria)).err).toBe('No matching actions.\n');
+
   expect((await operator('work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
   expect((await operator('settings', '--json')).json).toContainEqual(
     expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY', value: '(set)' }),

@@ -198,6 +198,20 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     expect(await account({})).toMatchObject({ status: 401, body: { detail: 'A Bearer token is missing.' } });
   });
 
+  test('are recorded in the audit log with the addresses of their browser', async () => {
+    const { userId, apiKey } = await fixture.createAccount('user');
+    const { headers } = await signInWith(url, apiKey, { 'x-forwarded-for': '203.0.113.7' });
+    await send('POST', `${url}/v1/account/keys`, headers, { name: 'ci' });
+    await signOut(headers, '?everywhere=true');
+    const { items } = await fixture.jobs.context.store.listAuditEntries({ actorId: userId }, { limit: 10 });
+    const last = edge === 'api' ? '127.0.0.1' : '127.0.0.1, 127.0.0.1';
+    expect(items.map(({ action, source }) => [action, source]).toSorted()).toEqual([
+      ['CreateApiKey', last],
+      ['CreateSession', `203.0.113.7, ${last}`],
+      ['EndSession', last],
+    ]);
+  });
+
   test('refuse an unknown key and report no session without a cookie', async () => {
     const refused = await send('POST', `${url}/console/session`, { authorization: 'Bearer unknown' });
     expect(refused).toMatchObject({ status: 401, setCookie: null });

@@ -45,6 +45,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
           idempotencyKey,
           signal: new AbortController().signal,
           waitMs: 0,
+          source: '',
           ifNoneMatch: undefined,
           responseHeaders: {},
         };

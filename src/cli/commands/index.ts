@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addAccountCommands } from './account.ts';
 import { addApprovalCommands } from './approvals.ts';
+import { addAuditLogCommand } from './audit-log.ts';
 import { addConfigCommands } from './config.ts';
 import { addDownloadCommand } from './download.ts';
 import { addJobCommands } from './jobs.ts';
@@ -32,6 +33,7 @@ export function addClientCommands(program: Command): void {
   addUserCommands(program);
   addOperatorCommands(program);
   addServiceCommands(program);
+  addAuditLogCommand(program);
   addLogsCommand(program);
   program.commandsGroup('This command line:');
   addConfigCommands(program);
