@@ -197,6 +197,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.Job.cost": "Credits for the whole job.",
   "gleaner.job.v1.Job.created_at": "When the job was submitted.",
   "gleaner.job.v1.Job.decide_by": "When the job is rejected unless it is approved before; absent if it does not await approval.",
+  "gleaner.job.v1.Job.decided_by": "Name of the operator who approved or rejected the job; for operators only.",
   "gleaner.job.v1.Job.ended": "Whether the job is terminal and does not change any more.",
   "gleaner.job.v1.Job.failed": "Units that failed so far.",
   "gleaner.job.v1.Job.finished_at": "When the job became terminal; absent before.",

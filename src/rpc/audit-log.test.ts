@@ -38,6 +38,7 @@ test('records who approved a job, with the name of the operator', async () => {
     },
   ]);
   expect(await entries({ actorId: operator!.id })).toHaveLength(1);
+  expect((await core.operator.call(method.getJob, { jobId })).job!.decidedBy).toBe('Maria');
 });
 
 test('records failures with their code, but no invalid requests and no reads', async () => {

@@ -415,7 +415,7 @@ describe('operators', () => {
     expect(await search(newId())).toEqual([]);
   });
 
-  test('read the owners of a page once, and counts of unfinished jobs only', async () => {
+  test('read the owners and deciders of a page once, and counts of unfinished jobs only', async () => {
     await ended(1);
     await submitted(1);
     await submitted(1);
@@ -439,7 +439,7 @@ describe('operators', () => {
     expect(asked).toEqual(
       expect.arrayContaining([
         ['countJobs', 2],
-        ['getUsers', [userId]],
+        ['getUsers', [userId, operatorId]],
       ]),
     );
     expect(asked).toHaveLength(2);

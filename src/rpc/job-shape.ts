@@ -50,13 +50,20 @@ export function createJobShapes(context: JobShapeContext): JobShapes {
     async forOperator(jobs) {
       const [shapes, users] = await Promise.all([
         forOwner(jobs),
-        jobs.length > 0 ? store.getUsers([...new Set(jobs.map(({ userId }) => userId))]) : [],
+        jobs.length > 0 ? store.getUsers([...new Set(jobs.flatMap(peopleOf))]) : [],
       ]);
-      const owners = new Map(users.map((user) => [user.id, user]));
-      return shapes.map((shape) => ({ ...shape, ...ownerOf(owners.get(shape.userId!)) }));
+      const people = new Map(users.map((user) => [user.id, user]));
+      return shapes.map((shape, index) => ({
+        ...shape,
+        ...ownerOf(people.get(shape.userId!)),
+        decidedBy: people.get(jobs[index]!.decidedBy ?? '')?.name ?? '',
+      }));
     },
   };
 }
+
+/** Returns the ids of the owner and, if there was one, of the operator who decided. */
+const peopleOf = ({ userId, decidedBy }: Job) => (decidedBy === null ? [userId] : [userId, decidedBy]);
 
 const ownerOf = (user: User | undefined) =>
   user === undefined ? {} : { userName: user.name, userBalance: BigInt(user.balance) };

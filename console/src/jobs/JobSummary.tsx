@@ -57,6 +57,7 @@ export function JobSummary({ job }: { job: Job }) {
           <Moment at={job.decideBy} relative />
         </Fact>
       )}
+      {job.decidedBy !== '' && <Fact name="Decided by">{job.decidedBy}</Fact>}
       {job.startedAt && <Fact name="Duration">{formatDuration(until - msOf(job.startedAt))}</Fact>}
       {job.finishedAt && (
         <Fact name="Ended">

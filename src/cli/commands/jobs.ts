@@ -119,6 +119,7 @@ async function showJob(session: Session, job: Job): Promise<void> {
       ['batches', `${count(batchesDone)} of ${count(batches)} done`],
       ['credits', `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`],
       ['submitted', time(job.createdAt)],
+      ['decided by', job.decidedBy],
       ['decide by', job.ended ? '' : time(job.decideBy)],
       ['started', time(job.startedAt)],
       ['ended', time(job.finishedAt)],

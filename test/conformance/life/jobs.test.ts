@@ -64,6 +64,7 @@ test('returns a job of any kind by id, with the retrieve path of its kind', asyn
     user_name: '',
     charged: 24,
     not_run: 0,
+    decided_by: '',
   });
   expect(await get(user, job.retrieve_path)).toMatchObject({ status: job.status, success: 2 });
 });

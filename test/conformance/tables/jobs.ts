@@ -37,6 +37,7 @@ const job = {
   user_name: '',
   charged: 5,
   not_run: 0,
+  decided_by: '',
 };
 const failed = { ...job, status: 'failed', refunded: 5, success: 0, failed: 1 };
 const unit = { index: 0, batch_id: uuid, key: page('001').product_id, region: 'th', input: page('001') };
