@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIooGCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAVCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSKXAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhhAEhcKBm1hcmtldBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImCgpKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiswEKEExpc3RVbml0c1JlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIogBCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSEwoFaW5wdXQYBSABKAlCBOC8GAESDgoGc3RhdHVzGAYgASgJEgwKBGNvZGUYByABKAkSDwoHbWVzc2FnZRgIIAEoCSJAChJMaXN0RmF1bHRzUmVzcG9uc2USKgoGZmF1bHRzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuRmF1bHRHcm91cCJRCgpGYXVsdEdyb3VwEgwKBGNvZGUYASABKAkSDQoFdW5pdHMYAiABKAUSJgoIZXhhbXBsZXMYAyADKAsyFC5nbGVhbmVyLmpvYi52MS5Vbml0IkQKE0dldFByb2dyZXNzUmVzcG9uc2USLQoGcG9pbnRzGAEgAygLMh0uZ2xlYW5lci5qb2IudjEuUHJvZ3Jlc3NQb2ludCJYCg1Qcm9ncmVzc1BvaW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWNjZXNzGAIgASgFEg4KBmZhaWxlZBgDIAEoBSI+ChFMaXN0RmlsZXNSZXNwb25zZRIpCgVmaWxlcxgBIAMoCzIaLmdsZWFuZXIuam9iLnYxLlJlc3VsdEZpbGUinwEKClJlc3VsdEZpbGUSDAoEbmFtZRgBIAEoCRINCgVzY29wZRgCIAEoCRINCgVpbmRleBgDIAEoBRILCgNrZXkYBCABKAkSFAoMY29udGVudF90eXBlGAUgASgJEg0KBWl0ZW1zGAYgASgFEg0KBWJ5dGVzGAcgASgDEg4KBnNoYTI1NhgIIAEoCRIUCgxkb3dubG9hZF91cmwYCSABKAkiVgoVU3RyZWFtRmFpbHVyZXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESIwoGZm9ybWF0GAIgASgJQhO6SBByDlIAUgVqc29ubFIDY3N2MuoJCgpKb2JTZXJ2aWNlEmkKCExpc3RKb2JzEh8uZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXF1ZXN0GiAuZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXNwb25zZSIagrwYBioEkQOmA4LT5JMCChIIL3YxL2pvYnMSYgoGR2V0Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIngrwYCioGkQOUA6YDOAGC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9Ej0KCFdhdGNoSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYjABEn0KCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZSIrgrwYCCoGkQOUA6YDgtPkkwIZEhcvdjEvam9icy97am9iX2lkfS91bml0cxJ6CgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZSIsgrwYCCoGkQOUA6YDgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9mYXVsdHMSfgoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZSIugrwYCCoGkQOUA6YDgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9wcm9ncmVzcxJ3CglMaXN0RmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdEZpbGVzUmVzcG9uc2UiK4K8GAgqBpEDlAOmA4LT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScgoNU3RyZWFtUmVzdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5Ii2CvBgIKgaRA5QDpgOC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3Jlc3VsdHMwARJ/Cg5TdHJlYW1GYWlsdXJlcxIlLmdsZWFuZXIuam9iLnYxLlN0cmVhbUZhaWx1cmVzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiLoK8GAgqBpEDlAOmA4LT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vZmFpbHVyZXMwARJxCghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiNIK8GBEIygEqDJEDkgOUA5kDpgP2A4LT5JMCGSIXL3YxL2pvYnMve2pvYl9pZH0vcmV0cnkSbAoJQ2FuY2VsSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIugrwYCioIkQOUA5kDpgOC0+STAhoiGC92MS9qb2JzL3tqb2JfaWR9L2NhbmNlbBoEqLsYAmIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIooGCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAVCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSKXAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhhAEhcKBm1hcmtldBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImCgpKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiswEKEExpc3RVbml0c1JlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIq4BCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSK5AQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJIlYKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiK7AQoKUmVzdWx0TGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIdCgZyZWNvcmQYBiABKAlCCOC8GAHqvRgASACIAQESLAoEZmlsZRgHIAEoCzIeLmdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVGaWxlQgkKB19yZWNvcmQieAoOUmVzdWx0TGluZUZpbGUSDAoEbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSDQoFaXRlbXMYAyABKAUSDQoFYnl0ZXMYBCABKAMSDgoGc2hhMjU2GAUgASgJEhQKDGRvd25sb2FkX3VybBgGIAEoCSLGAQoLRmFpbHVyZUxpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASDAoEY29kZRgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEg8KB2NyZWRpdHMYCCABKAUSHwoMcmVmdW5kX2VudHJ5GAkgASgJQgTYvBgBSACIAQFCDwoNX3JlZnVuZF9lbnRyeTLnCgoKSm9iU2VydmljZRJpCghMaXN0Sm9icxIfLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVxdWVzdBogLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVzcG9uc2UiGoK8GAYqBJEDpgOC0+STAgoSCC92MS9qb2JzEmIKBkdldEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiJ4K8GAoqBpEDlAOmAzgBgtPkkwITEhEvdjEvam9icy97am9iX2lkfRI9CghXYXRjaEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IwARJ9CglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2UiK4K8GAgqBpEDlAOmA4LT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSegoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2UiLIK8GAgqBpEDlAOmA4LT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmF1bHRzEn4KC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2UiLoK8GAgqBpEDlAOmA4LT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSdwoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIiuCvBgIKgaRA5QDpgOC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEqUBCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiYIK8GDsqBpEDlAOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZYLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVzdWx0czABEr8BCg5TdHJlYW1GYWlsdXJlcxIlLmdsZWFuZXIuam9iLnYxLlN0cmVhbUZhaWx1cmVzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiboK8GEgqBpEDlAOmA0IyChRhcHBsaWNhdGlvbi94LW5kanNvbhIaZ2xlYW5lci5qb2IudjEuRmFpbHVyZUxpbmVCCgoIdGV4dC9jc3aC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L2ZhaWx1cmVzMAEScQoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjSCvBgRCMoBKgyRA5IDlAOZA6YD9gOC0+STAhkiFy92MS9qb2JzL3tqb2JfaWR9L3JldHJ5EmwKCUNhbmNlbEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiLoK8GAoqCJEDlAOZA6YDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9jYW5jZWwaDKi7GAK6uxgESm9ic0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -714,6 +714,202 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 13);
+
+/**
+ * A line of a job's results: one successful unit.
+ *
+ * @generated from message gleaner.job.v1.ResultLine
+ */
+export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
+  /**
+   * Position in the job, from 0.
+   *
+   * @generated from field: int32 index = 1;
+   */
+  index: number;
+
+  /**
+   * The batch that it belongs to, a uuid.
+   *
+   * @generated from field: string batch_id = 2;
+   */
+  batchId: string;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string region = 4;
+   */
+  region: string;
+
+  /**
+   * The unit as submitted.
+   *
+   * @generated from field: string input = 5;
+   */
+  input: string;
+
+  /**
+   * The record; absent for units whose results are files.
+   *
+   * @generated from field: optional string record = 6;
+   */
+  record?: string | undefined;
+
+  /**
+   * Result file of a listing; absent for other units.
+   *
+   * @generated from field: gleaner.job.v1.ResultLineFile file = 7;
+   */
+  file?: ResultLineFile | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ResultLine.
+ * Use `create(ResultLineSchema)` to create a new message.
+ */
+export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 14);
+
+/**
+ * Result file of a unit.
+ *
+ * @generated from message gleaner.job.v1.ResultLineFile
+ */
+export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
+  /**
+   * File name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Media type.
+   *
+   * @generated from field: string content_type = 2;
+   */
+  contentType: string;
+
+  /**
+   * Number of records.
+   *
+   * @generated from field: int32 items = 3;
+   */
+  items: number;
+
+  /**
+   * Size in bytes.
+   *
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+
+  /**
+   * SHA-256 of the file in hexadecimal.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+
+  /**
+   * Signed link, valid for 7 days. Some also need the owner's Bearer token.
+   *
+   * @generated from field: string download_url = 6;
+   */
+  downloadUrl: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ResultLineFile.
+ * Use `create(ResultLineFileSchema)` to create a new message.
+ */
+export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 15);
+
+/**
+ * A line of a job's failures: one failed unit.
+ *
+ * @generated from message gleaner.job.v1.FailureLine
+ */
+export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
+  /**
+   * Position in the job, from 0.
+   *
+   * @generated from field: int32 index = 1;
+   */
+  index: number;
+
+  /**
+   * The batch that it belongs to, a uuid.
+   *
+   * @generated from field: string batch_id = 2;
+   */
+  batchId: string;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string region = 4;
+   */
+  region: string;
+
+  /**
+   * The unit as submitted.
+   *
+   * @generated from field: string input = 5;
+   */
+  input: string;
+
+  /**
+   * Fault code: `page_blocked`.
+   *
+   * @generated from field: string code = 6;
+   */
+  code: string;
+
+  /**
+   * Reason for the failure.
+   *
+   * @generated from field: string message = 7;
+   */
+  message: string;
+
+  /**
+   * Credits refunded for the unit; 0 if the job was never charged.
+   *
+   * @generated from field: int32 credits = 8;
+   */
+  credits: number;
+
+  /**
+   * Key of the ledger entry that refunded the credits; null until the refund is posted.
+   *
+   * @generated from field: optional string refund_entry = 9;
+   */
+  refundEntry?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FailureLine.
+ * Use `create(FailureLineSchema)` to create a new message.
+ */
+export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 16);
 
 /**
  * Jobs of the caller, of every kind and marketplace.
