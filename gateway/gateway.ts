@@ -40,6 +40,8 @@ export interface GatewayOptions {
   loadApi: () => Promise<ApiInfo>;
   /** Paths that a declared path is served under; default: the path itself. */
   pathForms?: PathForms;
+  /** Paths of the OpenAPI documents, one per path form; default: one document at `/openapi.json`. */
+  documents?: readonly string[];
   extraPaths?: readonly ExtraPath[];
   /** Handlers of other paths, before the 404. */
   mounts?: readonly RequestHandler[];
@@ -79,14 +81,17 @@ export function createGateway(options: GatewayOptions): RequestListener {
   );
   // The document is created for each request, since the public address may be known late. Its code and texts are large
   // and loaded on demand.
-  const openApi = async () => {
+  const openApi = async (form: number) => {
     const [api, { openApiDocument }] = await Promise.all([options.loadApi(), import('./openapi/openapi.ts')]);
     return JSON.stringify(
-      openApiDocument({ ...api, endpoints, pathForms, extraPaths, isLocated, isVolatile }),
+      openApiDocument({ ...api, endpoints, pathForms, form, extraPaths, isLocated, isVolatile }),
     );
   };
   const documentation: ExtraPath[] = [
-    { path: '/openapi.json', serve: async (exchange) => sendJson(exchange, 200, await openApi()) },
+    ...(options.documents ?? ['/openapi.json']).map((path, form) => ({
+      path,
+      serve: async (exchange: Exchange) => sendJson(exchange, 200, await openApi(form)),
+    })),
     { path: '/docs', serve: docsPage(options.title) },
     {
       path: '/docs/{name}',

@@ -477,7 +477,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.mkta.v1.ItemRating.rating_count": "Six counts: all ratings, then those of 1 to 5 stars.",
   "gleaner.mkta.v1.ItemRating.rating_star": "Average number of stars.",
   "gleaner.mkta.v1.ListGetPcBulkRequest": "Empty: the API key identifies the caller.",
-  "gleaner.mkta.v1.MerchantItemsResult": "Result file of a shop URL (interface, \"Merchant result file\").",
+  "gleaner.mkta.v1.MerchantItemsResult": "Result file of a shop URL.",
   "gleaner.mkta.v1.MerchantItemsResult.collected_at": "When the listings were read: Unix time in seconds.",
   "gleaner.mkta.v1.MerchantItemsResult.shops": "The shop, by the submitted URL.",
   "gleaner.mkta.v1.MerchantItemsResult.success": "True: what failed has no file.",

@@ -1,10 +1,15 @@
+import { type DescMessage, getOption } from '@bufbuild/protobuf';
 import type { ApiInfo } from '../../gateway/openapi/openapi.ts';
 import type { Schema } from '../../gateway/openapi/schemas.ts';
 import { comments } from '../../gen/comments.ts';
+import { market as marketOption, title as titleOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { marketServices } from '../contract/services.ts';
+import { exampleOf } from './api-examples.ts';
 
 const description = `Collects public product data from online marketplaces: submit a job, poll its retrieve endpoint, download the results.
 
-Every path works with its \`/v1\` prefix and without it. Calls need an API key as \`Authorization: Bearer <key>\`. Unknown fields
+Every path works with its \`/v1\` prefix and without it: \`/openapi.json\` describes the paths with the prefix,
+\`/openapi-short.json\` those without. Calls need an API key as \`Authorization: Bearer <key>\`. Unknown fields
 of a request are ignored and named in the response header \`X-Ignored-Fields\`; with the request header \`X-Strict: true\`
 they are problems (422). \`null\` for an optional member stands for its absence. Identifiers may be written as JSON integers up
 to 2^53-1. Bodies may be sent with \`Content-Encoding: gzip\`; limits apply to the decompressed body. Responses of 1 KB and more
@@ -41,5 +46,22 @@ export const apiInfo: Omit<ApiInfo, 'version' | 'publicUrl'> = {
       ? ['Processed during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
       : [],
   extraTag: { name: 'Service', description: 'The service itself.' },
-  otherForms: { operationSuffix: 'short', tagSuffix: 'short paths', description: 'The same without /v1.' },
+  tagOf: (service) => getOption(service, titleOption) || service.name,
+  operationIdOf: ({ method }) => operationId(method.name, getOption(method.parent, marketOption)),
+  schemaNameOf: schemaName,
+  exampleOf,
 };
+
+/** Returns the id of an operation: `submitMktbPdpBulk` for SubmitPdpBulk of `mktb`. */
+function operationId(method: string, market: string): string {
+  const [, verb, rest] = /^([A-Z][a-z]+)(.*)$/.exec(method)!;
+  return `${verb!.toLowerCase()}${capitalized(market)}${rest}`;
+}
+
+/** Returns the name of a type's schema; types of a marketplace start with its path segment: `MktbPdpItem`. */
+function schemaName({ name, file }: DescMessage): string {
+  const ofMarket = marketServices.find((service) => service.file.proto.package === file.proto.package);
+  return `${ofMarket === undefined ? '' : capitalized(getOption(ofMarket, marketOption))}${name}`;
+}
+
+const capitalized = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);

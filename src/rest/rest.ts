@@ -56,6 +56,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     title: 'Gleaner',
     loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, publicUrl, version }),
     pathForms: addressForms,
+    documents: ['/openapi.json', '/openapi-short.json'],
     extraPaths: [
       {
         path: '/health',
