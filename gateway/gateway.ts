@@ -6,7 +6,6 @@ import { quote } from '../src/contract/problem-texts.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
-import { docsPage, serveDocsFile } from './openapi/docs.ts';
 import type { ApiInfo } from './openapi/openapi.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
@@ -34,8 +33,6 @@ export interface GatewayOptions {
   log: GatewayLog;
   clock: GatewayClock;
   budget: GatewayBudget;
-  /** Name of the service, for the reference page. */
-  title: string;
   /** Loads the texts of the OpenAPI document. */
   loadApi: () => Promise<ApiInfo>;
   /** Paths that a declared path is served under; default: the path itself. */
@@ -92,11 +89,6 @@ export function createGateway(options: GatewayOptions): RequestListener {
       path,
       serve: async (exchange: Exchange) => sendJson(exchange, 200, await openApi(form)),
     })),
-    { path: '/docs', serve: docsPage(options.title) },
-    {
-      path: '/docs/{name}',
-      serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!),
-    },
   ];
   for (const { path, serve } of [...extraPaths, ...documentation])
     for (const form of pathForms(path)) routes.insert('GET', parse(form), { name: path, serve });

@@ -7,10 +7,11 @@ import {
   json_shape as shapeOption,
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { boundOf, isRequired, rulesOf } from '../../src/contract/rules.ts';
 import { type Direction, findMessage } from './names.ts';
-import { isAlwaysPresent } from './schemas.ts';
+import { type BodyForm, isAlwaysPresent } from './schemas.ts';
 
 /** Returns the example of a field; undefined to derive one from its type and rules. */
 export type ExampleOf = (field: DescField) => unknown;
@@ -29,7 +30,11 @@ const uuid = '3f2b8c1e-5d47-4c0a-9e61-7a2d9b4f0c58';
 const time = '2030-01-07T04:00:00Z';
 
 /** Creates an example book. The examples of `example_json` take precedence over those of `fallback`. */
-export function createExampleBook(fallback: ExampleOf = () => undefined): ExampleBook {
+export function createExampleBook(
+  fallback: ExampleOf = () => undefined,
+  form: BodyForm = 'rest',
+): ExampleBook {
+  const isRest = form === 'rest';
   const exampleOf: ExampleOf = (known) => {
     const declared = getOption(known, exampleOption);
     return declared === '' ? fallback(known) : JSON.parse(declared);
@@ -49,12 +54,21 @@ export function createExampleBook(fallback: ExampleOf = () => undefined): Exampl
       exampleOf(known) !== undefined ||
       (direction === 'request' ? isRequired(known) : isAlwaysPresent(known) || isObject(known));
     const shown = fields.filter((known) => isShown(known) && !(isObject(known) && isOpen(known)));
-    return Object.fromEntries(shown.map((known) => [restName(known), field(known, direction)]));
+    return Object.fromEntries(
+      shown.map((known) => [isRest ? restName(known) : known.jsonName, field(known, direction)]),
+    );
   };
   const field = (known: DescField, direction: Direction): unknown => {
+    const value = restField(known, direction);
+    // Protobuf JSON has 64-bit integers, and JSON text, as strings.
+    if (isRest || known.fieldKind === 'message') return value;
+    if (getOption(known, jsonOption)) return JSON.stringify(value);
+    return isBig(known.scalar ?? ScalarType.STRING) && typeof value === 'number' ? String(value) : value;
+  };
+  const restField = (known: DescField, direction: Direction): unknown => {
     const own = exampleOf(known);
     if (own !== undefined) return own;
-    if (direction === 'response' && getOption(known, nullableOption)) return null;
+    if (direction === 'response' && isRest && getOption(known, nullableOption)) return null;
     if (known.fieldKind === 'list') return isOpen(known) ? [] : [element(known, direction)];
     if (known.fieldKind === 'map') return { key: element(known, direction) };
     return element(known, direction);

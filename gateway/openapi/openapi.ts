@@ -30,6 +30,8 @@ export interface ApiInfo {
   schemaNameOf?: (message: DescMessage) => string;
   /** Returns the example of a field; by default, examples follow from types and rules. */
   exampleOf?: ExampleOf;
+  /** Returns the `x-codeSamples` of an operation; default: none. */
+  codeSamplesOf?: (endpoint: ServedEndpoint) => Schema[];
   /** Tag of the extra paths. */
   extraTag?: { name: string; description: string };
 }

@@ -62,6 +62,7 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
         ...endpoint.errors,
       ]),
     },
+    ...(context.codeSamplesOf ? { 'x-codeSamples': context.codeSamplesOf(endpoint) } : {}),
   };
 }
 

@@ -28,11 +28,17 @@ export interface SchemaBook {
   components(): Record<string, Schema>;
 }
 
+/** Form of bodies: of REST, or of Connect, whose JSON is that of Protobuf. */
+export type BodyForm = 'rest' | 'connect';
+
 /** Creates an empty schema book. `describe` returns the doc comment of a full name. */
 export function createSchemaBook(
   describe: (name: string) => string | undefined,
   nameOf: NameSchema,
+  form: BodyForm = 'rest',
 ): SchemaBook {
+  const isRest = form === 'rest';
+  const memberName = (field: DescField) => (isRest ? restName(field) : field.jsonName);
   const books = { request: new Map<DescMessage, Schema>(), response: new Map<DescMessage, Schema>() };
 
   const reference = (schema: DescMessage, direction: Direction): Schema => {
@@ -48,19 +54,19 @@ export function createSchemaBook(
   };
   const object = (fields: readonly DescField[], direction: Direction): Schema => {
     const required = fields.filter((field) =>
-      direction === 'request' ? isRequired(field) : isAlwaysPresent(field),
+      direction === 'request' ? isRequired(field) : isRest && isAlwaysPresent(field),
     );
     return {
       type: 'object',
-      properties: Object.fromEntries(fields.map((field) => [restName(field), member(field, direction)])),
-      ...(required.length === 0 ? {} : { required: required.map(restName) }),
+      properties: Object.fromEntries(fields.map((field) => [memberName(field), member(field, direction)])),
+      ...(required.length === 0 ? {} : { required: required.map(memberName) }),
     };
   };
   const member = (field: DescField, direction: Direction): Schema => {
     const schema = declared(field, direction);
     // Requests may have null for an absent member, too. It is not described, since generated clients would have two
     // ways to omit a member.
-    const mayBeNull = direction === 'response' && getOption(field, nullableOption);
+    const mayBeNull = isRest && direction === 'response' && getOption(field, nullableOption);
     return { ...(mayBeNull ? orNull(schema) : schema), ...described(describe(fullName(field))) };
   };
   const declared = (field: DescField, direction: Direction): Schema => {
@@ -88,8 +94,9 @@ export function createSchemaBook(
     if (field.message !== undefined) return reference(field.message, direction);
     if (field.enum !== undefined)
       return { type: 'string', enum: field.enum.values.map((value) => value.name) };
-    if (direction === 'response' && getOption(field, jsonOption)) return jsonSchema(field);
-    return scalarSchema(field, direction);
+    if (isRest && direction === 'response' && getOption(field, jsonOption)) return jsonSchema(field);
+    const schema = scalarSchema(field, direction);
+    return !isRest && schema.format === 'int64' ? { type: 'string', format: 'int64' } : schema;
   };
   const jsonSchema = (field: DescField): Schema => {
     if (!hasOption(field, shapeOption)) return {};

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test.each(['openapi.json', 'openapi-short.json'])(
+test.each(['openapi.json', 'openapi-short.json', 'openapi-operator.json'])(
   '/%s has no problem under the rules of redocly.yaml',
   async (name) => {
     const path = join(folder, name);
