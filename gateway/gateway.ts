@@ -6,7 +6,7 @@ import { quote } from '../src/contract/problem-texts.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
-import type { ApiInfo } from './openapi/openapi.ts';
+import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';

@@ -1,7 +1,7 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import type { ApiInfo } from './document-options.ts';
 import { createExampleBook } from './examples.ts';
 import { createSchemaNames } from './names.ts';
-import type { ApiInfo } from './openapi.ts';
 import { createSchemaBook, type Schema } from './schemas.ts';
 
 /** Options of connectDocument(). */

@@ -9,11 +9,11 @@ import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import { isStable } from '../response/tag.ts';
+import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ExampleBook } from './examples.ts';
 import { type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
 import { findMessage } from './names.ts';
-import type { DocumentOptions } from './openapi.ts';
 import { requestBody } from './request-body.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
 

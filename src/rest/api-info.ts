@@ -1,6 +1,6 @@
 import { type DescMessage, type DescMethod, getOption } from '@bufbuild/protobuf';
 import type { ConnectDocumentOptions } from '../../gateway/openapi/connect-document.ts';
-import type { ApiInfo } from '../../gateway/openapi/openapi.ts';
+import type { ApiInfo } from '../../gateway/openapi/document-options.ts';
 import type { Schema } from '../../gateway/openapi/schemas.ts';
 import { comments } from '../../gen/comments.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
