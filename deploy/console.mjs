@@ -1,7 +1,16 @@
 // Builds the web console if its sources have changed. A stamp file next to the build stores their digest.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { node, root } from './place.mjs';
@@ -10,6 +19,8 @@ const folder = join(root, 'console');
 const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
 const lock = join(root, 'package-lock.json');
+/** Renderer of the API reference at /docs, which is served with the console. */
+const renderer = join(root, 'node_modules/@scalar/api-reference/dist/browser/standalone.js');
 
 /** Returns the digest of all inputs of the build: the console, the generated contract, and the packages. */
 export function digestOfConsole() {
@@ -53,6 +64,8 @@ export function buildConsole() {
     );
     return false;
   }
+  mkdirSync(join(fresh, 'reference'));
+  copyFileSync(renderer, join(fresh, 'reference', 'scalar.js'));
   writeFileSync(join(fresh, '.digest'), digest);
   rmSync(dist, { recursive: true, force: true });
   try {

@@ -6,8 +6,7 @@ import { quote } from '../src/contract/problem-texts.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
-import { docsPage, serveDocsFile } from './openapi/docs.ts';
-import type { ApiInfo } from './openapi/openapi.ts';
+import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
@@ -34,12 +33,12 @@ export interface GatewayOptions {
   log: GatewayLog;
   clock: GatewayClock;
   budget: GatewayBudget;
-  /** Name of the service, for the reference page. */
-  title: string;
   /** Loads the texts of the OpenAPI document. */
   loadApi: () => Promise<ApiInfo>;
   /** Paths that a declared path is served under; default: the path itself. */
   pathForms?: PathForms;
+  /** Paths of the OpenAPI documents, one per path form; default: one document at `/openapi.json`. */
+  documents?: readonly string[];
   extraPaths?: readonly ExtraPath[];
   /** Handlers of other paths, before the 404. */
   mounts?: readonly RequestHandler[];
@@ -79,19 +78,17 @@ export function createGateway(options: GatewayOptions): RequestListener {
   );
   // The document is created for each request, since the public address may be known late. Its code and texts are large
   // and loaded on demand.
-  const openApi = async () => {
+  const openApi = async (form: number) => {
     const [api, { openApiDocument }] = await Promise.all([options.loadApi(), import('./openapi/openapi.ts')]);
     return JSON.stringify(
-      openApiDocument({ ...api, endpoints, pathForms, extraPaths, isLocated, isVolatile }),
+      openApiDocument({ ...api, endpoints, pathForms, form, extraPaths, isLocated, isVolatile }),
     );
   };
   const documentation: ExtraPath[] = [
-    { path: '/openapi.json', serve: async (exchange) => sendJson(exchange, 200, await openApi()) },
-    { path: '/docs', serve: docsPage(options.title) },
-    {
-      path: '/docs/{name}',
-      serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!),
-    },
+    ...(options.documents ?? ['/openapi.json']).map((path, form) => ({
+      path,
+      serve: async (exchange: Exchange) => sendJson(exchange, 200, await openApi(form)),
+    })),
   ];
   for (const { path, serve } of [...extraPaths, ...documentation])
     for (const form of pathForms(path)) routes.insert('GET', parse(form), { name: path, serve });

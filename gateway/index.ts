@@ -4,6 +4,6 @@ export type { CallContext, Caller, GatewayBudget, GatewayClock, GatewayLog, Sess
 export type { PathForms } from './endpoint.ts';
 export type { Exchange } from './exchange.ts';
 export { createGateway, type ExtraPath, type GatewayOptions } from './gateway.ts';
-export type { ApiInfo } from './openapi/openapi.ts';
+export type { ApiInfo } from './openapi/document-options.ts';
 export type { ShownBy } from './response/location.ts';
 export type { Retention, RetentionPolicy } from './response/response-cache.ts';

@@ -43,7 +43,7 @@ export const errorComponents = ({ caller }: { caller: Schema }): Record<string, 
       {
         description,
         headers: { ...(status === '401' ? requestIdHeader : caller), ...headers },
-        content: { 'application/json': { schema: reference(schema) } },
+        content: { 'application/json': { schema: reference(schema), example: examples[schema] } },
       },
     ]),
   );
@@ -88,6 +88,23 @@ export const errorSchemas: Record<string, Schema> = {
     type: 'object',
     properties: { detail: { type: 'array', items: reference('ValidationError') } },
     required: ['detail'],
+  },
+};
+
+const request_id = '4f0c1d7e-8b2a-4e6f-9a3c-5d7e1f2b4a68';
+
+const examples: Record<string, unknown> = {
+  ErrorResponse: { detail: 'The error in words.', code: 'not_found', request_id },
+  QuotaErrorResponse: {
+    detail: 'The balance is below the cost.',
+    code: 'insufficient_credits',
+    request_id,
+    required: 100,
+    current: 40,
+    shortfall: 60,
+  },
+  HTTPValidationError: {
+    detail: [{ loc: ['body', 'items', 0, 'item_id'], msg: 'Field required', type: 'missing' }],
   },
 };
 

@@ -1,14 +1,15 @@
-import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import {
   default_json as defaultOption,
-  identifier as identifierOption,
   json as jsonOption,
   nullable as nullableOption,
+  json_shape as shapeOption,
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
+import { type Direction, findMessage, type NameSchema } from './names.ts';
 
 /** JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;
@@ -27,10 +28,17 @@ export interface SchemaBook {
   components(): Record<string, Schema>;
 }
 
-type Direction = 'request' | 'response';
+/** Form of bodies: of REST, or of Connect, whose JSON is that of Protobuf. */
+export type BodyForm = 'rest' | 'connect';
 
 /** Creates an empty schema book. `describe` returns the doc comment of a full name. */
-export function createSchemaBook(describe: (name: string) => string | undefined): SchemaBook {
+export function createSchemaBook(
+  describe: (name: string) => string | undefined,
+  nameOf: NameSchema,
+  form: BodyForm = 'rest',
+): SchemaBook {
+  const isRest = form === 'rest';
+  const memberName = (field: DescField) => (isRest ? restName(field) : field.jsonName);
   const books = { request: new Map<DescMessage, Schema>(), response: new Map<DescMessage, Schema>() };
 
   const reference = (schema: DescMessage, direction: Direction): Schema => {
@@ -46,17 +54,19 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
   };
   const object = (fields: readonly DescField[], direction: Direction): Schema => {
     const required = fields.filter((field) =>
-      direction === 'request' ? isRequired(field) : isAlwaysPresent(field),
+      direction === 'request' ? isRequired(field) : isRest && isAlwaysPresent(field),
     );
     return {
       type: 'object',
-      properties: Object.fromEntries(fields.map((field) => [restName(field), member(field, direction)])),
-      ...(required.length === 0 ? {} : { required: required.map(restName) }),
+      properties: Object.fromEntries(fields.map((field) => [memberName(field), member(field, direction)])),
+      ...(required.length === 0 ? {} : { required: required.map(memberName) }),
     };
   };
   const member = (field: DescField, direction: Direction): Schema => {
     const schema = declared(field, direction);
-    const mayBeNull = direction === 'request' ? !isRequired(field) : getOption(field, nullableOption);
+    // Requests may have null for an absent member, too. It is not described, since generated clients would have two
+    // ways to omit a member.
+    const mayBeNull = isRest && direction === 'response' && getOption(field, nullableOption);
     return { ...(mayBeNull ? orNull(schema) : schema), ...described(describe(fullName(field))) };
   };
   const declared = (field: DescField, direction: Direction): Schema => {
@@ -84,13 +94,16 @@ export function createSchemaBook(describe: (name: string) => string | undefined)
     if (field.message !== undefined) return reference(field.message, direction);
     if (field.enum !== undefined)
       return { type: 'string', enum: field.enum.values.map((value) => value.name) };
-    if (direction === 'response' && getOption(field, jsonOption)) return {};
-    return scalarSchema(field, direction);
+    if (isRest && direction === 'response' && getOption(field, jsonOption)) return jsonSchema(field);
+    const schema = scalarSchema(field, direction);
+    return !isRest && schema.format === 'int64' ? { type: 'string', format: 'int64' } : schema;
   };
-  // A type used in both directions has two schemas: they differ in required and nullable fields.
-  const nameOf = (schema: DescMessage, direction: Direction): string => {
-    const name = schema.typeName.replace(/^gleaner\./, '').replace(/\.v\d+\./, '.');
-    return direction === 'request' ? `${name}-Input` : name;
+  const jsonSchema = (field: DescField): Schema => {
+    if (!hasOption(field, shapeOption)) return {};
+    const { type, list } = getOption(field, shapeOption);
+    const schema =
+      type === '' ? { type: 'object' } : reference(findMessage(field.parent.file, type), 'response');
+    return list ? { type: 'array', items: schema } : schema;
   };
 
   return {
@@ -117,7 +130,7 @@ function described(text: string | undefined): Schema {
 }
 
 /** Returns whether every response has the field: fields without presence, and nullable ones. */
-function isAlwaysPresent(field: DescField): boolean {
+export function isAlwaysPresent(field: DescField): boolean {
   if (getOption(field, nullableOption)) return true;
   return field.oneof === undefined && !field.proto.proto3Optional && field.fieldKind !== 'message';
 }
@@ -134,11 +147,12 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
   const bounds = integerBounds(scalar);
   const rules = direction === 'request' ? ruleSchema(field) : {};
   if (bounds !== undefined) {
-    const [minimum, maximum] = bounds;
-    const limits = direction === 'request' ? { minimum, maximum } : {};
+    // The bounds of signed types follow from their format.
+    const isSigned = bounds[0] < 0;
+    const limits = direction === 'request' && !isSigned ? { minimum: bounds[0], maximum: bounds[1] } : {};
     return {
       type: 'integer',
-      ...(minimum < 0 ? { format: isBig(scalar) ? 'int64' : 'int32' } : {}),
+      ...(isSigned ? { format: isBig(scalar) ? 'int64' : 'int32' } : {}),
       ...limits,
       ...rules,
     };
@@ -149,19 +163,10 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
     case ScalarType.BYTES:
       return { type: 'string', contentEncoding: 'base64', ...rules };
     case ScalarType.STRING:
-      if (direction === 'request' && getOption(field, identifierOption))
-        return orInteger({ type: 'string', ...rules });
       return { type: 'string', ...rules, ...valuesOf(field, direction) };
     default:
-      return { type: 'number' };
+      return { type: 'number', format: 'double' };
   }
-}
-
-/** Adds the integer form of an identifier: see "Validation" in docs/api.md. */
-function orInteger(text: Schema): Schema {
-  const negative =
-    typeof text.pattern === 'string' && !new RegExp(text.pattern, 'u').test('-1') ? { minimum: 0 } : {};
-  return { ...text, type: ['string', 'integer'], maximum: Number.MAX_SAFE_INTEGER, ...negative };
 }
 
 /** Returns the values of a response's field that the contract lists. */
@@ -183,7 +188,9 @@ function ruleSchema(field: DescField): Schema {
     if (minLen > 0n) schema.minLength = Number(minLen);
     if (maxLen > 0n) schema.maxLength = Number(maxLen);
     if (pattern !== '') schema.pattern = pattern;
-    if (allowed.length > 0) schema.enum = allowed;
+    // The empty string stands for an absent field.
+    const listed = allowed.filter((value) => value !== '');
+    if (listed.length > 0) schema.enum = listed;
     if (wellKnown.value === true) schema.format = wellKnown.case;
     // Most tools do not validate formats.
     if (wellKnown.case === 'uuid' && wellKnown.value) schema.pattern = uuidPattern;

@@ -108,7 +108,7 @@ test('sends smaller responses unencoded', async () => {
   ]);
 });
 
-test('encodes errors and documentation pages, too', async () => {
+test('encodes errors and the OpenAPI document, too', async () => {
   await open({});
   const error = await gateway.ask('/shop/orders', {
     method: 'POST',
@@ -117,13 +117,9 @@ test('encodes errors and documentation pages, too', async () => {
   });
   expect([error.status, error.headers.get('content-encoding')]).toEqual([422, 'gzip']);
   expect(((await error.json()) as { detail: object[] }).detail).toHaveLength(100);
-  for (const path of ['/openapi.json', '/docs/swagger-ui.css']) {
-    const page = await ask(path, { 'accept-encoding': 'gzip' });
-    expect(page.headers['content-encoding']).toBe('gzip');
-    expect(gunzipSync(await bytesOf(page)).length).toBeGreaterThan(10_000);
-  }
-  const icon = await ask('/docs/favicon-32x32.png', { 'accept-encoding': 'gzip' });
-  expect([icon.statusCode, icon.headers['content-encoding']]).toEqual([200, undefined]);
+  const page = await ask('/openapi.json', { 'accept-encoding': 'gzip' });
+  expect(page.headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(await bytesOf(page)).length).toBeGreaterThan(10_000);
 });
 
 test('flushes an encoded stream when it pauses', async () => {

@@ -2,11 +2,13 @@ import type { RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import type { Caller } from '../../gateway/caller.ts';
+import { sendJson } from '../../gateway/exchange.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { acceptRequest } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
+import { serveDocs, serveDocsFile } from './docs.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { type CoreState, serveHealth, serveReady } from './health.ts';
 import { type RetrieveCache, retrieveRetention } from './retention.ts';
@@ -44,6 +46,15 @@ export function addressForms(path: string): string[] {
   return [`/v1${short}`, short];
 }
 
+/** Returns the text of the OpenAPI document of the operators' calls. Its code is loaded on demand, like that of the others. */
+async function operatorDocument({ publicUrl, version }: RestOptions): Promise<string> {
+  const [{ operatorInfo }, { connectDocument }] = await Promise.all([
+    import('./api-info.ts'),
+    import('../../gateway/openapi/connect-document.ts'),
+  ]);
+  return JSON.stringify(connectDocument({ ...operatorInfo, publicUrl, version }));
+}
+
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
@@ -53,9 +64,9 @@ export function createRestApi(options: RestOptions): RequestListener {
     log,
     clock,
     budget,
-    title: 'Gleaner',
     loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, publicUrl, version }),
     pathForms: addressForms,
+    documents: ['/openapi.json', '/openapi-short.json'],
     extraPaths: [
       {
         path: '/health',
@@ -72,6 +83,12 @@ export function createRestApi(options: RestOptions): RequestListener {
         operation: systemOperations.file,
         serve: (exchange) => serveFile(options, exchange),
       },
+      {
+        path: '/openapi-operator.json',
+        serve: async (exchange) => sendJson(exchange, 200, await operatorDocument(options)),
+      },
+      { path: '/docs', serve: serveDocs },
+      { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
     ],
     mounts: [serveSession({ caller, clock, publicUrl }), ...mounts],
     retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,

@@ -2,13 +2,31 @@ import { errorResponses } from '../../gateway/openapi/error-responses.ts';
 import { requestIdHeader } from '../../gateway/openapi/headers.ts';
 import type { Schema } from '../../gateway/openapi/schemas.ts';
 
-const json = (description: string, properties: Record<string, Schema>): Schema => ({
+const json = (
+  description: string,
+  properties: Record<string, Schema>,
+  example: Record<string, unknown>,
+): Schema => ({
   description,
   headers: requestIdHeader,
   content: {
-    'application/json': { schema: { type: 'object', properties, required: Object.keys(properties) } },
+    'application/json': {
+      schema: { type: 'object', properties, required: Object.keys(properties) },
+      example,
+    },
   },
 });
+
+const unavailable = (description: string) =>
+  json(
+    description,
+    {
+      status: { type: 'string', const: 'unavailable' },
+      detail: { type: 'string', description: 'The missing component.' },
+    },
+    { status: 'unavailable', detail: 'The store is unavailable.' },
+  );
+
 const text = (description: string): Schema => ({ description, schema: { type: 'string' } });
 const file = (description: string): Schema => ({
   description,
@@ -24,29 +42,23 @@ const file = (description: string): Schema => ({
 /** OpenAPI operations of the paths that no proto declares. */
 export const systemOperations = {
   health: {
-    operationId: 'health',
+    operationId: 'getHealth',
     tags: ['Service'],
     summary: 'Liveness probe.',
     security: [],
     responses: {
-      200: json('The process runs.', { status: { const: 'ok' } }),
-      503: json('The service is starting.', {
-        status: { const: 'unavailable' },
-        detail: { type: 'string', description: 'The missing component.' },
-      }),
+      200: json('The process runs.', { status: { type: 'string', const: 'ok' } }, { status: 'ok' }),
+      503: unavailable('The service is starting.'),
     },
   },
   ready: {
-    operationId: 'ready',
+    operationId: 'getReadiness',
     tags: ['Service'],
     summary: 'Readiness probe.',
     security: [],
     responses: {
-      200: json('The service is ready.', { status: { const: 'ready' } }),
-      503: json('A component of the service is unavailable.', {
-        status: { const: 'unavailable' },
-        detail: { type: 'string', description: 'The missing component.' },
-      }),
+      200: json('The service is ready.', { status: { type: 'string', const: 'ready' } }, { status: 'ready' }),
+      503: unavailable('A component of the service is unavailable.'),
     },
   },
   file: {

@@ -64,7 +64,7 @@ test('the TypeScript example prints errors of the service', async () => {
 pythonTest('the Python example submits, waits, downloads and checks', async () => {
   const body = join(place.folder, 'body.json');
   await writeFile(body, JSON.stringify({ items: [{ shop_domain: 'toko-7', product_key: 'barang-1003' }] }));
-  const parameters = [python, 'MktbService_SubmitPdpBulk', body, 'by-python'];
+  const parameters = [python, 'submitMktbPdpBulk', body, 'by-python'];
   const { code, stdout, stderr } = await run('python3', parameters);
   expect(stderr).toContain('completed: 1 done, 0 failed, 1 in all');
   expect(code).toBe(0);
@@ -76,7 +76,7 @@ pythonTest('the Python example submits, waits, downloads and checks', async () =
 pythonTest('the Python example says what the service refuses', async () => {
   const body = join(place.folder, 'bad.json');
   await writeFile(body, '{"items": []}');
-  const parameters = [python, 'MktbService_SubmitPdpBulk', body, 'out'];
+  const parameters = [python, 'submitMktbPdpBulk', body, 'out'];
   const { code, stderr } = await run('python3', parameters);
   expect(code).toBe(1);
   expect(stderr).toContain('422: body.items: List should have at least 1 item');

@@ -82,7 +82,7 @@ describe('the packed package', () => {
       const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
       const isReady = async () => (await statusOf('/ready')) === 200 || undefined;
       await until('the service is ready', isReady, { withinMs: 30_000 });
-      for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css', '/console'])
+      for (const path of ['/openapi.json', '/docs', '/docs/scalar.js', '/console'])
         expect([path, await statusOf(path)]).toEqual([path, 200]);
     } finally {
       service.kill('SIGTERM');

@@ -14,9 +14,20 @@ interface Response {
   content?: Record<string, { schema?: object }>;
 }
 
-/** Downloads the document of a service. */
+/** Downloads the documents of a service: of the paths with `/v1` and of those without. */
 export async function readDocument(url: string): Promise<Document> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Tree;
+  const [long, short] = await Promise.all([
+    readOne(`${url}/openapi.json`),
+    readOne(`${url}/openapi-short.json`),
+  ]);
+  return {
+    violations: (verb, path, answer) =>
+      (path.startsWith('/v1/') ? long : short).violations(verb, path, answer),
+  };
+}
+
+async function readOne(url: string): Promise<Document> {
+  const document = (await (await fetch(url)).json()) as Tree;
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ ...document, $id: 'document' });
   const validators = new Map<string, ValidateFunction>();
@@ -46,7 +57,14 @@ export async function readDocument(url: string): Promise<Document> {
       if (media === undefined) return [`${verb} ${path} does not describe ${type} with ${status}`];
       // Only the media type of streams is described.
       if (media === '*/*') return [];
-      const validate = validator(`${reference}/content/${escaped(media)}/schema`);
+      if (media === 'text/csv') return [];
+      const schema = `${reference}/content/${escaped(media)}/schema`;
+      if (media === 'application/x-ndjson') {
+        const validate = validator(`${schema}/contentSchema`);
+        const lines = text.split('\n').filter((line) => line !== '');
+        return lines.filter((line) => !validate(JSON.parse(line))).map((line) => `not as described: ${line}`);
+      }
+      const validate = validator(schema);
       if (validate(JSON.parse(text))) return [];
       return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
     },

@@ -5,7 +5,7 @@ Needs nothing but Python 3.9 or newer. Every path comes from the service's OpenA
 operation's id: <url>/openapi.json, which <url>/docs shows for people.
 
     export GLEANER_URL=http://127.0.0.1:8080 GLEANER_API_KEY=gl_...
-    python3 gleaner_example.py MktbService_SubmitPdpBulk body.json results/
+    python3 gleaner_example.py submitMktbPdpBulk body.json results/
 """
 
 import hashlib
@@ -70,7 +70,7 @@ class Gleaner:
     def wait(self, job_id):
         """Waits until a job has ended. The service holds each answer back for up to 30 seconds."""
         while True:
-            job = self.call("JobService_GetJob", query={"wait": "30s"}, job_id=job_id)
+            job = self.call("getJob", query={"wait": "30s"}, job_id=job_id)
             print(f"{job['status']}: {job['success']} done, {job['failed']} failed, {job['total']} in all", file=sys.stderr)
             if job["ended"]:
                 return job
@@ -79,7 +79,7 @@ class Gleaner:
         """Saves a job's files under their names, each only once its SHA-256 is right."""
         os.makedirs(folder, exist_ok=True)
         saved = []
-        for file in self.call("JobService_ListFiles", job_id=job_id)["files"]:
+        for file in self.call("listFiles", job_id=job_id)["files"]:
             target = os.path.join(folder, os.path.basename(file["name"]))
             digest = hashlib.sha256()
             # Some links need the owner's key, too; it goes to the service alone, never to a storage engine.

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/bulk.proto.
  */
 export const file_gleaner_job_v1_bulk: GenFile = /*@__PURE__*/
-  fileDesc("ChlnbGVhbmVyL2pvYi92MS9idWxrLnByb3RvEg5nbGVhbmVyLmpvYi52MSKYAQoNQnVsa1N1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEgwKBGNvc3QYBCABKAUSGgoHbWVzc2FnZRgFIAEoCUIE2LwYAUgAiAEBEhUKCHJlZnVuZGVkGAYgASgFSAGIAQFCCgoIX21lc3NhZ2VCCwoJX3JlZnVuZGVkIqwCCg1CdWxrUmV0cmlldmVkEg4KBmpvYl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIfCgxkb3dubG9hZF91cmwYCCABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAkgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCiABKAlIAogBARIZCgZlcnJvcnMYCyABKAlCBOC8GAFIA4gBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvckIJCgdfZXJyb3JzIsABCg5UYXNrc1JldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBXRvdGFsGAMgASgFEg8KB3N1Y2Nlc3MYBCABKAUSDgoGZmFpbGVkGAUgASgFEg8KB3BlbmRpbmcYBiABKAUSIwoFaXRlbXMYByADKAsyFC5nbGVhbmVyLmpvYi52MS5UYXNrEhgKC3dhaXRpbmdfZm9yGAggASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yIvkBCgRUYXNrEg8KB3Rhc2tfaWQYASABKAkSFAoHa2V5d29yZBgCIAEoCUgAiAEBEhYKCWxpc3RfdHlwZRgDIAEoCUgBiAEBEhMKBnNob3BpZBgEIAEoCUgCiAEBEhAKA3VybBgFIAEoCUgDiAEBEg4KBnN0YXR1cxgGIAEoCRIfCgxkb3dubG9hZF91cmwYByABKAlCBNi8GAFIBIgBARISCgVlcnJvchgIIAEoCUgFiAEBQgoKCF9rZXl3b3JkQgwKCl9saXN0X3R5cGVCCQoHX3Nob3BpZEIGCgRfdXJsQg8KDV9kb3dubG9hZF91cmxCCAoGX2Vycm9yIi8KE1JldHJpZXZlQnVsa1JlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABAWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("ChlnbGVhbmVyL2pvYi92MS9idWxrLnByb3RvEg5nbGVhbmVyLmpvYi52MSKoAQoNQnVsa1N1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSHgoGc3RhdHVzGAIgASgJQg6KvRgKcHJvY2Vzc2luZxINCgV0b3RhbBgDIAEoBRIMCgRjb3N0GAQgASgFEhoKB21lc3NhZ2UYBSABKAlCBNi8GAFIAIgBARIVCghyZWZ1bmRlZBgGIAEoBUgBiAEBQgoKCF9tZXNzYWdlQgsKCV9yZWZ1bmRlZCKIAwoNQnVsa1JldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSSQoGc3RhdHVzGAIgASgJQjmKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWQSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIfCgxkb3dubG9hZF91cmwYCCABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAkgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCiABKAlIAogBARI6CgZlcnJvcnMYCyABKAlCJeC8GAHqvRgdChlnbGVhbmVyLmpvYi52MS5GYWlsZWRJdGVtEAFIA4gBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvckIJCgdfZXJyb3JzIhsKCkZhaWxlZEl0ZW0SDQoFZXJyb3IYASABKAki+wEKDlRhc2tzUmV0cmlldmVkEg4KBmpvYl9pZBgBIAEoCRJJCgZzdGF0dXMYAiABKAlCOYq9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZBINCgV0b3RhbBgDIAEoBRIPCgdzdWNjZXNzGAQgASgFEg4KBmZhaWxlZBgFIAEoBRIPCgdwZW5kaW5nGAYgASgFEiMKBWl0ZW1zGAcgAygLMhQuZ2xlYW5lci5qb2IudjEuVGFzaxIYCgt3YWl0aW5nX2ZvchgIIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciKzAgoEVGFzaxIPCgd0YXNrX2lkGAEgASgJEhQKB2tleXdvcmQYAiABKAlIAIgBARIuCglsaXN0X3R5cGUYAyABKAlCFoq9GAZzZWFyY2iKvRgIY2F0ZWdvcnlIAYgBARITCgZzaG9waWQYBCABKAlIAogBARIQCgN1cmwYBSABKAlIA4gBARIwCgZzdGF0dXMYBiABKAlCIIq9GAdQRU5ESU5Hir0YB1NVQ0NFU1OKvRgGRkFJTEVEEh8KDGRvd25sb2FkX3VybBgHIAEoCUIE2LwYAUgEiAEBEhIKBWVycm9yGAggASgJSAWIAQFCCgoIX2tleXdvcmRCDAoKX2xpc3RfdHlwZUIJCgdfc2hvcGlkQgYKBF91cmxCDwoNX2Rvd25sb2FkX3VybEIICgZfZXJyb3IiLwoTUmV0cmlldmVCdWxrUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * An accepted bulk job.
@@ -166,6 +166,27 @@ export const BulkRetrievedSchema: GenMessage<BulkRetrieved> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_bulk, 1);
 
 /**
+ * An item that failed. It also has the fields that identify the item in the result file.
+ *
+ * @generated from message gleaner.job.v1.FailedItem
+ */
+export type FailedItem = Message<"gleaner.job.v1.FailedItem"> & {
+  /**
+   * Reason for the failure.
+   *
+   * @generated from field: string error = 1;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FailedItem.
+ * Use `create(FailedItemSchema)` to create a new message.
+ */
+export const FailedItemSchema: GenMessage<FailedItem> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_bulk, 2);
+
+/**
  * A bulk job whose tasks have a result file each.
  *
  * @generated from message gleaner.job.v1.TasksRetrieved
@@ -234,7 +255,7 @@ export type TasksRetrieved = Message<"gleaner.job.v1.TasksRetrieved"> & {
  * Use `create(TasksRetrievedSchema)` to create a new message.
  */
 export const TasksRetrievedSchema: GenMessage<TasksRetrieved> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_bulk, 2);
+  messageDesc(file_gleaner_job_v1_bulk, 3);
 
 /**
  * One task of a bulk job, with the identifying fields of its marketplace.
@@ -304,7 +325,7 @@ export type Task = Message<"gleaner.job.v1.Task"> & {
  * Use `create(TaskSchema)` to create a new message.
  */
 export const TaskSchema: GenMessage<Task> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_bulk, 3);
+  messageDesc(file_gleaner_job_v1_bulk, 4);
 
 /**
  * Reference to a bulk job.
@@ -325,5 +346,5 @@ export type RetrieveBulkRequest = Message<"gleaner.job.v1.RetrieveBulkRequest"> 
  * Use `create(RetrieveBulkRequestSchema)` to create a new message.
  */
 export const RetrieveBulkRequestSchema: GenMessage<RetrieveBulkRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_bulk, 4);
+  messageDesc(file_gleaner_job_v1_bulk, 5);
 

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/get_pc.proto.
  */
 export const file_gleaner_job_v1_get_pc: GenFile = /*@__PURE__*/
-  fileDesc("ChtnbGVhbmVyL2pvYi92MS9nZXRfcGMucHJvdG8SDmdsZWFuZXIuam9iLnYxInEKDkdldFBjU3VibWl0dGVkEg8KB3Rhc2tfaWQYASABKAUSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSDgoGcmVnaW9uGAQgASgJEg8KB2l0ZW1faWQYBSABKAkSDwoHc2hvcF9pZBgGIAEoCSK5AQoOR2V0UGNSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSGQoGcmVzdWx0GAMgASgJQgTgvBgBSACIAQESEAoIcmVmdW5kZWQYBCABKAUSGQoGZGV0YWlsGAUgASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYBiABKAlIAogBAUIJCgdfcmVzdWx0QgkKB19kZXRhaWxCDgoMX3dhaXRpbmdfZm9yIp8BChJHZXRQY0J1bGtTdWJtaXR0ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDAoEY29zdBgEIAEoBRIVCg1yZXN1bHRfZm9ybWF0GAUgASgJEhAKCHJlc2NyYXBlGAYgASgIEhUKCHJlZnVuZGVkGAcgASgFSACIAQFCCwoJX3JlZnVuZGVkIh8KDkdldFBjQnVsa1Rhc2tzEg0KBXRhc2tzGAEgAygFIp4CChJHZXRQY0J1bGtSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRIOCgZzdGF0dXMYAiABKAkSDQoFdG90YWwYAyABKAUSDwoHc3VjY2VzcxgEIAEoBRIOCgZmYWlsZWQYBSABKAUSDwoHcGVuZGluZxgGIAEoBRIQCghwcm9ncmVzcxgHIAEoARIQCghyZWZ1bmRlZBgIIAEoBRIfCgxkb3dubG9hZF91cmwYCSABKAlCBNi8GAFIAIgBARIaCgdtZXNzYWdlGAogASgJQgTYvBgBSAGIAQESGAoLd2FpdGluZ19mb3IYCyABKAlIAogBAUIPCg1fZG93bmxvYWRfdXJsQgoKCF9tZXNzYWdlQg4KDF93YWl0aW5nX2ZvcmIGcHJvdG8z", [file_gleaner_options_v1_options]);
+  fileDesc("ChtnbGVhbmVyL2pvYi92MS9nZXRfcGMucHJvdG8SDmdsZWFuZXIuam9iLnYxIn4KDkdldFBjU3VibWl0dGVkEg8KB3Rhc2tfaWQYASABKAUSGwoGc3RhdHVzGAIgASgJQguKvRgHcGVuZGluZxIMCgRjb3N0GAMgASgFEg4KBnJlZ2lvbhgEIAEoCRIPCgdpdGVtX2lkGAUgASgJEg8KB3Nob3BfaWQYBiABKAkiiwIKDkdldFBjUmV0cmlldmVkEg8KB3Rhc2tfaWQYASABKAUSQAoGc3RhdHVzGAIgASgJQjCKvRgHcGVuZGluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GAZmYWlsZWQSOQoGcmVzdWx0GAMgASgJQiTgvBgB6r0YHAoaZ2xlYW5lci5qb2IudjEuUHJvZHVjdFBhZ2VIAIgBARIQCghyZWZ1bmRlZBgEIAEoBRIZCgZkZXRhaWwYBSABKAlCBNi8GAFIAYgBARIYCgt3YWl0aW5nX2ZvchgGIAEoCUgCiAEBQgkKB19yZXN1bHRCCQoHX2RldGFpbEIOCgxfd2FpdGluZ19mb3IiwQEKEkdldFBjQnVsa1N1Ym1pdHRlZBIPCgd0YXNrX2lkGAEgASgFEh4KBnN0YXR1cxgCIAEoCUIOir0YCnByb2Nlc3NpbmcSDQoFdG90YWwYAyABKAUSDAoEY29zdBgEIAEoBRInCg1yZXN1bHRfZm9ybWF0GAUgASgJQhCKvRgDY3N2ir0YBWpzb25sEhAKCHJlc2NyYXBlGAYgASgIEhUKCHJlZnVuZGVkGAcgASgFSACIAQFCCwoJX3JlZnVuZGVkIh8KDkdldFBjQnVsa1Rhc2tzEg0KBXRhc2tzGAEgAygFIucCChJHZXRQY0J1bGtSZXRyaWV2ZWQSDwoHdGFza19pZBgBIAEoBRJXCgZzdGF0dXMYAiABKAlCR4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZIq9GAp0ZXJtaW5hdGVkEg0KBXRvdGFsGAMgASgFEg8KB3N1Y2Nlc3MYBCABKAUSDgoGZmFpbGVkGAUgASgFEg8KB3BlbmRpbmcYBiABKAUSEAoIcHJvZ3Jlc3MYByABKAESEAoIcmVmdW5kZWQYCCABKAUSHwoMZG93bmxvYWRfdXJsGAkgASgJQgTYvBgBSACIAQESGgoHbWVzc2FnZRgKIAEoCUIE2LwYAUgBiAEBEhgKC3dhaXRpbmdfZm9yGAsgASgJSAKIAQFCDwoNX2Rvd25sb2FkX3VybEIKCghfbWVzc2FnZUIOCgxfd2FpdGluZ19mb3Ii2AEKC1Byb2R1Y3RQYWdlEhQKDGNvbGxlY3RlZF9hdBgBIAEoAxIfCghiZmZfbWV0YRgCIAEoCUII2LwYAeC8GAFIAIgBARIcCgVlcnJvchgDIAEoCUII2LwYAeC8GAFIAYgBARIgCgllcnJvcl9tc2cYBCABKAlCCNi8GAHgvBgBSAKIAQESLQoEZGF0YRgFIAEoCzIfLmdsZWFuZXIuam9iLnYxLlByb2R1Y3RQYWdlRGF0YUILCglfYmZmX21ldGFCCAoGX2Vycm9yQgwKCl9lcnJvcl9tc2ciQAoPUHJvZHVjdFBhZ2VEYXRhEi0KBGl0ZW0YASABKAsyHy5nbGVhbmVyLmpvYi52MS5Qcm9kdWN0UGFnZUl0ZW0irgMKD1Byb2R1Y3RQYWdlSXRlbRIPCgdpdGVtX2lkGAEgASgDEg8KB3Nob3BfaWQYAiABKAMSHgoLaXRlbV9zdGF0dXMYAyABKAlCBNi8GAFIAIgBARIZCgZzdGF0dXMYBCABKANCBNi8GAFIAYgBARIcCglpdGVtX3R5cGUYBSABKANCBNi8GAFIAogBARIkChFyZWZlcmVuY2VfaXRlbV9pZBgGIAEoCUIE2LwYAUgDiAEBEhgKBXRpdGxlGAcgASgJQgTYvBgBSASIAQESGAoFaW1hZ2UYCCABKAlCBNi8GAFIBYgBARIRCglsYWJlbF9pZHMYCSADKAMSMAoGbW9kZWxzGAogAygLMiAuZ2xlYW5lci5qb2IudjEuUHJvZHVjdFBhZ2VNb2RlbBIeCgtkZXNjcmlwdGlvbhgLIAEoCUIE2LwYAUgGiAEBQg4KDF9pdGVtX3N0YXR1c0IJCgdfc3RhdHVzQgwKCl9pdGVtX3R5cGVCFAoSX3JlZmVyZW5jZV9pdGVtX2lkQggKBl90aXRsZUIICgZfaW1hZ2VCDgoMX2Rlc2NyaXB0aW9uIpwBChBQcm9kdWN0UGFnZU1vZGVsEhAKCG1vZGVsX2lkGAEgASgDEgwKBG5hbWUYAiABKAkSGAoFcHJpY2UYAyABKANCBNi8GAFIAIgBARIYCgVzdG9jaxgEIAEoA0IE2LwYAUgBiAEBEhcKBHNvbGQYBSABKANCBNi8GAFIAogBAUIICgZfcHJpY2VCCAoGX3N0b2NrQgcKBV9zb2xkQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options]);
 
 /**
  * An accepted product page task.
@@ -304,4 +304,214 @@ export type GetPcBulkRetrieved = Message<"gleaner.job.v1.GetPcBulkRetrieved"> & 
  */
 export const GetPcBulkRetrievedSchema: GenMessage<GetPcBulkRetrieved> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_get_pc, 4);
+
+/**
+ * A product page. What else the site says stands beside these fields.
+ *
+ * @generated from message gleaner.job.v1.ProductPage
+ */
+export type ProductPage = Message<"gleaner.job.v1.ProductPage"> & {
+  /**
+   * When the page was read: Unix time in seconds.
+   *
+   * @generated from field: int64 collected_at = 1;
+   */
+  collectedAt: bigint;
+
+  /**
+   * Metadata of the site.
+   *
+   * @generated from field: optional string bff_meta = 2;
+   */
+  bffMeta?: string | undefined;
+
+  /**
+   * Error code of the site.
+   *
+   * @generated from field: optional string error = 3;
+   */
+  error?: string | undefined;
+
+  /**
+   * Error message of the site.
+   *
+   * @generated from field: optional string error_msg = 4;
+   */
+  errorMsg?: string | undefined;
+
+  /**
+   * Data of the page.
+   *
+   * @generated from field: gleaner.job.v1.ProductPageData data = 5;
+   */
+  data?: ProductPageData | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ProductPage.
+ * Use `create(ProductPageSchema)` to create a new message.
+ */
+export const ProductPageSchema: GenMessage<ProductPage> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_get_pc, 5);
+
+/**
+ * Data of a product page.
+ *
+ * @generated from message gleaner.job.v1.ProductPageData
+ */
+export type ProductPageData = Message<"gleaner.job.v1.ProductPageData"> & {
+  /**
+   * The product.
+   *
+   * @generated from field: gleaner.job.v1.ProductPageItem item = 1;
+   */
+  item?: ProductPageItem | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ProductPageData.
+ * Use `create(ProductPageDataSchema)` to create a new message.
+ */
+export const ProductPageDataSchema: GenMessage<ProductPageData> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_get_pc, 6);
+
+/**
+ * The product of a page, with the values of the site. Null where the page says nothing.
+ *
+ * @generated from message gleaner.job.v1.ProductPageItem
+ */
+export type ProductPageItem = Message<"gleaner.job.v1.ProductPageItem"> & {
+  /**
+   * Marketplace item id.
+   *
+   * @generated from field: int64 item_id = 1;
+   */
+  itemId: bigint;
+
+  /**
+   * Id of the shop that owns the item.
+   *
+   * @generated from field: int64 shop_id = 2;
+   */
+  shopId: bigint;
+
+  /**
+   * Status as text.
+   *
+   * @generated from field: optional string item_status = 3;
+   */
+  itemStatus?: string | undefined;
+
+  /**
+   * Status.
+   *
+   * @generated from field: optional int64 status = 4;
+   */
+  status?: bigint | undefined;
+
+  /**
+   * Type.
+   *
+   * @generated from field: optional int64 item_type = 5;
+   */
+  itemType?: bigint | undefined;
+
+  /**
+   * Id of the referenced item.
+   *
+   * @generated from field: optional string reference_item_id = 6;
+   */
+  referenceItemId?: string | undefined;
+
+  /**
+   * Title.
+   *
+   * @generated from field: optional string title = 7;
+   */
+  title?: string | undefined;
+
+  /**
+   * Id of the main image.
+   *
+   * @generated from field: optional string image = 8;
+   */
+  image?: string | undefined;
+
+  /**
+   * Labels.
+   *
+   * @generated from field: repeated int64 label_ids = 9;
+   */
+  labelIds: bigint[];
+
+  /**
+   * Variants.
+   *
+   * @generated from field: repeated gleaner.job.v1.ProductPageModel models = 10;
+   */
+  models: ProductPageModel[];
+
+  /**
+   * Description.
+   *
+   * @generated from field: optional string description = 11;
+   */
+  description?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ProductPageItem.
+ * Use `create(ProductPageItemSchema)` to create a new message.
+ */
+export const ProductPageItemSchema: GenMessage<ProductPageItem> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_get_pc, 7);
+
+/**
+ * A variant of a product. Null where the page says nothing.
+ *
+ * @generated from message gleaner.job.v1.ProductPageModel
+ */
+export type ProductPageModel = Message<"gleaner.job.v1.ProductPageModel"> & {
+  /**
+   * Id of the variant.
+   *
+   * @generated from field: int64 model_id = 1;
+   */
+  modelId: bigint;
+
+  /**
+   * Name of the variant.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Price, scaled by 100,000.
+   *
+   * @generated from field: optional int64 price = 3;
+   */
+  price?: bigint | undefined;
+
+  /**
+   * Pieces in stock.
+   *
+   * @generated from field: optional int64 stock = 4;
+   */
+  stock?: bigint | undefined;
+
+  /**
+   * Pieces sold.
+   *
+   * @generated from field: optional int64 sold = 5;
+   */
+  sold?: bigint | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ProductPageModel.
+ * Use `create(ProductPageModelSchema)` to create a new message.
+ */
+export const ProductPageModelSchema: GenMessage<ProductPageModel> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_get_pc, 8);
 

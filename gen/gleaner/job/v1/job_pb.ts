@@ -723,6 +723,202 @@ export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*
   messageDesc(file_gleaner_job_v1_job, 13);
 
 /**
+ * A line of a job's results: one successful unit.
+ *
+ * @generated from message gleaner.job.v1.ResultLine
+ */
+export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
+  /**
+   * Position in the job, from 0.
+   *
+   * @generated from field: int32 index = 1;
+   */
+  index: number;
+
+  /**
+   * The batch that it belongs to, a uuid.
+   *
+   * @generated from field: string batch_id = 2;
+   */
+  batchId: string;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string region = 4;
+   */
+  region: string;
+
+  /**
+   * The unit as submitted.
+   *
+   * @generated from field: string input = 5;
+   */
+  input: string;
+
+  /**
+   * The record; absent for units whose results are files.
+   *
+   * @generated from field: optional string record = 6;
+   */
+  record?: string | undefined;
+
+  /**
+   * Result file of a listing; absent for other units.
+   *
+   * @generated from field: gleaner.job.v1.ResultLineFile file = 7;
+   */
+  file?: ResultLineFile | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ResultLine.
+ * Use `create(ResultLineSchema)` to create a new message.
+ */
+export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 14);
+
+/**
+ * Result file of a unit.
+ *
+ * @generated from message gleaner.job.v1.ResultLineFile
+ */
+export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
+  /**
+   * File name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Media type.
+   *
+   * @generated from field: string content_type = 2;
+   */
+  contentType: string;
+
+  /**
+   * Number of records.
+   *
+   * @generated from field: int32 items = 3;
+   */
+  items: number;
+
+  /**
+   * Size in bytes.
+   *
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+
+  /**
+   * SHA-256 of the file in hexadecimal.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+
+  /**
+   * Signed link, valid for 7 days. Some also need the owner's Bearer token.
+   *
+   * @generated from field: string download_url = 6;
+   */
+  downloadUrl: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ResultLineFile.
+ * Use `create(ResultLineFileSchema)` to create a new message.
+ */
+export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 15);
+
+/**
+ * A line of a job's failures: one failed unit.
+ *
+ * @generated from message gleaner.job.v1.FailureLine
+ */
+export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
+  /**
+   * Position in the job, from 0.
+   *
+   * @generated from field: int32 index = 1;
+   */
+  index: number;
+
+  /**
+   * The batch that it belongs to, a uuid.
+   *
+   * @generated from field: string batch_id = 2;
+   */
+  batchId: string;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string region = 4;
+   */
+  region: string;
+
+  /**
+   * The unit as submitted.
+   *
+   * @generated from field: string input = 5;
+   */
+  input: string;
+
+  /**
+   * Fault code: `page_blocked`.
+   *
+   * @generated from field: string code = 6;
+   */
+  code: string;
+
+  /**
+   * Reason for the failure.
+   *
+   * @generated from field: string message = 7;
+   */
+  message: string;
+
+  /**
+   * Credits refunded for the unit; 0 if the job was never charged.
+   *
+   * @generated from field: int32 credits = 8;
+   */
+  credits: number;
+
+  /**
+   * Key of the ledger entry that refunded the credits; null until the refund is posted.
+   *
+   * @generated from field: optional string refund_entry = 9;
+   */
+  refundEntry?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FailureLine.
+ * Use `create(FailureLineSchema)` to create a new message.
+ */
+export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 16);
+
+/**
  * Jobs of the caller, of every kind and marketplace.
  *
  * @generated from service gleaner.job.v1.JobService

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/variant_sold.proto.
  */
 export const file_gleaner_job_v1_variant_sold: GenFile = /*@__PURE__*/
-  fileDesc("CiFnbGVhbmVyL2pvYi92MS92YXJpYW50X3NvbGQucHJvdG8SDmdsZWFuZXIuam9iLnYxIoIBChRWYXJpYW50U29sZFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGNvc3QYAyABKAUSEAoIcmVmdW5kZWQYBCABKAUSEwoLdG90YWxfaXRlbXMYBSABKAUSFQoNdG90YWxfYmF0Y2hlcxgGIAEoBSK5AQoUVmFyaWFudFNvbGRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRISCgpqb2Jfc3RhdHVzGAMgASgJEhAKCHByb2dyZXNzGAQgASgJEjEKB2JhdGNoZXMYBSADKAsyIC5nbGVhbmVyLmpvYi52MS5WYXJpYW50U29sZEJhdGNoEhgKC3dhaXRpbmdfZm9yGAYgASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yInEKEFZhcmlhbnRTb2xkQmF0Y2gSEAoIYmF0Y2hfaWQYASABKAkSDwoHY291bnRyeRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSGQoMZG93bmxvYWRfdXJsGAQgASgJSACIAQFCDwoNX2Rvd25sb2FkX3VybCKpAQoTVmFyaWFudFNvbGREb3dubG9hZBIOCgZqb2JfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEhMKC3RvdGFsX2l0ZW1zGAMgASgFEhUKDXN1Y2Nlc3NfY291bnQYBCABKAUSFAoMZmFpbGVkX2NvdW50GAUgASgFEh8KDGRvd25sb2FkX3VybBgGIAEoCUIE2LwYAUgAiAEBQg8KDV9kb3dubG9hZF91cmwitgEKD1ZhcmlhbnRTb2xkSXRlbRIOCgZqb2JfaWQYASABKAkSDwoHaXRlbV9pZBgCIAEoCRIPCgdzaG9wX2lkGAMgASgJEg8KB2NvdW50cnkYBCABKAkSDgoGc3RhdHVzGAUgASgJEhsKBGRhdGEYBiABKAlCCNi8GAHgvBgBSACIAQESHAoJZXJyb3JfbG9nGAcgASgJQgTYvBgBSAGIAQFCBwoFX2RhdGFCDAoKX2Vycm9yX2xvZ2IGcHJvdG8z", [file_gleaner_options_v1_options]);
+  fileDesc("CiFnbGVhbmVyL2pvYi92MS92YXJpYW50X3NvbGQucHJvdG8SDmdsZWFuZXIuam9iLnYxIqkBChRWYXJpYW50U29sZFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSNQoGc3RhdHVzGAIgASgJQiWKvRgRYXdhaXRpbmdfYXBwcm92YWyKvRgMaW5pdGlhbGl6aW5nEgwKBGNvc3QYAyABKAUSEAoIcmVmdW5kZWQYBCABKAUSEwoLdG90YWxfaXRlbXMYBSABKAUSFQoNdG90YWxfYmF0Y2hlcxgGIAEoBSLrAgoUVmFyaWFudFNvbGRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEnoKBnN0YXR1cxgCIAEoCUJqir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZIq9GAhyZWplY3RlZBJYCgpqb2Jfc3RhdHVzGAMgASgJQkSKvRgHcGVuZGluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GAZmYWlsZWSKvRgQcGFydGlhbF9jb21wbGV0ZRIQCghwcm9ncmVzcxgEIAEoCRIxCgdiYXRjaGVzGAUgAygLMiAuZ2xlYW5lci5qb2IudjEuVmFyaWFudFNvbGRCYXRjaBIYCgt3YWl0aW5nX2ZvchgGIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciKTAQoQVmFyaWFudFNvbGRCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIPCgdjb3VudHJ5GAIgASgJEjAKBnN0YXR1cxgDIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSGQoMZG93bmxvYWRfdXJsGAQgASgJSACIAQFCDwoNX2Rvd25sb2FkX3VybCKVAgoTVmFyaWFudFNvbGREb3dubG9hZBIOCgZqb2JfaWQYASABKAkSegoGc3RhdHVzGAIgASgJQmqKvRgRYXdhaXRpbmdfYXBwcm92YWyKvRgMaW5pdGlhbGl6aW5nir0YCnByb2Nlc3NpbmeKvRgJY29tcGxldGVkir0YEHBhcnRpYWxfY29tcGxldGWKvRgGZmFpbGVkir0YCHJlamVjdGVkEhMKC3RvdGFsX2l0ZW1zGAMgASgFEhUKDXN1Y2Nlc3NfY291bnQYBCABKAUSFAoMZmFpbGVkX2NvdW50GAUgASgFEh8KDGRvd25sb2FkX3VybBgGIAEoCUIE2LwYAUgAiAEBQg8KDV9kb3dubG9hZF91cmwi/gEKD1ZhcmlhbnRTb2xkSXRlbRIOCgZqb2JfaWQYASABKAkSDwoHaXRlbV9pZBgCIAEoCRIPCgdzaG9wX2lkGAMgASgJEg8KB2NvdW50cnkYBCABKAkSMAoGc3RhdHVzGAUgASgJQiCKvRgHUEVORElOR4q9GAdTVUNDRVNTir0YBkZBSUxFRBJBCgRkYXRhGAYgASgJQi7YvBgB4LwYAeq9GCIKIGdsZWFuZXIuam9iLnYxLlZhcmlhbnRTb2xkUmVjb3JkSACIAQESHAoJZXJyb3JfbG9nGAcgASgJQgTYvBgBSAGIAQFCBwoFX2RhdGFCDAoKX2Vycm9yX2xvZyLNBwoRVmFyaWFudFNvbGRSZWNvcmQSFAoMY29sbGVjdGVkX2F0GAEgASgDEhsKB2l0ZW1faWQYAiABKAlCCsq8GAZpdGVtSWQSGwoHc2hvcF9pZBgDIAEoCUIKyrwYBnNob3BJZBIPCgdjb3VudHJ5GAQgASgJEhgKBXRpdGxlGAUgASgJQgTYvBgBSACIAQESHgoLZGVzY3JpcHRpb24YBiABKAlCBNi8GAFIAYgBARIbCghjdXJyZW5jeRgHIAEoCUIE2LwYAUgCiAEBEg4KBmltYWdlcxgIIAMoCRI+CgxpdGVtX2NhcmRfdjIYCSABKAsyGC5nbGVhbmVyLmpvYi52MS5JdGVtQ2FyZEIOyrwYCml0ZW1DYXJkVjISKAoJY2Jfb3B0aW9uGAogASgDQhDKvBgIY2JPcHRpb27YvBgBSAOIAQESKAoJY210X2NvdW50GAsgASgDQhDKvBgIY210Q291bnTYvBgBSASIAQESHAoJY29uZGl0aW9uGAwgASgDQgTYvBgBSAWIAQESLAoLY3JlYXRlX3RpbWUYDSABKANCEsq8GApjcmVhdGVUaW1l2LwYAUgGiAEBEhcKBGZsYWcYDiABKANCBNi8GAFIB4gBARIzCg9nbG9iYWxfYnJhbmRfaWQYDyABKANCFcq8GA1nbG9iYWxCcmFuZElk2LwYAUgIiAEBEiwKC2xpa2VkX2NvdW50GBAgASgDQhLKvBgKbGlrZWRDb3VudNi8GAFICYgBARIwCgtsb2NhbF9icmFuZBgRIAEoCUIWyrwYCmxvY2FsQnJhbmTYvBgB4LwYAUgKiAEBEiYKDWxvY2FsX2NhdF9pZHMYEiADKANCD8q8GAtsb2NhbENhdElkcxI0Cg9oaXN0b3JpY2FsX3NvbGQYEyABKANCFsq8GA5oaXN0b3JpY2FsU29sZNi8GAFIC4gBARIZCgZyYXRpbmcYFCABKAFCBNi8GAFIDIgBARIsCgZtb2RlbHMYFSADKAsyHC5nbGVhbmVyLmpvYi52MS5WYXJpYW50TW9kZWxCCAoGX3RpdGxlQg4KDF9kZXNjcmlwdGlvbkILCglfY3VycmVuY3lCDAoKX2NiX29wdGlvbkIMCgpfY210X2NvdW50QgwKCl9jb25kaXRpb25CDgoMX2NyZWF0ZV90aW1lQgcKBV9mbGFnQhIKEF9nbG9iYWxfYnJhbmRfaWRCDgoMX2xpa2VkX2NvdW50Qg4KDF9sb2NhbF9icmFuZEISChBfaGlzdG9yaWNhbF9zb2xkQgkKB19yYXRpbmciUQoISXRlbUNhcmQSRQoNZGlzcGxheV9wcmljZRgBIAEoCzIcLmdsZWFuZXIuam9iLnYxLkRpc3BsYXlQcmljZUIQyrwYDGRpc3BsYXlQcmljZSKOAwoMRGlzcGxheVByaWNlEhsKCGN1cnJlbmN5GAEgASgJQgTYvBgBSACIAQESGwoIZGlzY291bnQYAiABKAFCBNi8GAFIAYgBARIyCg5kaXNjb3VudF9wcmljZRgDIAEoCUIVyrwYDWRpc2NvdW50UHJpY2XYvBgBSAKIAQESRQoNZGlzY291bnRfdGV4dBgEIAEoCzIcLmdsZWFuZXIuam9iLnYxLkRpc2NvdW50VGV4dEIQyrwYDGRpc2NvdW50VGV4dBJEChhkaXNwbGF5X2ZpbmFsX3ByaWNlX2ljb24YBSABKAhCHcq8GBVkaXNwbGF5RmluYWxQcmljZUljb27YvBgBSAOIAQESKgoKcHJpY2VfbWFzaxgGIAEoCUIRyrwYCXByaWNlTWFza9i8GAFIBIgBAUILCglfY3VycmVuY3lCCwoJX2Rpc2NvdW50QhEKD19kaXNjb3VudF9wcmljZUIbChlfZGlzcGxheV9maW5hbF9wcmljZV9pY29uQg0KC19wcmljZV9tYXNrIogBCgxEaXNjb3VudFRleHQSFwoEdGV4dBgBIAEoCUIE2LwYAUgAiAEBElYKFWJ1eWVyX3RyYW5zbGF0ZWRfdGV4dBgCIAEoCzIeLmdsZWFuZXIuam9iLnYxLlRyYW5zbGF0ZWRUZXh0QhfKvBgTYnV5ZXJUcmFuc2xhdGVkVGV4dEIHCgVfdGV4dCLWAQoOVHJhbnNsYXRlZFRleHQSGQoGc291cmNlGAEgASgJQgTYvBgBSACIAQESPAoTdHJhbnNsYXRlZF9sYW5ndWFnZRgCIAEoCUIayrwYEnRyYW5zbGF0ZWRMYW5ndWFnZdi8GAFIAYgBARI0Cg90cmFuc2xhdGVkX3RleHQYAyABKAlCFsq8GA50cmFuc2xhdGVkVGV4dNi8GAFIAogBAUIJCgdfc291cmNlQhYKFF90cmFuc2xhdGVkX2xhbmd1YWdlQhIKEF90cmFuc2xhdGVkX3RleHQi8gEKDFZhcmlhbnRNb2RlbBImCghtb2RlbF9pZBgBIAEoCUIPyrwYB21vZGVsSWTYvBgBSACIAQESFwoEbmFtZRgCIAEoCUIE2LwYAUgBiAEBEhgKBXByaWNlGAMgASgBQgTYvBgBSAKIAQESGAoFc3RvY2sYBCABKANCBNi8GAFIA4gBARIXCgRzb2xkGAUgASgDQgTYvBgBSASIAQESIQoKdGllcl9pbmRleBgGIAMoBUINyrwYCXRpZXJJbmRleEILCglfbW9kZWxfaWRCBwoFX25hbWVCCAoGX3ByaWNlQggKBl9zdG9ja0IHCgVfc29sZEIlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options]);
 
 /**
  * An accepted variant-sold job.
@@ -290,4 +290,361 @@ export type VariantSoldItem = Message<"gleaner.job.v1.VariantSoldItem"> & {
  */
 export const VariantSoldItemSchema: GenMessage<VariantSoldItem> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_variant_sold, 4);
+
+/**
+ * The variant-sold record of an item, in the merged file and in responses. Null where the page says nothing.
+ *
+ * @generated from message gleaner.job.v1.VariantSoldRecord
+ */
+export type VariantSoldRecord = Message<"gleaner.job.v1.VariantSoldRecord"> & {
+  /**
+   * When the page was read: Unix time in seconds.
+   *
+   * @generated from field: int64 collected_at = 1;
+   */
+  collectedAt: bigint;
+
+  /**
+   * Marketplace item id.
+   *
+   * @generated from field: string item_id = 2;
+   */
+  itemId: string;
+
+  /**
+   * Id of the shop that owns the item.
+   *
+   * @generated from field: string shop_id = 3;
+   */
+  shopId: string;
+
+  /**
+   * Region of the item.
+   *
+   * @generated from field: string country = 4;
+   */
+  country: string;
+
+  /**
+   * Title.
+   *
+   * @generated from field: optional string title = 5;
+   */
+  title?: string | undefined;
+
+  /**
+   * Description.
+   *
+   * @generated from field: optional string description = 6;
+   */
+  description?: string | undefined;
+
+  /**
+   * ISO code of the currency.
+   *
+   * @generated from field: optional string currency = 7;
+   */
+  currency?: string | undefined;
+
+  /**
+   * Ids of images.
+   *
+   * @generated from field: repeated string images = 8;
+   */
+  images: string[];
+
+  /**
+   * Price as the page shows it.
+   *
+   * @generated from field: gleaner.job.v1.ItemCard item_card_v2 = 9;
+   */
+  itemCardV2?: ItemCard | undefined;
+
+  /**
+   * Cross-border option.
+   *
+   * @generated from field: optional int64 cb_option = 10;
+   */
+  cbOption?: bigint | undefined;
+
+  /**
+   * Comments.
+   *
+   * @generated from field: optional int64 cmt_count = 11;
+   */
+  cmtCount?: bigint | undefined;
+
+  /**
+   * Condition.
+   *
+   * @generated from field: optional int64 condition = 12;
+   */
+  condition?: bigint | undefined;
+
+  /**
+   * When the item was created: Unix time in seconds.
+   *
+   * @generated from field: optional int64 create_time = 13;
+   */
+  createTime?: bigint | undefined;
+
+  /**
+   * Flag.
+   *
+   * @generated from field: optional int64 flag = 14;
+   */
+  flag?: bigint | undefined;
+
+  /**
+   * Global id of the brand.
+   *
+   * @generated from field: optional int64 global_brand_id = 15;
+   */
+  globalBrandId?: bigint | undefined;
+
+  /**
+   * Likes.
+   *
+   * @generated from field: optional int64 liked_count = 16;
+   */
+  likedCount?: bigint | undefined;
+
+  /**
+   * Brand in the region.
+   *
+   * @generated from field: optional string local_brand = 17;
+   */
+  localBrand?: string | undefined;
+
+  /**
+   * Categories in the region.
+   *
+   * @generated from field: repeated int64 local_cat_ids = 18;
+   */
+  localCatIds: bigint[];
+
+  /**
+   * Pieces sold ever.
+   *
+   * @generated from field: optional int64 historical_sold = 19;
+   */
+  historicalSold?: bigint | undefined;
+
+  /**
+   * Mean number of stars.
+   *
+   * @generated from field: optional double rating = 20;
+   */
+  rating?: number | undefined;
+
+  /**
+   * Variants.
+   *
+   * @generated from field: repeated gleaner.job.v1.VariantModel models = 21;
+   */
+  models: VariantModel[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.VariantSoldRecord.
+ * Use `create(VariantSoldRecordSchema)` to create a new message.
+ */
+export const VariantSoldRecordSchema: GenMessage<VariantSoldRecord> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 5);
+
+/**
+ * Price of an item as its card shows it.
+ *
+ * @generated from message gleaner.job.v1.ItemCard
+ */
+export type ItemCard = Message<"gleaner.job.v1.ItemCard"> & {
+  /**
+   * The price.
+   *
+   * @generated from field: gleaner.job.v1.DisplayPrice display_price = 1;
+   */
+  displayPrice?: DisplayPrice | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ItemCard.
+ * Use `create(ItemCardSchema)` to create a new message.
+ */
+export const ItemCardSchema: GenMessage<ItemCard> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 6);
+
+/**
+ * Displayed price of an item. Null where the page says nothing.
+ *
+ * @generated from message gleaner.job.v1.DisplayPrice
+ */
+export type DisplayPrice = Message<"gleaner.job.v1.DisplayPrice"> & {
+  /**
+   * ISO code of the currency.
+   *
+   * @generated from field: optional string currency = 1;
+   */
+  currency?: string | undefined;
+
+  /**
+   * Discount in percent.
+   *
+   * @generated from field: optional double discount = 2;
+   */
+  discount?: number | undefined;
+
+  /**
+   * Price after the discount.
+   *
+   * @generated from field: optional string discount_price = 3;
+   */
+  discountPrice?: string | undefined;
+
+  /**
+   * Label of the discount.
+   *
+   * @generated from field: gleaner.job.v1.DiscountText discount_text = 4;
+   */
+  discountText?: DiscountText | undefined;
+
+  /**
+   * Whether the page marks the price as final.
+   *
+   * @generated from field: optional bool display_final_price_icon = 5;
+   */
+  displayFinalPriceIcon?: boolean | undefined;
+
+  /**
+   * Masked price, where the page hides it.
+   *
+   * @generated from field: optional string price_mask = 6;
+   */
+  priceMask?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.DisplayPrice.
+ * Use `create(DisplayPriceSchema)` to create a new message.
+ */
+export const DisplayPriceSchema: GenMessage<DisplayPrice> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 7);
+
+/**
+ * Label of a discount.
+ *
+ * @generated from message gleaner.job.v1.DiscountText
+ */
+export type DiscountText = Message<"gleaner.job.v1.DiscountText"> & {
+  /**
+   * The label.
+   *
+   * @generated from field: optional string text = 1;
+   */
+  text?: string | undefined;
+
+  /**
+   * The label for the buyer.
+   *
+   * @generated from field: gleaner.job.v1.TranslatedText buyer_translated_text = 2;
+   */
+  buyerTranslatedText?: TranslatedText | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.DiscountText.
+ * Use `create(DiscountTextSchema)` to create a new message.
+ */
+export const DiscountTextSchema: GenMessage<DiscountText> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 8);
+
+/**
+ * A text and its translation.
+ *
+ * @generated from message gleaner.job.v1.TranslatedText
+ */
+export type TranslatedText = Message<"gleaner.job.v1.TranslatedText"> & {
+  /**
+   * Language of the original.
+   *
+   * @generated from field: optional string source = 1;
+   */
+  source?: string | undefined;
+
+  /**
+   * Language of the translation.
+   *
+   * @generated from field: optional string translated_language = 2;
+   */
+  translatedLanguage?: string | undefined;
+
+  /**
+   * The translation.
+   *
+   * @generated from field: optional string translated_text = 3;
+   */
+  translatedText?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.TranslatedText.
+ * Use `create(TranslatedTextSchema)` to create a new message.
+ */
+export const TranslatedTextSchema: GenMessage<TranslatedText> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 9);
+
+/**
+ * A variant of an item. Null where the page says nothing.
+ *
+ * @generated from message gleaner.job.v1.VariantModel
+ */
+export type VariantModel = Message<"gleaner.job.v1.VariantModel"> & {
+  /**
+   * Id of the variant.
+   *
+   * @generated from field: optional string model_id = 1;
+   */
+  modelId?: string | undefined;
+
+  /**
+   * Name of the variant.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * Price in currency units.
+   *
+   * @generated from field: optional double price = 3;
+   */
+  price?: number | undefined;
+
+  /**
+   * Pieces in stock.
+   *
+   * @generated from field: optional int64 stock = 4;
+   */
+  stock?: bigint | undefined;
+
+  /**
+   * Pieces sold.
+   *
+   * @generated from field: optional int64 sold = 5;
+   */
+  sold?: bigint | undefined;
+
+  /**
+   * Position of the choice in each variation.
+   *
+   * @generated from field: repeated int32 tier_index = 6;
+   */
+  tierIndex: number[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.VariantModel.
+ * Use `create(VariantModelSchema)` to create a new message.
+ */
+export const VariantModelSchema: GenMessage<VariantModel> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_variant_sold, 10);
 

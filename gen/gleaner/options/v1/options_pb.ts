@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file gleaner/options/v1/options.proto.
  */
 export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgijwEKBFJlc3QSFgoOc3VjY2Vzc19zdGF0dXMYASABKA0SEQoJbXVsdGlwYXJ0GAIgASgIEhYKDm1heF9ib2R5X2J5dGVzGAMgASgEEg4KBmNhY2hlZBgEIAEoCBIOCgZlcnJvcnMYBSADKA0SFQoNd29ya2luZ19ob3VycxgGIAEoCBINCgV3YWl0cxgHIAEoCCptCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg8KC0FDQ0VTU19VU0VSEAISEwoPQUNDRVNTX09QRVJBVE9SEAMSEgoOQUNDRVNTX0FOWV9LRVkQBCpuCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIPCgtTVEVQX1NVQk1JVBABEg0KCVNURVBfUkVBRBACEg0KCVNURVBfTElTVBADEhIKDlNURVBfVEVSTUlOQVRFEAQSDQoJU1RFUF9EQVRBEAU6VQoGYWNjZXNzEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGLWHAyABKA4yGi5nbGVhbmVyLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6OQoGbWFya2V0Eh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGLaHAyABKAlSBm1hcmtldDpLCgNqb2ISHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgLMhcuZ2xlYW5lci5vcHRpb25zLnYxLkpvYlIDam9iOk4KBHJlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjAhwMgASgLMhguZ2xlYW5lci5vcHRpb25zLnYxLlJlc3RSBHJlc3Q6PAoJcmVzdF9uYW1lEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjJhwMgASgJUghyZXN0TmFtZTo/CgppZGVudGlmaWVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjKhwMgASgIUgppZGVudGlmaWVyOjsKCG51bGxhYmxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjLhwMgASgIUghudWxsYWJsZTozCgRqc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjMhwMgASgIUgRqc29uOjsKCGlkZW50aXR5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjOhwMgASgJUghpZGVudGl0eTo7CghudW1iZXJlZBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYz4cDIAEoCFIIbnVtYmVyZWQ6OQoHZW50cmllcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0IcDIAEoCVIHZW50cmllczo3CgZ2YWx1ZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNGHAyADKAlSBnZhbHVlczpCCgxkZWZhdWx0X2pzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM2HAyABKAlSC2RlZmF1bHRKc29uYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgiLgoHQ29udGVudBISCgptZWRpYV90eXBlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJwoJSnNvblNoYXBlEgwKBHR5cGUYASABKAkSDAoEbGlzdBgCIAEoCCK+AQoEUmVzdBIWCg5zdWNjZXNzX3N0YXR1cxgBIAEoDRIRCgltdWx0aXBhcnQYAiABKAgSFgoObWF4X2JvZHlfYnl0ZXMYAyABKAQSDgoGY2FjaGVkGAQgASgIEg4KBmVycm9ycxgFIAMoDRIVCg13b3JraW5nX2hvdXJzGAYgASgIEg0KBXdhaXRzGAcgASgIEi0KCGNvbnRlbnRzGAggAygLMhsuZ2xlYW5lci5vcHRpb25zLnYxLkNvbnRlbnQqbQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhEKDUFDQ0VTU19QVUJMSUMQARIPCgtBQ0NFU1NfVVNFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEhIKDkFDQ0VTU19BTllfS0VZEAQqbgoEU3RlcBIUChBTVEVQX1VOU1BFQ0lGSUVEEAASDwoLU1RFUF9TVUJNSVQQARINCglTVEVQX1JFQUQQAhINCglTVEVQX0xJU1QQAxISCg5TVEVQX1RFUk1JTkFURRAEEg0KCVNURVBfREFUQRAFOlUKBmFjY2VzcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi1hwMgASgOMhouZ2xlYW5lci5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOjkKBm1hcmtldBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgJUgZtYXJrZXQ6NwoFdGl0bGUSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYt4cDIAEoCVIFdGl0bGU6SwoDam9iEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYv4cDIAEoCzIXLmdsZWFuZXIub3B0aW9ucy52MS5Kb2JSA2pvYjpOCgRyZXN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwIcDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5SZXN0UgRyZXN0OjwKCXJlc3RfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIIcmVzdE5hbWU6PwoKaWRlbnRpZmllchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIKaWRlbnRpZmllcjo7CghudWxsYWJsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYy4cDIAEoCFIIbnVsbGFibGU6MwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzIcDIAEoCFIEanNvbjo7CghpZGVudGl0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzocDIAEoCVIIaWRlbnRpdHk6OwoIbnVtYmVyZWQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM+HAyABKAhSCG51bWJlcmVkOjkKB2VudHJpZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCHAyABKAlSB2VudHJpZXM6NwoGdmFsdWVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhwMgAygJUgZ2YWx1ZXM6QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbjpdCgpqc29uX3NoYXBlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjdhwMgASgLMh0uZ2xlYW5lci5vcHRpb25zLnYxLkpzb25TaGFwZVIJanNvblNoYXBlOkIKDGV4YW1wbGVfanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY3ocDIAEoCVILZXhhbXBsZUpzb25CLVorZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9vcHRpb25zL3YxO29wdGlvbnN2MWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Binds a method to a kind. The service sets the market. A market offers a kind through
@@ -68,6 +68,62 @@ export type Job = Message<"gleaner.options.v1.Job"> & {
  */
 export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_gleaner_options_v1_options, 0);
+
+/**
+ * Body of a streamed response.
+ *
+ * @generated from message gleaner.options.v1.Content
+ */
+export type Content = Message<"gleaner.options.v1.Content"> & {
+  /**
+   * Media type: "application/x-ndjson".
+   *
+   * @generated from field: string media_type = 1;
+   */
+  mediaType: string;
+
+  /**
+   * Full name of the message that describes the JSON body, or each line of JSON Lines. Empty for other bodies.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message gleaner.options.v1.Content.
+ * Use `create(ContentSchema)` to create a new message.
+ */
+export const ContentSchema: GenMessage<Content> = /*@__PURE__*/
+  messageDesc(file_gleaner_options_v1_options, 1);
+
+/**
+ * Describes the JSON text of a field.
+ *
+ * @generated from message gleaner.options.v1.JsonShape
+ */
+export type JsonShape = Message<"gleaner.options.v1.JsonShape"> & {
+  /**
+   * Full name of the message that describes the JSON object. Empty for an object of any members.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * The JSON value is an array of such objects.
+   *
+   * @generated from field: bool list = 2;
+   */
+  list: boolean;
+};
+
+/**
+ * Describes the message gleaner.options.v1.JsonShape.
+ * Use `create(JsonShapeSchema)` to create a new message.
+ */
+export const JsonShapeSchema: GenMessage<JsonShape> = /*@__PURE__*/
+  messageDesc(file_gleaner_options_v1_options, 2);
 
 /**
  * REST options of a method, in addition to google.api.http.
@@ -123,6 +179,13 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
    * @generated from field: bool waits = 7;
    */
   waits: boolean;
+
+  /**
+   * Bodies of a streamed response, for the OpenAPI document; several of one media type are alternatives.
+   *
+   * @generated from field: repeated gleaner.options.v1.Content contents = 8;
+   */
+  contents: Content[];
 };
 
 /**
@@ -130,7 +193,7 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
  * Use `create(RestSchema)` to create a new message.
  */
 export const RestSchema: GenMessage<Rest> = /*@__PURE__*/
-  messageDesc(file_gleaner_options_v1_options, 1);
+  messageDesc(file_gleaner_options_v1_options, 3);
 
 /**
  * Role required to call a service.
@@ -266,12 +329,20 @@ export const market: GenExtension<ServiceOptions, string> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 1);
 
 /**
+ * Heading of the service's methods in the API reference: "Marketplace A".
+ *
+ * @generated from extension: string title = 50103;
+ */
+export const title: GenExtension<ServiceOptions, string> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 2);
+
+/**
  * Kind that the method belongs to.
  *
  * @generated from extension: gleaner.options.v1.Job job = 50111;
  */
 export const job: GenExtension<MethodOptions, Job> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 2);
+  extDesc(file_gleaner_options_v1_options, 3);
 
 /**
  * REST options of the method.
@@ -279,7 +350,7 @@ export const job: GenExtension<MethodOptions, Job> = /*@__PURE__*/
  * @generated from extension: gleaner.options.v1.Rest rest = 50112;
  */
 export const rest: GenExtension<MethodOptions, Rest> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 3);
+  extDesc(file_gleaner_options_v1_options, 4);
 
 /**
  * Name in REST bodies if it differs from the proto name: "formattedId".
@@ -287,7 +358,7 @@ export const rest: GenExtension<MethodOptions, Rest> = /*@__PURE__*/
  * @generated from extension: string rest_name = 50121;
  */
 export const rest_name: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 4);
+  extDesc(file_gleaner_options_v1_options, 5);
 
 /**
  * An identifier: a JSON integer up to 2^53-1 is accepted and stored as its decimal string.
@@ -295,7 +366,7 @@ export const rest_name: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool identifier = 50122;
  */
 export const identifier: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 5);
+  extDesc(file_gleaner_options_v1_options, 6);
 
 /**
  * Absent means the key is present with null; without it an absent optional field has no key.
@@ -303,7 +374,7 @@ export const identifier: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool nullable = 50123;
  */
 export const nullable: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 6);
+  extDesc(file_gleaner_options_v1_options, 7);
 
 /**
  * The string contains JSON text, which REST responses include as the JSON value itself.
@@ -311,7 +382,7 @@ export const nullable: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool json = 50124;
  */
 export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 7);
+  extDesc(file_gleaner_options_v1_options, 8);
 
 /**
  * For a field of a request item: its name in responses and result files, where it identifies the item.
@@ -319,7 +390,7 @@ export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string identity = 50126;
  */
 export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 8);
+  extDesc(file_gleaner_options_v1_options, 9);
 
 /**
  * For an identity field: responses show its words joined with `_`, then `_` and the item's position in
@@ -328,7 +399,7 @@ export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool numbered = 50127;
  */
 export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 9);
+  extDesc(file_gleaner_options_v1_options, 10);
 
 /**
  * For a field of a result file: contains the entries of the listing of this name, streamed.
@@ -336,7 +407,7 @@ export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string entries = 50128;
  */
 export const entries: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 10);
+  extDesc(file_gleaner_options_v1_options, 11);
 
 /**
  * Every value that a text field takes in responses, in the order of documentation.
@@ -344,7 +415,7 @@ export const entries: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: repeated string values = 50129;
  */
 export const values: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 11);
+  extDesc(file_gleaner_options_v1_options, 12);
 
 /**
  * Default value of the field in REST bodies, as JSON text, also for the OpenAPI document.
@@ -352,5 +423,21 @@ export const values: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
  * @generated from extension: string default_json = 50125;
  */
 export const default_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 12);
+  extDesc(file_gleaner_options_v1_options, 13);
+
+/**
+ * For a `json` field: the form of its value, for the OpenAPI document.
+ *
+ * @generated from extension: gleaner.options.v1.JsonShape json_shape = 50141;
+ */
+export const json_shape: GenExtension<FieldOptions, JsonShape> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 14);
+
+/**
+ * Example of the field in REST bodies, as JSON text, where its type and rules do not suggest a good one.
+ *
+ * @generated from extension: string example_json = 50142;
+ */
+export const example_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 15);
 

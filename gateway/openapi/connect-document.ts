@@ -1,0 +1,99 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import type { ApiInfo } from './document-options.ts';
+import { createExampleBook } from './examples.ts';
+import { createSchemaNames } from './names.ts';
+import { createSchemaBook, type Schema } from './schemas.ts';
+
+/** Options of connectDocument(). */
+export interface ConnectDocumentOptions extends ApiInfo {
+  services: readonly DescService[];
+  /** Returns the tag of a method. */
+  methodTagOf: (method: DescMethod) => string;
+  /** Descriptions of the tags, in the order of the document. */
+  methodTags: Readonly<Record<string, string>>;
+}
+
+const errorSchema: Schema = {
+  type: 'object',
+  description: 'An error of a call.',
+  properties: {
+    code: { type: 'string', description: 'Connect code of the error, such as `not_found`.' },
+    message: { type: 'string', description: 'The error in words.' },
+    details: {
+      type: 'array',
+      description: 'Details in Base64, by the name of their type.',
+      items: {
+        type: 'object',
+        properties: { type: { type: 'string' }, value: { type: 'string' } },
+        required: ['type', 'value'],
+      },
+    },
+  },
+  required: ['code'],
+};
+
+/** Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON. */
+export function connectDocument(options: ConnectDocumentOptions): Schema {
+  const { services, title, version, description, license, comments, methodTagOf } = options;
+  const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
+  const methods = services.flatMap((service) =>
+    service.methods.filter(({ methodKind }) => methodKind === 'unary'),
+  );
+  const names = createSchemaNames(
+    methods.map(({ output }) => output),
+    options.schemaNameOf,
+  );
+  const book = createSchemaBook(describe, names, 'connect');
+  const examples = createExampleBook(options.exampleOf, 'connect');
+  const paths = methods.map((method) => {
+    const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
+    const operation: Schema = {
+      operationId: method.localName,
+      tags: [methodTagOf(method)],
+      summary: text.split(/(?<=\.)\s/)[0],
+      description: text,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: book.request(method.input),
+            example: examples.message(method.input, 'request'),
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: 'The response.',
+          content: {
+            'application/json': {
+              schema: book.response(method.output),
+              example: examples.message(method.output, 'response'),
+            },
+          },
+        },
+        default: {
+          description: 'An error.',
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/ConnectError' },
+              example: { code: 'not_found', message: 'Not found.' },
+            },
+          },
+        },
+      },
+    };
+    return [`/${method.parent.typeName}/${method.name}`, { post: operation }] as const;
+  });
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, ...(license ? { license } : {}) },
+    servers: [{ url: options.publicUrl() }],
+    security: [{ bearer: [] }],
+    tags: Object.entries(options.methodTags).map(([name, text]) => ({ name, description: text })),
+    paths: Object.fromEntries(paths),
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: "An operator's API key." } },
+      schemas: { ConnectError: errorSchema, ...book.components() },
+    },
+  };
+}

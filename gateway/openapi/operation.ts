@@ -1,0 +1,203 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescService,
+  getOption,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
+import type { ServedEndpoint } from '../endpoint.ts';
+import { isStable } from '../response/tag.ts';
+import type { DocumentOptions } from './document-options.ts';
+import { errorResponses } from './error-responses.ts';
+import type { ExampleBook } from './examples.ts';
+import { type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
+import { findMessage } from './names.ts';
+import { requestBody } from './request-body.ts';
+import type { Schema, SchemaBook } from './schemas.ts';
+
+/** Shared state of the operations of one document. */
+export interface OperationContext extends DocumentOptions {
+  book: SchemaBook;
+  examples: ExampleBook;
+  headers: ReturnType<typeof documentHeaders>;
+  tagOf: (service: DescService) => string;
+  describe: (name: string) => string | undefined;
+}
+
+/** Fields of a request by their place. */
+type Places = Record<'path' | 'query' | 'body', DescField[]>;
+
+/** Returns the OpenAPI operation of an endpoint. */
+export function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schema {
+  const { describe, operationIdOf = defaultId, isVolatile } = context;
+  const { method, verb } = endpoint;
+  const isLocated = context.isLocated(endpoint);
+  const isTagged = hasTag(endpoint, isVolatile);
+  const places = placesOf(endpoint);
+  const { path, body } = places;
+  const parameters = [
+    ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
+    ...places.query.map((field) => parameter(field, 'query', context)),
+    ...(endpoint.waits ? [waitParameter] : []),
+    ...(isLocated ? [idempotencyKey] : []),
+  ];
+  const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
+  return {
+    operationId: operationIdOf(endpoint),
+    tags: [context.tagOf(method.parent)],
+    summary: text.split(/(?<=\.)\s/)[0],
+    description: [text, ...notesOf(endpoint, places, context)].join('\n\n'),
+    parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],
+    ...(body.length > 0 ? { requestBody: requestBody(endpoint, body, context) } : {}),
+    responses: {
+      ...responses(endpoint, places, { isLocated, isTagged }, context),
+      ...errorResponses([
+        ...[400, 401, 403, 429, 500, 502, 503],
+        ...(path.length > 0 ? [404] : []),
+        ...(body.length > 0 ? [413, 415] : []),
+        ...(parameters.length + body.length > 0 ? [422] : []),
+        ...(verb === 'GET' ? [] : [409]),
+        ...endpoint.errors,
+      ]),
+    },
+    ...(context.codeSamplesOf ? { 'x-codeSamples': context.codeSamplesOf(endpoint) } : {}),
+  };
+}
+
+/** Returns the messages of an endpoint's streamed bodies. */
+export function contentMessages({ method }: ServedEndpoint): DescMessage[] {
+  return getOption(method, restOption)
+    .contents.filter(({ message }) => message !== '')
+    .map(({ message }) => findMessage(method.parent.file, message));
+}
+
+const defaultId = ({ method: { name } }: ServedEndpoint) => name[0]!.toLowerCase() + name.slice(1);
+
+function placesOf({ method }: ServedEndpoint): Places {
+  const binding = bindingOf(method);
+  const placed = (place: string) =>
+    method.input.fields.filter((field) => placeOf(binding, field)[0] === place);
+  return { path: placed('path'), query: placed('query').filter(isPlain), body: placed('body') };
+}
+
+function notesOf(endpoint: ServedEndpoint, { body }: Places, context: OperationContext): string[] {
+  return [
+    ...(context.notesOf?.(endpoint) ?? []),
+    ...(body.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
+    ...(endpoint.cached
+      ? [
+          'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
+        ]
+      : []),
+  ];
+}
+
+function responses(
+  endpoint: ServedEndpoint,
+  { query, body }: Places,
+  { isLocated, isTagged }: { isLocated: boolean; isTagged: boolean },
+  context: OperationContext,
+): Schema {
+  const { headers } = context;
+  return {
+    [endpoint.successStatus]: {
+      description: endpoint.successStatus === 202 ? 'Accepted.' : 'The current state.',
+      headers: {
+        ...headers.caller,
+        ...(query.length + body.length > 0 ? headers.ignored : {}),
+        ...(isTagged ? headers.tag : {}),
+        ...(isLocated ? headers.location : {}),
+        ...(endpoint.cached ? headers.cache : {}),
+      },
+      content: contentOf(endpoint, context),
+    },
+    ...(isTagged
+      ? {
+          304: {
+            description: 'Not modified: the response is the one that `If-None-Match` names.',
+            headers: { ...headers.caller, ...headers.tag },
+          },
+        }
+      : {}),
+  };
+}
+
+/** Returns the bodies of a successful response by media type. */
+function contentOf({ method, streams }: ServedEndpoint, { book, examples }: OperationContext): Schema {
+  if (!streams) {
+    const example = examples.message(method.output, 'response');
+    return { 'application/json': { schema: book.response(method.output), example } };
+  }
+  const { contents } = getOption(method, restOption);
+  if (contents.length === 0) return { '*/*': { schema: {} } };
+  const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
+  return Object.fromEntries(
+    Array.from(byType, ([mediaType, listed]) => {
+      const messages = listed
+        .filter(({ message }) => message !== '')
+        .map(({ message }) => findMessage(method.parent.file, message));
+      const schemas = messages.map((message) => book.response(message));
+      if (mediaType === 'application/json') {
+        const [first] = messages;
+        return [
+          mediaType,
+          {
+            schema: schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? {}),
+            ...(first ? { example: examples.message(first, 'response') } : {}),
+          },
+        ];
+      }
+      const lines = messages.map((message) => `${JSON.stringify(examples.message(message, 'response'))}\n`);
+      return [
+        mediaType,
+        {
+          // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
+          schema: { type: 'string', ...(schemas[0] ? { contentSchema: schemas[0] } : {}) },
+          ...(lines[0] ? { example: lines[0] } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+const idempotencyKey: Schema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'The same key and body within 24 hours return the first response again; the same key with another body is a conflict.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+};
+
+/** Fields that a query can carry. */
+function isPlain(field: DescField): boolean {
+  const plainMessage = field.message === undefined || field.message.typeName === 'google.protobuf.Timestamp';
+  return field.fieldKind !== 'map' && plainMessage && field.scalar !== ScalarType.BYTES;
+}
+
+function parameter(field: DescField, place: string, { book, examples }: OperationContext): Schema {
+  const { description: text, ...schema } = book.requestField(field);
+  const atLeastOne =
+    place === 'path' &&
+    schema.type === 'string' &&
+    schema.minLength === undefined &&
+    schema.format === undefined
+      ? { minLength: 1 }
+      : {};
+  return {
+    name: restName(field),
+    in: place,
+    ...(text === undefined ? {} : { description: text }),
+    schema: { ...schema, ...atLeastOne },
+    ...(place === 'path' ? { example: examples.field(field, 'request') } : {}),
+  };
+}
+
+/** Returns whether responses have an entity tag: the core's, or one of a text that stays the same. */
+function hasTag(
+  { verb, streams, waits, method }: ServedEndpoint,
+  isVolatile: (field: DescField) => boolean,
+): boolean {
+  return verb === 'GET' && !streams && (waits || isStable(method.output, isVolatile));
+}

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { access, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram, type MissingEngine } from '../engines/missing.ts';
+import { root } from '../support/service.ts';
+
+/** Result of a program that ended with the exit code 0. */
+export interface Output {
+  stdout: string;
+  stderr: string;
+}
+
+const execute = promisify(execFile);
+const pythonVersion = '0.29.1';
+const pythonFolder = join(root, '.cache', `openapi-python-client-${pythonVersion}`);
+const typescriptFolder = join(root, '.cache/openapi-ts-0.95.0');
+
+/** Installed generator: a folder, to be passed to the runner of its language. */
+export interface Generator {
+  folder: string;
+}
+
+/** Returns the generator of Python clients, installed from PyPI the first time, or why it is unavailable. */
+export function findPythonGenerator(): Promise<Generator | MissingEngine> {
+  const python = findProgram('python3');
+  if (python === null) return missing('python3 with pip is missing: install python3-pip');
+  return install(pythonFolder, async (folder) => {
+    const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
+    const name = `openapi-python-client==${pythonVersion}`;
+    await execute(python, ['-m', 'pip', 'install', ...options, '--target', folder, name]);
+  });
+}
+
+/** Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable. */
+export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
+  return install(typescriptFolder, async (folder) => {
+    for (const name of ['package.json', 'package-lock.json'])
+      await cp(join(root, 'test/clients/typescript', name), join(folder, name));
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    await execute('npm', ['ci', ...options], { cwd: folder });
+  });
+}
+
+/** Returns the folder of the Go module, whose tools are the generators, or why Go is unavailable. */
+export function findGo(): Promise<Generator | MissingEngine> {
+  const folder = join(root, 'test/clients/go');
+  return findProgram('go') === null ? missing('Go is missing: install golang') : Promise.resolve({ folder });
+}
+
+/** Runs a program in a folder. Throws an Error with its output for any other exit code than 0. */
+export async function run(
+  program: string,
+  parameters: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<Output> {
+  try {
+    const options = { cwd, env: { ...process.env, ...env }, timeout: 240_000, maxBuffer: 16 * 1024 * 1024 };
+    return await execute(program, parameters, options);
+  } catch (error) {
+    const { stdout = '', stderr = '', message } = error as Error & Partial<Output>;
+    throw new Error(`${message.slice(0, 500)}\n${stdout}${stderr}`.slice(0, 8_000), { cause: error });
+  }
+}
+
+/** Installs into a temporary folder and renames it, so that concurrent runs never use a partial installation. */
+async function install(
+  folder: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<Generator | MissingEngine> {
+  const isInstalled = () =>
+    access(folder).then(
+      () => true,
+      () => false,
+    );
+  if (await isInstalled()) return { folder };
+  await mkdir(dirname(folder), { recursive: true });
+  const beside = await mkdtemp(`${folder}.`);
+  try {
+    await fill(beside);
+    await rename(beside, folder);
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    if (!(await isInstalled())) return { missing: `${folder} can't be installed: ${stderr || message}` };
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+  return { folder };
+}
+
+const missing = (text: string): Promise<MissingEngine> => Promise.resolve({ missing: text });

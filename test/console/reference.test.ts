@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromium } from '../browser/chromium.ts';
+import { openPlace, type Place } from '../cli/place.ts';
+import { findEngine } from '../engines/missing.ts';
+import { openBrowser, openTab, type Tab } from './tab.ts';
+
+const found = await findEngine(Promise.resolve(chromium));
+const missing = 'missing' in found ? ` (${found.missing})` : '';
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Script that returns the axe violations outside of the renderer's element. */
+const listViolations = `axe.run({ exclude: ['#docs'] }, { resultTypes: ['violations'] })
+  .then(({ violations }) => violations.map(({ id }) => id))`;
+const hasText = (text: string) => `document.body.innerText.includes(${JSON.stringify(text)})`;
+
+describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
+  let place: Place;
+  let browser: Browser;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    place = await openPlace();
+    browser = await openBrowser();
+    tab = await openTab(browser);
+    await tab.page.goto(`${place.deployment.url}/docs`);
+    await tab.page.waitForFunction(hasText('Quick start'), { timeout: 30_000 });
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+    await place?.close();
+  });
+
+  test('shows the quick start and human tag names, without violations of its policy', async () => {
+    for (const text of ['Authentication', 'Marketplace A', 'Jobs', 'Account'])
+      await tab.page.waitForFunction(hasText(text));
+    expect(tab.pageErrors).toEqual([]);
+  });
+
+  test('loads nothing from other origins', async () => {
+    const origins = await tab.page.evaluate(
+      `[...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`,
+    );
+    expect(origins).toEqual([place.deployment.url]);
+  });
+
+  test('fills the key into samples, and offers curl, TypeScript and Python', async () => {
+    const { page } = tab;
+    const field = await page.waitForSelector('input[placeholder=Token]');
+    await field!.type('gl_reference_test');
+    await page.goto(`${place.deployment.url}/docs#api/tag/jobs/GET/v1/jobs`);
+    await page.waitForFunction(`[...document.querySelectorAll('pre')]
+      .some(({ innerText }) => innerText.includes("'Authorization: Bearer gl_reference_test'"))`);
+    await page.evaluate(`[...document.querySelectorAll('button')]
+      .filter(({ innerText, checkVisibility }) => innerText.includes('Shell Curl')).at(-1).click()`);
+    for (const text of ['gleaner/client', 'Fetch', 'Requests']) await page.waitForFunction(hasText(text));
+    expect(tab.pageErrors).toEqual([]);
+  });
+
+  test('shows the operator API', async () => {
+    const { page } = tab;
+    await page.goto(`${place.deployment.url}/docs?api=operator`);
+    await page.waitForFunction(hasText('Users and keys'), { timeout: 30_000 });
+    expect(tab.pageErrors).toEqual([]);
+  });
+
+  test('has accessible markup around the renderer', async () => {
+    await tab.page.evaluate(axe);
+    expect(await tab.page.evaluate(listViolations)).toEqual([]);
+  });
+});
