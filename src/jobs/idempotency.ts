@@ -24,13 +24,17 @@ export interface Submitter {
   idempotencyKey: string | undefined;
 }
 
-/** The job to be created by a call, and callbacks about its progress. */
-export interface JobCreation {
-  jobId: string;
-  /** Called before the first write of the job. */
-  writing(): void;
-  /** Called after the job was discarded. */
-  discarded(): void;
+/** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
+export interface Submission<M extends DescMethod> {
+  readonly method: M;
+  /** Owner and text of the idempotency key; null without one. */
+  readonly key: { userId: string; idempotencyKey: string } | null;
+  /** Id of the job to create or to resume. */
+  readonly jobId: string;
+  /** Response of the earlier call; null if it has none, so that this call creates or resumes the job. */
+  readonly response: MessageShape<M['output']> | null;
+  /** True if the job may have been written and was not discarded. Updated while the job is created. */
+  jobMayExist: boolean;
 }
 
 /** Time after which an unfinished submit under the same key counts as dead, in milliseconds. */
@@ -43,71 +47,76 @@ const inProgressMs = 60_000;
 const maxRetryAfterMs = 15_000;
 
 /**
- * Runs a call that creates a job at most once per idempotency key and returns its response. The job has the id
- * `jobId`, unless an earlier call under the key started with another. A repeated call with the same body gets the first
- * response; with another body it gets the fault `conflict` (docs/jobs.md). Other faults: those of `run`.
+ * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`, unless an earlier call
+ * under the key began with another. Faults: `conflict` if the key was used for another request, or if that call is in
+ * progress (docs/jobs.md).
  */
-export async function runIdempotently<M extends DescMethod>(
-  context: IdempotencyContext,
+export async function beginSubmission<M extends DescMethod>(
+  { store, clock }: IdempotencyContext,
   method: M,
   request: Message,
   { userId, idempotencyKey }: Submitter,
   jobId: string,
-  run: (creation: JobCreation) => Promise<MessageInitShape<M['output']>>,
-): Promise<MessageShape<M['output']>> {
-  let written = false;
-  const writing = () => {
-    written = true;
-  };
-  const discarded = () => {
-    written = false;
-  };
-  const answer = async (id: string) =>
-    create(method.output, await run({ jobId: id, writing, discarded })) as MessageShape<M['output']>;
-  if (idempotencyKey === undefined) return answer(jobId);
-
-  const now = context.clock.now();
-  const bodyHash = sha256(
-    Buffer.concat([
-      Buffer.from(`${method.parent.typeName}.${method.name}\n`),
-      toBinary(method.input, request),
-    ]),
-  );
-  const own = { userId, idempotencyKey, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
-  const first = await context.store.claimSubmission(own, now - idempotencyMs);
-  if (first !== null) {
-    if (first.bodyHash !== bodyHash) {
-      throw new Fault(
-        'conflict',
-        `The Idempotency-Key '${idempotencyKey}' was already used for a different request.`,
-      );
-    }
-    if (first.response !== null)
-      return fromJsonString(method.output, first.response) as MessageShape<M['output']>;
-    const leftMs = first.createdAt + inProgressMs - now;
-    if (!first.interrupted && leftMs > 0) {
-      throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`, {
-        retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
-      });
-    }
+): Promise<Submission<M>> {
+  if (idempotencyKey === undefined) return { method, key: null, jobId, response: null, jobMayExist: false };
+  const key = { userId, idempotencyKey };
+  const now = clock.now();
+  const bodyHash = hashOf(method, request);
+  const own = { ...key, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
+  const first = await store.claimSubmission(own, now - idempotencyMs);
+  if (first === null) return { method, key, jobId, response: null, jobMayExist: false };
+  if (first.bodyHash !== bodyHash) {
+    throw new Fault(
+      'conflict',
+      `The Idempotency-Key '${idempotencyKey}' was already used for a different request.`,
+    );
   }
-  // The first call's job id resumes an interrupted submit instead of repeating it.
-  const claimedId = (first ?? own).jobId;
+  const leftMs = first.createdAt + inProgressMs - now;
+  if (first.response === null && !first.interrupted && leftMs > 0) {
+    throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`, {
+      retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
+    });
+  }
+  const response =
+    first.response === null
+      ? null
+      : (fromJsonString(method.output, first.response) as MessageShape<M['output']>);
   // The earlier call may have written the job, even if this call fails before it finds out.
-  if (first !== null) writing();
-  try {
-    const message = await answer(claimedId);
-    await context.store.completeSubmission(userId, idempotencyKey, toJsonString(method.output, message));
-    return message;
-  } catch (error) {
-    // Without a job the key is released, so a corrected request can use it at once. If a job may exist, the key
-    // stays bound to it, so that a retry does not create a second one.
-    const nothing = !written || (await hasNoEffect(context, claimedId));
-    const { store } = context;
-    const free = nothing ? store.deleteSubmission : store.markSubmissionInterrupted;
-    await free(userId, idempotencyKey).catch(() => {});
-    throw error;
+  return { method, key, jobId: first.jobId, response, jobMayExist: true };
+}
+
+function hashOf(method: DescMethod, request: Message): string {
+  const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
+  return sha256(Buffer.concat([name, toBinary(method.input, request)]));
+}
+
+/** Stores the response of a submission for repeated calls, and returns it. */
+export async function completeSubmission<M extends DescMethod>(
+  { store }: IdempotencyContext,
+  { method, key }: Submission<M>,
+  response: MessageInitShape<M['output']>,
+): Promise<MessageShape<M['output']>> {
+  const message = create(method.output, response) as MessageShape<M['output']>;
+  if (key !== null) {
+    const text = toJsonString(method.output, message);
+    await store.completeSubmission(key.userId, key.idempotencyKey, text);
   }
+  return message;
+}
+
+/**
+ * Ends a submission that failed. Without a job the key is released, so that a corrected request can use it at once. If a
+ * job may exist, the key stays bound to it, so that a repeated call does not create a second one.
+ */
+export async function abandonSubmission<M extends DescMethod>(
+  context: IdempotencyContext,
+  { key, jobId, jobMayExist }: Submission<M>,
+): Promise<void> {
+  if (key === null) return;
+  const { store } = context;
+  const hasNothing = !jobMayExist || (await hasNoEffect(context, jobId));
+  const free = hasNothing ? store.deleteSubmission : store.markSubmissionInterrupted;
+  await free(key.userId, key.idempotencyKey).catch(() => {});
 }
 
 /** Returns true if the job of a failed submit has failed too, so that nothing runs or stays charged. */

@@ -10,8 +10,7 @@ import type { BatchReference, Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { JobContext } from './context.ts';
 import { approve } from './decide.ts';
-import { runIdempotently } from './idempotency.ts';
-import { nextRetryId, retry, retryWarning } from './retry.ts';
+import { retry, retryWarning } from './retry.ts';
 import { work } from './work.ts';
 
 const { retryJob } = JobService.method;
@@ -42,20 +41,14 @@ async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise
 /** Requests a retry as the service does; returns the new job's id. */
 async function again(
   jobId: string,
-  by: { key?: string; approvedBy?: string; context?: JobContext } = {},
+  by: { key?: string; approvedBy?: string; context?: JobContext; source?: Job } = {},
 ): Promise<string> {
   const { key, approvedBy = null, context = fixture.context } = by;
-  const source = (await context.store.getJob(jobId))!;
+  const source = by.source ?? (await context.store.getJob(jobId))!;
   const submitter = { userId: approvedBy ?? source.userId, idempotencyKey: key };
   const request = create(retryJob.input, { jobId });
-  const answer = await runIdempotently(
-    context,
-    retryJob,
-    request,
-    submitter,
-    await nextRetryId(context, source),
-    async (creation) => ({ jobId: (await retry(context, source, creation, approvedBy)).id }),
-  );
+  const respond = async ({ id }: Job) => ({ jobId: id });
+  const answer = await retry(context, retryJob, request, submitter, source, approvedBy, respond);
   return answer.jobId;
 }
 
@@ -301,8 +294,7 @@ describe('a retry after an earlier one', () => {
   test('counts the failed units of a job of an earlier version, and returns the running job', async () => {
     const { jobId } = await endedBulk(3);
     const source = { ...(await jobOf(jobId)), counts: null };
-    const creation = { jobId: newId(), writing: () => {}, discarded: () => {} };
-    expect(await retry(fixture.context, source, creation, null)).toMatchObject({
+    expect(await jobOf(await again(jobId, { source }))).toMatchObject({
       state: 'processing',
       totalUnits: 1,
     });

@@ -1,3 +1,4 @@
+import type { DescMethod, Message, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
@@ -7,21 +8,56 @@ import type { Job, Unit } from '../store/documents.ts';
 import type { JobStore } from '../store/store.ts';
 import type { JobContext, StoreUse } from './context.ts';
 import { type FaultsContext, groupFaults } from './faults.ts';
-import type { JobCreation } from './idempotency.ts';
+import {
+  abandonSubmission,
+  beginSubmission,
+  completeSubmission,
+  type IdempotencyContext,
+  type Submission,
+  type Submitter,
+} from './idempotency.ts';
+import { type PlaceContext, placeJob } from './place.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from './placed.ts';
 import { countRetryable, formatLeftOut, isRetryable } from './retryable.ts';
-import { placeJob, type SubmitContext } from './submit.ts';
 
 /** Dependencies of this module. */
 export type RetryContext = Pick<JobContext, 'offers'> &
   StoreUse<'countJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
   FaultsContext &
-  SubmitContext;
+  IdempotencyContext &
+  PlaceContext;
 
 /**
- * Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job.
+ * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
+ * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
+ * its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one job, as do calls under one
+ * idempotency key. Returns the response that `respond` builds from the new job. Faults: `conflict` for a job that has
+ * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; those of
+ * beginSubmission(). After a fault nothing is charged.
  */
-export async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
+export async function retry<M extends DescMethod>(
+  context: RetryContext,
+  method: M,
+  request: Message,
+  submitter: Submitter,
+  source: Job,
+  approvedBy: string | null,
+  respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
+): Promise<MessageShape<M['output']>> {
+  const jobId = await nextRetryId(context, source);
+  const submission = await beginSubmission(context, method, request, submitter, jobId);
+  if (submission.response !== null) return submission.response;
+  try {
+    const job = await placeRetry(context, source, submission, approvedBy);
+    return await completeSubmission(context, submission, await respond(job));
+  } catch (error) {
+    await abandonSubmission(context, submission);
+    throw error;
+  }
+}
+
+/** Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job. */
+async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
   let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded job cannot be used again.
@@ -35,16 +71,11 @@ async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Pr
   return items.find(({ state }) => state !== 'discarding');
 }
 
-/**
- * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
- * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
- * its kind does, unless an operator, `approvedBy`, retries it. Faults: `conflict` for a job that has not ended, has no
- * unit to retry, or has another retry that is running; `insufficient_credits`. After a fault nothing is charged.
- */
-export async function retry(
+/** Creates the new job, or resumes one that an interrupted call created. */
+async function placeRetry(
   context: RetryContext,
   source: Job,
-  creation: JobCreation,
+  submission: Submission<DescMethod>,
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
@@ -55,23 +86,20 @@ export async function retry(
   if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
 
   const last = await lastRetry(store, id);
-  const other = last?.finishedAt === null && last.id !== creation.jobId ? last : undefined;
+  const other = last?.finishedAt === null && last.id !== submission.jobId ? last : undefined;
   // An interrupted retry is resumed.
   if (other !== undefined && other.state !== 'submitted')
     throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
-  const job = await placeJob(
-    context,
-    offers.of(source),
-    other ? { ...creation, jobId: other.id } : creation,
-    {
-      userId,
-      plan: () => planRetry(context, source),
-      retryOf: id,
-      approvedBy,
-      // Repeating the call gives the same job id, with or without an idempotency key.
-      resumable: true,
-    },
-  );
+  const draft = {
+    jobId: other?.id ?? submission.jobId,
+    userId,
+    plan: () => planRetry(context, source),
+    retryOf: id,
+    approvedBy,
+    // Repeating the call gives the same job id, with or without an idempotency key.
+    resumable: true,
+  };
+  const job = await placeJob(context, offers.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.
   return (await store.getJob(job.id)) ?? job;
 }

@@ -1,8 +1,7 @@
 import { type DescService, getOption } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
-import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Access, access } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault } from '../contract/fault.ts';
+import { createAccountCheck } from './account-check.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
@@ -14,18 +13,18 @@ export type Admission = (
 ) => Promise<string>;
 
 /**
- * Creates the admission of callers to a remote core. One GetAccount call checks the key and its role: the core refuses
- * it to operators with `forbidden`.
+ * Creates the admission of callers to a remote core. One GetAccount call checks the key, its role and its rate
+ * limit: the core refuses it to operators with `forbidden`. The core counts the forwarded call only.
  */
 export function createAdmission({ transport }: RemoteCore): Admission {
-  const accounts = createClient(AccountService, transport);
+  const getAccount = createAccountCheck(transport);
   return async (service, authorization, signal) => {
     const headers = authorization === null ? {} : { authorization };
     const required = getOption(service, access);
     let userId: string;
     try {
-      const { account } = await accounts.getAccount({}, { headers, signal, timeoutMs: remoteTimeoutMs });
-      userId = account!.id;
+      const account = await getAccount({ headers, signal, timeoutMs: remoteTimeoutMs });
+      userId = account.id;
     } catch (error) {
       const fault = fromConnectError(error);
       if (required !== Access.USER && fault.code === 'forbidden') return '';

@@ -5,11 +5,10 @@ import { tagHeader, warningHeader } from '../contract/response-headers.ts';
 import { type CancelContext, cancel } from '../jobs/cancel.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type FailureFormat, type FailuresContext, failures, failureTypes } from '../jobs/failures.ts';
-import { type IdempotencyContext, runIdempotently } from '../jobs/idempotency.ts';
 import { fullName } from '../jobs/offers.ts';
 import { fileName, listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
 import { type ResultsContext, results } from '../jobs/results.ts';
-import { nextRetryId, type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
+import { type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
@@ -26,7 +25,6 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   StoreUse<'getJob'> &
   CancelContext &
   FailuresContext &
-  IdempotencyContext &
   ResultFilesContext &
   ResultsContext &
   RetryContext &
@@ -96,15 +94,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       const submitter = { userId, idempotencyKey: call.idempotencyKey };
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
-      const jobId = await nextRetryId(context, source);
-      const job = await runIdempotently(
-        context,
-        method.retryJob,
-        request,
-        submitter,
-        jobId,
-        async (creation) => shape(await retry(context, source, creation, null)),
-      );
+      const job = await retry(context, method.retryJob, request, submitter, source, null, shape);
       if (warning !== null) call.responseHeaders[warningHeader] = warning;
       return job;
     }),

@@ -6,8 +6,7 @@ import { warningHeader } from '../contract/response-headers.ts';
 import { type CancelContext, cancel } from '../jobs/cancel.ts';
 import type { StoreUse } from '../jobs/context.ts';
 import { approve, type DecideContext, reject } from '../jobs/decide.ts';
-import { type IdempotencyContext, runIdempotently } from '../jobs/idempotency.ts';
-import { nextRetryId, type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
+import { type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { type Handler, handle } from './handlers.ts';
 import { isListed, type JobListContext, listJobs } from './job-list.ts';
@@ -19,7 +18,6 @@ import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 export type OperatorJobsContext = StoreUse<'getJob' | 'getJobByNumber' | 'listBatches' | 'listUsers'> &
   CancelContext &
   DecideContext &
-  IdempotencyContext &
   RetryContext &
   JobListContext &
   JobReadsContext &
@@ -63,14 +61,14 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
       const submitter = { userId: principal.userId, idempotencyKey };
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
-      const jobId = await nextRetryId(context, source);
-      const response = await runIdempotently(
+      const response = await retry(
         context,
         method.retryJob,
         request,
         submitter,
-        jobId,
-        async (creation) => ({ job: await shape(await retry(context, source, creation, principal.userId)) }),
+        source,
+        principal.userId,
+        async (job) => ({ job: await shape(job) }),
       );
       if (warning !== null) responseHeaders[warningHeader] = warning;
       return response;

@@ -121,15 +121,30 @@ test('a gateway in front of the core counts each request once and forwards rejec
     retryAfterMs: 1_000,
     headers: { ratelimit: '"key";r=0;t=1' },
   });
+});
 
-  const front = await listen(
-    createRpcListener(routeForward(services, remote, fixture.context.log), createBodyBudget()),
-    '127.0.0.1',
-    0,
-  );
-  const through = createConnectTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '1.1' });
-  expect((await refusalOf(ask(through, `Bearer ${key}`))).code).toBe(Code.ResourceExhausted);
-  await front.close();
+test.each([
+  ['Connect', createConnectTransport],
+  ['gRPC', createGrpcTransport],
+])('a gateway that forwards %s calls counts each call once', async (_name, createTransport) => {
+  const remote = openRemoteCore(url, new AbortController().signal);
+  const routes = routeForward(services, remote, fixture.context.log);
+  const front = await listen(createRpcListener(routes, createBodyBudget()), '127.0.0.1', 0);
+  try {
+    const transport = createTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '2' });
+    const accounts = createClient(AccountService, transport);
+    const headers = { authorization: `Bearer ${key}` };
+    const seen: unknown[] = [];
+    const onHeader = (header: Headers) => void seen.push(header.get('ratelimit'));
+    await accounts.getAccount({}, { headers, onHeader });
+    await accounts.listApiKeys({}, { headers, onHeader });
+    for await (const _part of accounts.exportLedger({}, { headers, onHeader }));
+    expect(seen).toEqual(['"key";r=2;t=1', '"key";r=1;t=1', '"key";r=0;t=1']);
+    const { code, metadata } = await refusalOf(accounts.listApiKeys({}, { headers }));
+    expect([code, metadata.get('ratelimit')]).toEqual([Code.ResourceExhausted, '"key";r=0;t=1']);
+  } finally {
+    await front.close();
+  }
 });
 
 test('only GetAccount is exempt from counting with the metadata of a gateway', async () => {

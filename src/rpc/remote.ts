@@ -1,23 +1,17 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../base/client-address.ts';
 import { Fault } from '../contract/fault.ts';
 import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
+import { createAccountCheck } from './account-check.ts';
 import type { CallContext, CoreClient, CoreSession } from './core-client.ts';
 import { fromConnectError } from './fault-detail.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
 export const remoteTimeoutMs = 60_000;
-
-/**
- * Metadata of the GetAccount call by which a gateway checks a caller's key. The call checks the key's rate limit
- * without counting; the call that follows is counted.
- */
-export const admissionMetadata = 'gleaner-admission';
 
 /** Connection to a core in another process. */
 export interface RemoteCore {
@@ -36,7 +30,7 @@ export function openRemoteCore(url: string, stopping: AbortSignal): RemoteCore {
 /** Creates the client of a core in another process. Faults are those of the core. */
 export function createRemoteCaller(remote: RemoteCore): CoreClient {
   const { url, transport } = remote;
-  const accounts = createClient(AccountService, transport);
+  const getAccount = createAccountCheck(transport);
   const health = createClient(Health, transport);
   return {
     started: () => true,
@@ -59,14 +53,14 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
       const credentials = credentialsOf(headers);
       const known: ResponseHeaders = {};
       const options = {
-        headers: { ...credentials, [admissionMetadata]: '1' },
+        headers: credentials,
         timeoutMs: remoteTimeoutMs,
         onHeader: (header: Headers) => void copyResponseHeaders(header, known),
       };
-      const { account } = await toFault(accounts.getAccount({}, options));
+      const { id, balance } = await toFault(getAccount(options));
       return {
-        userId: account!.id,
-        headers: { ...known, [creditsHeader]: String(account!.balance) },
+        userId: id,
+        headers: { ...known, [creditsHeader]: String(balance) },
         ...callsOf(remote, credentials),
       };
     },

@@ -9,10 +9,10 @@ import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
+import { admissionMetadata } from './account-check.ts';
 import { createRequestGate } from './adapter.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
-import { admissionMetadata } from './remote.ts';
 
 const getAccount: DescMethod = AccountService.method.getAccount;
 

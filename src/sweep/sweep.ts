@@ -3,9 +3,9 @@ import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
 import { type DecideContext, finishApproval, reject } from '../jobs/decide.ts';
 import { type DiscardContext, discardSubmitted, finishDiscard } from '../jobs/discard.ts';
 import { type DispatchContext, dispatch, publish } from '../jobs/dispatch.ts';
+import { type FinishSubmitContext, finishSubmit } from '../jobs/finish-submit.ts';
 import { type LegacyRecordsContext, migrateLegacyRecords } from '../jobs/legacy-records.ts';
 import { finishEnding, type SettleContext, settle } from '../jobs/settle.ts';
-import { finishSubmit, type SubmitContext } from '../jobs/submit.ts';
 import { finishTerminating, type TerminateContext } from '../jobs/terminate.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
@@ -28,7 +28,7 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'queu
   DispatchContext &
   LegacyRecordsContext &
   SettleContext &
-  SubmitContext &
+  FinishSubmitContext &
   TerminateContext;
 
 /** Age at which an unfinished step counts as interrupted. */
