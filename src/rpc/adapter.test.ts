@@ -100,7 +100,10 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
 });
 
 describe('the body limit', () => {
-  const tooLarge = { code: 'resource_exhausted', details: [{ type: 'gleaner.fault.v1.Fault' }] };
+  const tooLarge = {
+    code: 'resource_exhausted',
+    details: [{ type: 'gleaner.fault.v1.Fault' }, { type: 'google.rpc.ErrorInfo' }],
+  };
 
   test.each([
     ['of a method that submits nothing', getAccount, Buffer.alloc(70_000, ' ')],

@@ -2,6 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../contract/fault.ts';
 import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
+import { addGoogleDetails } from './google-details.ts';
 
 /** RPC codes of faults; INTERNAL for all others. */
 const codes: Partial<Record<FaultCode, Code>> = {
@@ -9,7 +10,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   forbidden: Code.PermissionDenied,
   insufficient_credits: Code.FailedPrecondition,
   not_found: Code.NotFound,
-  conflict: Code.Aborted,
+  conflict: Code.FailedPrecondition,
   invalid: Code.InvalidArgument,
   malformed: Code.InvalidArgument,
   too_large: Code.ResourceExhausted,
@@ -23,11 +24,18 @@ const codes: Partial<Record<FaultCode, Code>> = {
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const fault = Fault.from(thrown);
-  const code = codes[fault.code] ?? Code.Internal;
+  const code = codeOf(fault);
   const message = code === Code.Internal ? 'The service failed; the log says why.' : messageOf(fault);
   const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
   error.details.push({ desc: FaultSchema, value: faultDetail(fault) });
+  addGoogleDetails(error, fault);
   return error;
+}
+
+/** Returns the RPC code. Clients retry after ABORTED: only conflicts that end by themselves have it. */
+function codeOf({ code, retryAfterMs }: Fault): Code {
+  if (code === 'conflict' && retryAfterMs !== undefined) return Code.Aborted;
+  return codes[code] ?? Code.Internal;
 }
 
 /** Returns the message for clients, with the first problems of an invalid request. */

@@ -112,7 +112,7 @@ export function rpcCases(at: () => Place): void {
     const submit = (count: number) =>
       grpc.call(mkta, 'SubmitVariantSold', { country: 'sg', items: items(count) }, user.key, metadata);
     expect((await submit(2)).job_id).toBe((await submit(2)).job_id);
-    await expect(submit(3)).rejects.toMatchObject({ code: codes.ABORTED });
+    await expect(submit(3)).rejects.toMatchObject({ code: codes.FAILED_PRECONDITION });
   });
 
   test('a revoked key stops working', async () => {
