@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
-import { type AcquireOptions, createConcurrencyLimit } from './concurrency-limit.ts';
+import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import type { UrgentWork } from './urgent-work.ts';
 
 /** This process's share of the permits of one origin, which all workers share. */
 export interface Permits {
@@ -27,6 +28,8 @@ export interface PermitsOptions {
   /** Receives the origin's pause with each lease. */
   onPauseRead(pause: OriginPause): void;
   clock: Clock;
+  /** Urgent work of this process, if other requests make room for it. */
+  urgentWork?: UrgentWork;
 }
 
 /** Duration of a lease in milliseconds: permits of a process that dies become free after this time. */
@@ -49,7 +52,7 @@ export function createPermits(options: PermitsOptions): Permits {
 
 class LeasedPermits implements Permits {
   readonly #options: PermitsOptions;
-  readonly #limit = createConcurrencyLimit(0);
+  readonly #limit: ConcurrencyLimit;
   /** Permits of the current lease. */
   #leased = 0;
   /** Permits that the store counts as used by this process until the next lease. */
@@ -65,6 +68,7 @@ class LeasedPermits implements Permits {
 
   constructor(options: PermitsOptions) {
     this.#options = options;
+    this.#limit = createConcurrencyLimit(0, options.urgentWork);
   }
 
   get demand(): number {

@@ -106,9 +106,11 @@ export async function startWorker(
     await storage.ready();
     tally.batches += 1;
     watch?.received(message);
+    const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
       await work(context, message, extend, stopping.signal);
     } finally {
+      endUrgent();
       tally.batches -= 1;
       watch?.settled(message);
     }
