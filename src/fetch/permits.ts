@@ -42,6 +42,12 @@ const renewMs = 2_000;
 const pollMs = 500;
 
 /**
+ * Interval of the first lease request after the number of leased permits changed, in milliseconds; doubles until the
+ * intervals above. Processes that start to use an origin together thus get their shares within a fraction of a second.
+ */
+const firstPollMs = 100;
+
+/**
  * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two seconds
  * regardless of the number of requests, and releases permits that are no longer used. While the store does not respond,
  * no request starts after the lease has expired.
@@ -62,6 +68,8 @@ class LeasedPermits implements Permits {
   #peak = 0;
   /** Permits wanted by the last lease. */
   #wanted = 0;
+  /** Maximum interval to the next lease request, in milliseconds. */
+  #intervalMs = firstPollMs;
   #renewing = false;
   #closed = false;
   #wake = () => {};
@@ -109,6 +117,7 @@ class LeasedPermits implements Permits {
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
     const { permits, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
+    this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;
     this.#counted = Math.max(permits, busy);
     this.#leasedUntil = until;
@@ -127,10 +136,12 @@ class LeasedPermits implements Permits {
   /** Renews the lease until nothing is leased or demanded. */
   async #renew(): Promise<void> {
     this.#renewing = true;
+    this.#intervalMs = firstPollMs;
     for (;;) {
       try {
         await this.#lease();
       } catch (error) {
+        this.#intervalMs *= 2;
         this.#limit.rejectWaiting(error);
         this.#endExpired();
       }
@@ -147,7 +158,10 @@ class LeasedPermits implements Permits {
     const awake = new AbortController();
     this.#wake = () => awake.abort();
     const isChanging = this.#leased < this.#wanted || this.#limit.inUse > this.#leased;
-    await this.#options.clock.sleep(isChanging ? pollMs : renewMs, awake.signal).catch(() => {});
+    const maxMs = isChanging ? pollMs : renewMs;
+    // Without demand, the permits are kept for the next request.
+    const ms = this.demand === 0 ? maxMs : Math.min(maxMs, this.#intervalMs);
+    await this.#options.clock.sleep(ms, awake.signal).catch(() => {});
     this.#wake = () => {};
   }
 }
