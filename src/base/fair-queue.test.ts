@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createFairQueue, type FairQueue } from './fair-queue.ts';
 
 /** Adds entries named by user, job and number: "a1.0" is the first of job 1 of user a. */
-function add(line: FairQueue<string>, name: string, count: number): void {
+function add(line: FairQueue<string>, name: string, count: number, backlog = 0): void {
   for (let number = 0; number < count; number += 1) {
-    line.add(`${name}.${number}`, { userId: name[0]!, jobId: name });
+    line.add(`${name}.${number}`, { userId: name[0]!, jobId: name, backlog });
   }
 }
 
@@ -31,6 +31,32 @@ describe('createFairQueue()', () => {
     expect([line.take(), line.take()]).toEqual(['a1.0', 'a2.0']);
     add(line, 'b1', 1);
     expect([line.take(), line.take(), line.take()]).toEqual(['a3.0', 'b1.0', 'a4.0']);
+  });
+
+  test('gives three of four turns to the user with the smaller backlog', () => {
+    const line = createFairQueue<string>();
+    add(line, 'a1', 400, 800);
+    add(line, 'b1', 300, 8);
+    const first = Array.from({ length: 8 }, () => line.take()![0]);
+    expect(first).toEqual(['b', 'b', 'b', 'a', 'b', 'b', 'b', 'a']);
+    for (let turn = 8; turn < 400; turn += 1) first.push(line.take()![0]);
+    expect(first.filter((userId) => userId === 'a')).toHaveLength(100);
+  });
+
+  test('gives equal turns to users whose backlogs differ little', () => {
+    const line = createFairQueue<string>();
+    add(line, 'a1', 4, 5);
+    add(line, 'b1', 4, 4);
+    const users = takeAll(line).map((entry) => entry[0]);
+    expect(users).toEqual(['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']);
+  });
+
+  test('leaves a large backlog nearly its equal share beside nine small ones', () => {
+    const line = createFairQueue<string>();
+    add(line, 'z1', 100, 1_000);
+    for (const userId of 'abcdefghi') add(line, `${userId}1`, 100, 1);
+    const taken = Array.from({ length: 200 }, () => line.take()!);
+    expect(taken.filter((entry) => entry[0] === 'z').length).toBeGreaterThan(16);
   });
 
   test('skips users that are not allowed and keeps their place', () => {

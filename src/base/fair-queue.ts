@@ -2,9 +2,15 @@
 export interface Owner {
   userId: string;
   jobId: string;
+  /** Amount of the user's work, in the same unit for all owners of a queue; 0 by default. */
+  backlog?: number;
 }
 
-/** Queue of waiting entries, taken round-robin by user, and by job within a user. */
+/**
+ * Queue of waiting entries, taken round-robin by user, and by job within a user. In three of four turns, users whose
+ * backlog is smaller by an order of magnitude go first, so that a small job does not wait for another user's large
+ * ones.
+ */
 export interface FairQueue<Entry> {
   /** Number of entries. */
   readonly size: number;
@@ -22,11 +28,17 @@ export interface FairQueue<Entry> {
 /** A user's entries by job. The next job comes first. */
 type Jobs<Entry> = Map<string, Set<Entry>>;
 
+/** Every fourth turn goes to the user who has waited longest, regardless of backlogs. */
+const roundRobinTurns = 4;
+
 /** Creates an empty queue. */
 export function createFairQueue<Entry>(): FairQueue<Entry> {
   /** The next user comes first. */
   const users = new Map<string, Jobs<Entry>>();
   const counts = new Map<string, number>();
+  /** Orders of magnitude of the waiting users' backlogs, as of their last entry. */
+  const magnitudes = new Map<string, number>();
+  let turn = 0;
   let size = 0;
 
   const drop = (entry: Entry, { userId, jobId }: Owner): boolean => {
@@ -36,8 +48,11 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
     if (entries.size === 0) jobs.delete(jobId);
     if (jobs.size === 0) users.delete(userId);
     const left = counts.get(userId)! - 1;
-    if (left === 0) counts.delete(userId);
-    else counts.set(userId, left);
+    if (left > 0) counts.set(userId, left);
+    else {
+      counts.delete(userId);
+      magnitudes.delete(userId);
+    }
     size -= 1;
     return true;
   };
@@ -50,31 +65,43 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
     map.set(key, value);
   };
 
+  const nextUser = (isAllowed: (userId: string) => boolean): string | undefined => {
+    const isRoundRobin = turn % roundRobinTurns === roundRobinTurns - 1;
+    let next: string | undefined;
+    for (const userId of users.keys()) {
+      if (!isAllowed(userId)) continue;
+      if (next === undefined || magnitudes.get(userId)! < magnitudes.get(next)!) next = userId;
+      if (isRoundRobin) break;
+    }
+    return next;
+  };
+
   return {
     get size() {
       return size;
     },
     countOf: (userId) => counts.get(userId) ?? 0,
-    add: (entry, { userId, jobId }) => {
+    add: (entry, { userId, jobId, backlog = 0 }) => {
       const jobs = users.get(userId) ?? new Map<string, Set<Entry>>();
       users.set(userId, jobs);
       const entries = jobs.get(jobId) ?? new Set<Entry>();
       jobs.set(jobId, entries.add(entry));
       counts.set(userId, (counts.get(userId) ?? 0) + 1);
+      magnitudes.set(userId, Math.floor(Math.log2(backlog + 1)));
       size += 1;
     },
     remove: drop,
     take: (isAllowed = () => true) => {
-      for (const [userId, jobs] of users) {
-        if (!isAllowed(userId)) continue;
-        const [jobId, entries] = jobs.entries().next().value!;
-        const entry = entries.values().next().value!;
-        drop(entry, { userId, jobId });
-        rotate(jobs, jobId);
-        rotate(users, userId);
-        return entry;
-      }
-      return undefined;
+      const userId = nextUser(isAllowed);
+      if (userId === undefined) return undefined;
+      turn += 1;
+      const jobs = users.get(userId)!;
+      const [jobId, entries] = jobs.entries().next().value!;
+      const entry = entries.values().next().value!;
+      drop(entry, { userId, jobId });
+      rotate(jobs, jobId);
+      rotate(users, userId);
+      return entry;
     },
     entries: () => [...users.values()].flatMap((jobs) => [...jobs.values()].flatMap((each) => [...each])),
   };

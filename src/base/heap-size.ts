@@ -21,14 +21,14 @@ export function releaseYoungGeneration(): void {
   v8.setFlagsFromString('--semi-space-growth-factor=2');
 }
 
-/** Maximum size of a semi-space in bytes, also in worker processes. The young generation has two semi-spaces. */
-const maxSemiSpaceBytes = 8 * 1024 ** 2;
+/** Maximum size of a semi-space in bytes, half of that of worker processes. The young generation has two semi-spaces. */
+const maxSemiSpaceBytes = 4 * 1024 ** 2;
 
 /** Garbage in the old generation that triggers a full collection, in percent of the live objects. */
 const maxGarbagePercent = 50;
 
 /**
- * Lets the young generation grow to two semi-spaces of 8 MB, and has the old generation collected once it has grown
+ * Lets the young generation grow to two semi-spaces of 4 MB, and has the old generation collected once it has grown
  * by half. The size is checked after collections, so a burst within one turn of the event loop can exceed it.
  */
 export function limitHeapGrowth(): void {

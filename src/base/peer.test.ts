@@ -74,3 +74,27 @@ test('close() rejects pending and later calls', async () => {
   await expect(peer.call('double', 1)).rejects.toMatchObject({ code: 'unavailable' });
   expect(peer.closed).toBe(true);
 });
+
+test('messages of one turn are sent together, in order', async () => {
+  const [here, there] = channels();
+  const heard: string[] = [];
+  const sent: unknown[] = [];
+  const service: Pick<Service, 'hear' | 'double'> = {
+    double: async (value) => value * 2,
+    hear: (value) => {
+      heard.push(value);
+    },
+  };
+  createPeer<Record<never, never>, typeof service>(there, service);
+  const peer = createPeer<typeof service, Record<never, never>>(
+    { ...here, send: (messages) => here.send(sent.push(messages) && messages) },
+    {},
+  );
+  peer.notify('hear', 'one');
+  const doubled = peer.call('double', 4);
+  await Promise.resolve();
+  peer.notify('hear', 'two');
+  expect(await doubled).toBe(8);
+  expect(heard).toEqual(['one', 'two']);
+  expect(sent).toHaveLength(1);
+});

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { createUrgentWork } from './urgent-work.ts';
 
 test('grants its permits, then one for each release, in order', async () => {
   const limit = createConcurrencyLimit(2);
@@ -89,4 +91,40 @@ test('alternates between users, and between the jobs of a user', async () => {
   limit.resize(1);
   await Promise.all(acquiring);
   expect(order).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'a1']);
+});
+
+describe('createConcurrencyLimit() with urgent work', () => {
+  /** Returns the number of permits that 100 waiting callers get while a task is in progress, and after it. */
+  async function granted(permits: number): Promise<[during: number, after: number]> {
+    const work = createUrgentWork(createManualClock(0));
+    const limit = createConcurrencyLimit(permits, work);
+    const end = work.begin();
+    for (let caller = 0; caller < 100; caller += 1) void limit.acquire();
+    const during = limit.inUse;
+    end();
+    await flushTasks();
+    return [during, limit.inUse];
+  }
+
+  test('withholds permits from other callers until the task has ended', async () => {
+    expect(await granted(16)).toEqual([4, 16]);
+  });
+
+  test('withholds at most 64 permits', async () => {
+    expect(await granted(90)).toEqual([26, 90]);
+  });
+
+  test('leaves few permits as they are', async () => {
+    expect(await granted(3)).toEqual([3, 3]);
+  });
+
+  test('gives urgent callers the withheld permits', async () => {
+    const work = createUrgentWork(createManualClock(0));
+    const limit = createConcurrencyLimit(6, work);
+    const end = work.begin();
+    for (let caller = 0; caller < 10; caller += 1) void limit.acquire();
+    for (let caller = 0; caller < 2; caller += 1) await limit.acquire(undefined, { urgent: true });
+    expect(limit.inUse).toBe(6);
+    end();
+  });
 });

@@ -1,5 +1,6 @@
 import { onAbort } from '../base/abort.ts';
 import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
+import type { UrgentWork } from './urgent-work.ts';
 
 /** Options for acquiring a permit. */
 export interface AcquireOptions {
@@ -32,15 +33,30 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-/** Creates a limit with this number of permits. */
-export function createConcurrencyLimit(permits: number): ConcurrencyLimit {
+/**
+ * While urgent work is in progress, this many permits are withheld from callers that are not urgent, so that a process
+ * whose processor is the bottleneck responds faster. Origins that are slow enough for more permits lose little.
+ */
+const maxWithheld = 64;
+/** Permits that are never withheld. */
+const minShared = 4;
+
+/** Creates a limit with this number of permits. With `urgentWork`, its tasks reduce the permits of other callers. */
+export function createConcurrencyLimit(permits: number, urgentWork?: UrgentWork): ConcurrencyLimit {
   let inUse = 0;
   const waiting = createFairQueue<Waiter>();
   const urgentWaiting = createFairQueue<Waiter>();
 
+  /** Returns true if a caller that is not urgent may get a permit. */
+  const isShared = () => {
+    if (!urgentWork?.isActive || inUse < Math.max(minShared, permits - maxWithheld)) return true;
+    urgentWork.onceIdle(grantFree);
+    return false;
+  };
+
   const grantFree = () => {
     while (inUse < permits) {
-      const waiter = urgentWaiting.take() ?? waiting.take();
+      const waiter = urgentWaiting.take() ?? (isShared() ? waiting.take() : undefined);
       if (waiter === undefined) return;
       waiter.grant();
     }
@@ -67,7 +83,7 @@ export function createConcurrencyLimit(permits: number): ConcurrencyLimit {
     acquire: (signal, { urgent = false, owner = sharedOwner } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        if (inUse < permits) return resolve(createPermit());
+        if (inUse < permits && (urgent || isShared())) return resolve(createPermit());
         const waiter = {
           grant: () => {
             stopListening?.();

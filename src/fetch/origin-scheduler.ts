@@ -14,6 +14,7 @@ import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
 import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
 import { createRobots, type Robots } from './robots.ts';
+import { createUrgentWork } from './urgent-work.ts';
 
 /** Options for createOriginScheduler(). */
 export interface OriginSchedulerOptions {
@@ -46,6 +47,8 @@ export interface OriginScheduler {
   openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
+  /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
+  beginUrgent(): () => void;
   /** Releases all permits. */
   close(): Promise<void>;
 }
@@ -79,7 +82,9 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     policies.set(market, policy);
     return policy;
   };
+  const urgentWork = createUrgentWork(clock);
   const throttles = createOriginThrottles({
+    urgentWork,
     store: options.store,
     clock,
     log,
@@ -112,6 +117,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
       return { fetch: followRedirects(allowed), end };
     },
     concurrency: (market) => maxConcurrency(policyOf(market)),
+    beginUrgent: urgentWork.begin,
     close: throttles.close,
   };
 }

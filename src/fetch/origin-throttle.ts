@@ -5,6 +5,7 @@ import { type Circuit, createCircuit } from './circuit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+import type { UrgentWork } from './urgent-work.ts';
 
 /** Limits on the requests to one origin: concurrency, rate, and circuit breaker. */
 export interface OriginThrottle {
@@ -27,6 +28,8 @@ export interface OriginThrottleOptions {
   random: () => number;
   /** Duration of the first pause after a refusal that names none, in milliseconds. Later pauses double it. */
   firstPauseMs: number;
+  /** Urgent work of this process, if other requests make room for it. */
+  urgentWork?: UrgentWork;
 }
 
 /** Throttles of all origins. */
@@ -64,6 +67,7 @@ function createOriginThrottle(
     lease: store.leasePermits,
     onPauseRead,
     clock,
+    ...(options.urgentWork ? { urgentWork: options.urgentWork } : {}),
   });
   return {
     permits,

@@ -172,6 +172,17 @@ describe('several processes', () => {
     expect([first!.inUse, second!.inUse]).toEqual([2, 2]);
   });
 
+  test('get equal shares within a second when they start together', async () => {
+    const [first, second] = [process('a'), process('b')];
+    for (const worker of [first, second]) {
+      for (let request = 0; request < 200; request += 1) worker.work(50);
+      await flushTasks();
+    }
+    expect(second.inUse).toBe(0);
+    await pass(1_000);
+    expect([first.inUse, second.inUse]).toEqual([2, 2]);
+  });
+
   test('get the permits of a process that died once its lease has expired', async () => {
     const [now, limit] = [clock.now(), 4];
     const until = now + permitLeaseMs;

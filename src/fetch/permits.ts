@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
-import { type AcquireOptions, createConcurrencyLimit } from './concurrency-limit.ts';
+import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import type { UrgentWork } from './urgent-work.ts';
 
 /** This process's share of the permits of one origin, which all workers share. */
 export interface Permits {
@@ -27,6 +28,8 @@ export interface PermitsOptions {
   /** Receives the origin's pause with each lease. */
   onPauseRead(pause: OriginPause): void;
   clock: Clock;
+  /** Urgent work of this process, if other requests make room for it. */
+  urgentWork?: UrgentWork;
 }
 
 /** Duration of a lease in milliseconds: permits of a process that dies become free after this time. */
@@ -39,6 +42,12 @@ const renewMs = 2_000;
 const pollMs = 500;
 
 /**
+ * Interval of the first lease request after the number of leased permits changed, in milliseconds; doubles until the
+ * intervals above. Processes that start to use an origin together thus get their shares within a fraction of a second.
+ */
+const firstPollMs = 100;
+
+/**
  * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two seconds
  * regardless of the number of requests, and releases permits that are no longer used. While the store does not respond,
  * no request starts after the lease has expired.
@@ -49,7 +58,7 @@ export function createPermits(options: PermitsOptions): Permits {
 
 class LeasedPermits implements Permits {
   readonly #options: PermitsOptions;
-  readonly #limit = createConcurrencyLimit(0);
+  readonly #limit: ConcurrencyLimit;
   /** Permits of the current lease. */
   #leased = 0;
   /** Permits that the store counts as used by this process until the next lease. */
@@ -59,12 +68,15 @@ class LeasedPermits implements Permits {
   #peak = 0;
   /** Permits wanted by the last lease. */
   #wanted = 0;
+  /** Maximum interval to the next lease request, in milliseconds. */
+  #intervalMs = firstPollMs;
   #renewing = false;
   #closed = false;
   #wake = () => {};
 
   constructor(options: PermitsOptions) {
     this.#options = options;
+    this.#limit = createConcurrencyLimit(0, options.urgentWork);
   }
 
   get demand(): number {
@@ -105,6 +117,7 @@ class LeasedPermits implements Permits {
     const until = now + permitLeaseMs;
     const busy = this.#limit.inUse;
     const { permits, pause } = await lease(origin, { holder, busy, wanted, limit, now, until });
+    this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
     this.#leased = permits;
     this.#counted = Math.max(permits, busy);
     this.#leasedUntil = until;
@@ -123,10 +136,12 @@ class LeasedPermits implements Permits {
   /** Renews the lease until nothing is leased or demanded. */
   async #renew(): Promise<void> {
     this.#renewing = true;
+    this.#intervalMs = firstPollMs;
     for (;;) {
       try {
         await this.#lease();
       } catch (error) {
+        this.#intervalMs *= 2;
         this.#limit.rejectWaiting(error);
         this.#endExpired();
       }
@@ -143,7 +158,10 @@ class LeasedPermits implements Permits {
     const awake = new AbortController();
     this.#wake = () => awake.abort();
     const isChanging = this.#leased < this.#wanted || this.#limit.inUse > this.#leased;
-    await this.#options.clock.sleep(isChanging ? pollMs : renewMs, awake.signal).catch(() => {});
+    const maxMs = isChanging ? pollMs : renewMs;
+    // Without demand, the permits are kept for the next request.
+    const ms = this.demand === 0 ? maxMs : Math.min(maxMs, this.#intervalMs);
+    await this.#options.clock.sleep(ms, awake.signal).catch(() => {});
     this.#wake = () => {};
   }
 }

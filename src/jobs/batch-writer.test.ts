@@ -35,15 +35,16 @@ const mergedItems = async ({ file }: Job): Promise<string[]> =>
     String(itemId),
   );
 
-/** Blob writes, by file name. */
+/** Completed blob writes, by file name. */
 function watchWrites(): string[] {
   const { blobs } = fixture.context;
   const written: string[] = [];
   fixture.context.blobs = {
     ...blobs,
-    write: (path, ...rest) => {
+    write: async (path, ...rest) => {
+      const file = await blobs.write(path, ...rest);
       written.push(path.slice(path.indexOf('/') + 1));
-      return blobs.write(path, ...rest);
+      return file;
     },
   };
   return written;

@@ -79,6 +79,8 @@ export interface Pages {
   openSession(market: string, region: string, signal: AbortSignal, caller: AcquireOptions): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
+  /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
+  beginUrgent(): () => void;
 }
 
 /** Session that reads one unit. */

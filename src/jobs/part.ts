@@ -120,8 +120,23 @@ export function partPath({ jobId, seq, id, attempt }: Batch, sequence?: number):
   return `${jobId}/part_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
 }
 
-async function* streamOf(chunks: readonly (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {
-  yield* chunks;
+/** Bytes of small chunks that are yielded together: each yield passes through several promises. */
+const groupBytes = 64 * 1024;
+
+async function* streamOf(chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  let group: Uint8Array[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    if (bytes > 0 && bytes + encoded.byteLength > groupBytes) {
+      yield group.length === 1 ? group[0]! : Buffer.concat(group, bytes);
+      group = [];
+      bytes = 0;
+    }
+    group.push(encoded);
+    bytes += encoded.byteLength;
+  }
+  if (bytes > 0) yield Buffer.concat(group, bytes);
 }
 
 function shifted(records: Part['records'], by: number): Part['records'] {

@@ -47,6 +47,16 @@ export interface WorkerProcess {
  */
 const semiSpaceMb = 8;
 
+/**
+ * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large buffers and the free end
+ * of the heap to the system; by default both thresholds grow with the buffers (docs/performance.md).
+ */
+const allocatorSettings = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: `${128 * 1024}`,
+  MALLOC_TRIM_THRESHOLD_: `${1024 * 1024}`,
+};
+
 /** Time for a worker process to release its batches. */
 const stopMs = 5_000;
 /** Additional time for it to exit. */
@@ -68,7 +78,7 @@ function forkWorker(entry: string, memoryBytes: number) {
       // Same as holdYoungGeneration(); the process releases it after startup.
       '--semi-space-growth-factor=1',
     ],
-    env: childEnvironment({ MALLOC_ARENA_MAX: '1' }),
+    env: childEnvironment(allocatorSettings),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }

@@ -7,6 +7,7 @@ import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference, Lane } from '../store/documents.ts';
 import { createAdmission } from './admission.ts';
+import { type Backlogs, createBacklogs, withBacklogs } from './backlogs.ts';
 import { createMessageHold } from './hold.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 import { type WorkTally, withUnitCount } from './tally.ts';
@@ -43,7 +44,12 @@ const deferMs = 10_000;
  * Wraps a handler so that batches of a market and lane start when their regions and users have room (admission.ts).
  * Waiting batches are not claimed: if this process ends, another one receives their messages.
  */
-function admitting(context: JobContext, handle: Handle, signal: AbortSignal): (market: string) => Handle {
+function admitting(
+  context: JobContext,
+  handle: Handle,
+  backlogs: Backlogs,
+  signal: AbortSignal,
+): (market: string) => Handle {
   const { store, clock, pages } = context;
   const hold = createMessageHold(clock, signal);
   const users = createBoundedMap<string>({ maxBytes: 1024 ** 2, sizeOf: (userId) => userId.length });
@@ -59,15 +65,21 @@ function admitting(context: JobContext, handle: Handle, signal: AbortSignal): (m
       const { jobId, region, units } = message;
       const userId = await userOf(jobId);
       if (userId === undefined) return;
-      const applicant = { userId, jobId, region, requests: Math.min(units, concurrency) };
-      const release =
-        admission.tryAcquire(applicant) ??
-        (await hold.during(extend, () => admission.wait(applicant, signal)));
-      if (release === null) return deferBatch(context, message, deferMs, signal);
+      const removeBacklog = backlogs.add(userId);
       try {
-        await handle(message, extend);
+        const backlog = backlogs.of(userId);
+        const applicant = { userId, jobId, region, requests: Math.min(units, concurrency), backlog };
+        const release =
+          admission.tryAcquire(applicant) ??
+          (await hold.during(extend, () => admission.wait(applicant, signal)));
+        if (release === null) return await deferBatch(context, message, deferMs, signal);
+        try {
+          await handle(message, extend);
+        } finally {
+          release();
+        }
       } finally {
-        release();
+        removeBacklog();
       }
     };
   };
@@ -82,20 +94,28 @@ export async function startWorker(
   const stopping = new AbortController();
   const tally: WorkTally = { batches: 0, unitsDone: 0 };
   const storage = createStorageBreaker(given.blobs, given.clock, given.log);
-  const context = { ...given, store: withUnitCount(given.store, tally), blobs: storage.blobs };
+  const backlogs = createBacklogs();
+  const context = {
+    ...given,
+    store: withUnitCount(given.store, tally),
+    blobs: storage.blobs,
+    pages: withBacklogs(given.pages, backlogs),
+  };
   const counted: Handle = async (message, extend) => {
     // A rejection delays the message before its batch is claimed or a page is fetched.
     await storage.ready();
     tally.batches += 1;
     watch?.received(message);
+    const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
       await work(context, message, extend, stopping.signal);
     } finally {
+      endUrgent();
       tally.batches -= 1;
       watch?.settled(message);
     }
   };
-  const admitted = admitting(context, counted, stopping.signal);
+  const admitted = admitting(context, counted, backlogs, stopping.signal);
   const consumers = await Promise.all(
     markets.flatMap(({ name }) =>
       lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),

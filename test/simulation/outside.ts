@@ -87,6 +87,7 @@ export function createPages(world: World, process: Process): Pages {
       end: async () => {},
     }),
     concurrency: () => 3,
+    beginUrgent: () => () => {},
   };
 }
 

@@ -122,6 +122,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         },
       }),
       concurrency: () => 8,
+      beginUrgent: () => () => {},
     },
   };
   const workers: { stop(): Promise<void> }[] = [];

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import fs, {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { access, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -16,6 +26,16 @@ export interface FilesOptions {
   /** Determines the age of abandoned files. */
   clock?: Clock;
 }
+
+/*
+ * Opening, closing and renaming a file, and writing a few KB, only touch the file system's cache. They are synchronous:
+ * a trip to a thread costs more, and takes a turn of the event loop, which is long in a busy worker.
+ */
+const writeBlock = promisify(fs.write);
+const flush = promisify(fs.fsync);
+
+/** Maximum bytes of a block that is written synchronously. */
+const maxSyncBytes = 64 * 1024;
 
 /** Age at which a temporary file counts as abandoned by a dead process. */
 const abandonedMs = 24 * 3_600_000;
@@ -47,15 +67,14 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
       const draft = join(temporary, randomUUID());
       const { blocks, tally } = toBlocks(chunks);
       try {
-        const handle = await orUnavailable(path, open(draft, 'wx'));
+        const file = await orUnavailable(path, async () => openSync(draft, 'wx'));
         try {
-          await writeBlocks(path, handle, blocks);
-          await orUnavailable(path, handle.sync());
+          await writeBlocks(path, file, blocks);
+          await orUnavailable(path, () => flush(file));
         } finally {
-          await handle.close();
+          closeSync(file);
         }
-        await orUnavailable(path, moveInto(folder, draft, target));
-        await orUnavailable(path, syncFolder(folder));
+        await orUnavailable(path, () => moveInto(folder, draft, target));
       } catch (error) {
         await rm(draft, { force: true }).catch(() => {});
         throw error;
@@ -64,19 +83,19 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     },
 
     async read(path, range) {
-      const handle = await orFault(path, open(fileOf(path), 'r'));
-      try {
-        if (!(await handle.stat()).isFile()) throw missing(path);
-      } catch (error) {
-        await handle.close();
-        throw error;
+      const file = fileOf(path);
+      const opened = await orFault(path, async () => openSync(file, 'r'));
+      if (!fstatSync(opened).isFile()) {
+        closeSync(opened);
+        throw missing(path);
       }
-      return handle.createReadStream({ highWaterMark: 262_144, ...range });
+      return createReadStream(file, { fd: opened, highWaterMark: 262_144, ...range });
     },
 
     async size(path) {
       try {
-        const found = await orFault(path, stat(fileOf(path)));
+        const file = fileOf(path);
+        const found = await orFault(path, () => stat(file));
         return found.isFile() ? found.size : null;
       } catch (error) {
         if (error instanceof Fault && error.code === 'not_found') return null;
@@ -89,7 +108,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     async listJob(jobId) {
       const folder = join(directory, parseJobId(jobId));
       try {
-        const entries = await orFault(jobId, readdir(folder, { withFileTypes: true }));
+        const entries = await orFault(jobId, () => readdir(folder, { withFileTypes: true }));
         return entries.filter((entry) => entry.isFile()).map(({ name }) => `${jobId}/${name}`);
       } catch (error) {
         if (error instanceof Fault && error.code === 'not_found') return [];
@@ -98,11 +117,15 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     },
 
     async remove(paths) {
-      for (const path of paths) await orFault(path, rm(fileOf(path), { force: true }));
+      for (const path of paths) {
+        const file = fileOf(path);
+        await orFault(path, () => rm(file, { force: true }));
+      }
     },
 
     async removeJob(jobId) {
-      await orFault(jobId, rm(join(directory, parseJobId(jobId)), { recursive: true, force: true }));
+      const folder = join(directory, parseJobId(jobId));
+      await orFault(jobId, () => rm(folder, { recursive: true, force: true }));
     },
 
     async ping() {
@@ -120,47 +143,53 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 }
 
 /** Writes each block while the next one is assembled. */
-async function writeBlocks(path: string, handle: FileHandle, blocks: AsyncIterable<Buffer>): Promise<void> {
+async function writeBlocks(path: string, file: number, blocks: AsyncIterable<Buffer>): Promise<void> {
   let written: Promise<void> = Promise.resolve();
   try {
     for await (const block of blocks) {
       await written;
-      written = orUnavailable(path, writeAll(handle, block));
+      written = orUnavailable(path, () => writeAll(file, block));
       // The next iteration awaits the promise; until then a rejection must not count as unhandled.
       written.catch(() => {});
     }
   } finally {
-    // The caller closes the handle next, even if the chunks failed.
+    // The caller closes the file next, even if the chunks failed.
     await written.catch(() => {});
   }
   await written;
 }
 
-async function writeAll(handle: FileHandle, block: Buffer): Promise<void> {
+async function writeAll(file: number, block: Buffer): Promise<void> {
   for (let offset = 0; offset < block.length; ) {
-    offset += (await handle.write(block, offset)).bytesWritten;
+    const left = block.length - offset;
+    offset +=
+      left <= maxSyncBytes
+        ? writeSync(file, block, offset)
+        : (await writeBlock(file, block, offset, left)).bytesWritten;
   }
 }
 
-/** Renames a file into a folder, which is created for a job's first file. */
+/** Renames a file into a folder, which is created for a job's first file, and makes both durable. */
 async function moveInto(folder: string, from: string, to: string): Promise<void> {
+  const changed = [folder];
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await mkdir(folder, { recursive: true });
-    await syncFolder(join(folder, '..'));
-    await rename(from, to);
+    mkdirSync(folder, { recursive: true });
+    renameSync(from, to);
+    changed.push(join(folder, '..'));
   }
+  await Promise.all(changed.map(syncFolder));
 }
 
-/** Flushes a folder, which makes the renames in it durable. */
+/** Flushes a folder, which makes changes of its entries durable. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+  const opened = openSync(folder, 'r');
   try {
-    await handle.sync();
+    await flush(opened);
   } finally {
-    await handle.close();
+    closeSync(opened);
   }
 }
 
@@ -172,18 +201,18 @@ async function removeAbandoned(folder: string, before: number): Promise<void> {
 }
 
 /** Returns the result of a write; converts any error to Fault `unavailable`. */
-async function orUnavailable<T>(path: string, operation: Promise<T>): Promise<T> {
+async function orUnavailable<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
-    return await operation;
+    return await operation();
   } catch (error) {
     throw unavailable(path, error as Error);
   }
 }
 
 /** Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`. */
-async function orFault<T>(path: string, operation: Promise<T>): Promise<T> {
+async function orFault<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
-    return await operation;
+    return await operation();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') throw missing(path);
