@@ -129,7 +129,7 @@ const codes: Record<number, string> = {
   402: 'FailedPrecondition',
   403: 'PermissionDenied',
   404: 'NotFound',
-  409: 'Aborted',
+  409: 'FailedPrecondition',
   422: 'InvalidArgument',
 };
 

@@ -225,7 +225,8 @@ export function variantSoldCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(1_000);
     expect(await api.ledger(user)).toHaveLength(1);
     for (const method of ['ApproveJob', 'RejectJob']) {
-      expect((await api.tryOperator(method, { job_id: jobId })).status).toBe(409);
+      const { status, body } = await api.tryOperator(method, { job_id: jobId });
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'failed_precondition' });
     }
   });
 
