@@ -340,6 +340,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     })()`);
     await click(page, 'button', 'Submit 3 units');
     await waitForText(page, 'Required');
+    await waitForText(page, '30 credits (10 credits per unit). Balance after: 970.');
     expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
     await page.locator('form select').fill('sg');
     await click(page, 'button', 'Submit 3 units');
@@ -376,6 +377,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await page.locator('select').fill('th');
     await page.locator(named('textbox', 'Item ID')).fill('32000000001');
     await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '5 more than your balance.');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Job not submitted');
     await waitForText(page, '5 short');
