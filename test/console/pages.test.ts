@@ -150,6 +150,20 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       shows: 'Sent unchanged as',
     },
     {
+      name: 'search',
+      path: '/jobs',
+      role: 'operator',
+      press: ['button', 'Search'],
+      shows: 'Queues and workers',
+    },
+    {
+      name: 'news',
+      path: '/keys',
+      role: 'user',
+      press: ['button', 'Nothing new'],
+      shows: 'Since your last visit',
+    },
+    {
       name: 'colours',
       path: '/',
       role: 'user',
