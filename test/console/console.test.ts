@@ -487,7 +487,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     const page = await openAsOperator('/deliveries');
     await click(page, 'button', 'Send test message');
     await waitForText(page, 'Test message');
-    await page.waitForSelector('::-p-xpath(//tr[contains(., "test") and contains(., "Delivered")])');
+    await page.waitForSelector('::-p-xpath(//tr[contains(., "Test message") and contains(., "Delivered")])');
   });
 
   test('retries failed units in a new job and cancels it', async () => {

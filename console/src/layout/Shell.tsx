@@ -37,7 +37,9 @@ export function Shell() {
               aria-expanded={opened}
             />
             <IconPlant aria-hidden size={24} />
-            <Text fw={600}>Gleaner</Text>
+            <Text fw={600} visibleFrom="xs">
+              Gleaner
+            </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SearchButton />

@@ -1,4 +1,5 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
+import { regionText } from '../text/region.ts';
 import type { FieldShape } from './fields.ts';
 import { InlineCode } from './InlineCode.tsx';
 
@@ -13,13 +14,9 @@ interface FieldProps {
   brief?: boolean;
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region' });
-
 /** Returns the label of a choice: "Indonesia (id)" for a country. */
 const choiceLabel = (name: string, choice: string): string =>
-  name === 'country' || name === 'region'
-    ? `${countries.of(choice.toUpperCase()) ?? choice} (${choice})`
-    : choice;
+  name === 'country' || name === 'region' ? regionText(choice) : choice;
 
 /** Input for one field of a request. */
 export function Field({ field, value, change, paste, error, brief = false }: FieldProps) {
@@ -29,6 +26,7 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
     description: brief || help === '' ? undefined : <InlineCode text={help} />,
     error,
     withAsterisk: required,
+    maw: 480,
   };
   if (type === 'choice') {
     const none = defaultText === '' ? (required ? 'Select…' : 'None') : `${defaultText} (default)`;

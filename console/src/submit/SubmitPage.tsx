@@ -34,13 +34,11 @@ function Loaded({ offer }: { offer: Offer }) {
   return (
     <Page
       title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
-      description={
-        <>
-          <InlineCode text={describeOffer(offer)} />{' '}
-          <Anchor component={Link} to="/submit" size="sm" underline="always">
-            All job types
-          </Anchor>
-        </>
+      description={<InlineCode text={describeOffer(offer)} />}
+      actions={
+        <Anchor component={Link} to="/submit" size="sm">
+          All job types
+        </Anchor>
       }
     >
       {error ? (
