@@ -68,6 +68,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
     },
   });
   const { own, units, lines } = form.values;
+  const unitCount = !list ? 1 : fields ? units.length : splitLines(lines).length;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
@@ -155,22 +156,14 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
             ))}
           </>
         )}
-        <SubmitBar
-          offer={offer}
-          busy={busy}
-          units={!list ? 1 : fields ? units.length : splitLines(lines).length}
-        >
+        <SubmitBar offer={offer} busy={busy} units={unitCount}>
           {fields && (
-            <Button
-              variant="default"
-              leftSection={<IconPlus size={16} aria-hidden />}
-              disabled={units.length >= Math.min(maxRows, list?.max ?? 1)}
+            <AddItemButton
+              isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
               onClick={() =>
                 form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
               }
-            >
-              Add item
-            </Button>
+            />
           )}
         </SubmitBar>
       </Stack>
@@ -183,5 +176,18 @@ function choicesOfLast(units: readonly FieldTexts[], fields: readonly FieldShape
   const last = units.at(-1) ?? {};
   return Object.fromEntries(
     fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']),
+  );
+}
+
+function AddItemButton({ isFull, onClick }: { isFull: boolean; onClick: () => void }) {
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlus size={16} aria-hidden />}
+      disabled={isFull}
+      onClick={onClick}
+    >
+      Add item
+    </Button>
   );
 }
