@@ -160,8 +160,8 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
     },
     {
       name: 'news',
-      path: '/keys',
-      role: 'user',
+      path: '/settings',
+      role: 'operator',
       press: ['button', 'Nothing new'],
       shows: 'Since your last visit',
     },

@@ -26,7 +26,11 @@ export function SearchButton() {
         visibleFrom="sm"
         variant="default"
         leftSection={<IconSearch size={16} aria-hidden />}
-        rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+        rightSection={
+          <Kbd size="xs" aria-hidden>
+            Ctrl K
+          </Kbd>
+        }
         onClick={open}
         aria-keyshortcuts="Control+K"
       >
@@ -60,6 +64,7 @@ function Search() {
         'aria-label': 'Search',
         leftSection: <IconSearch size={18} aria-hidden />,
       }}
+      attributes={{ content: { 'aria-label': 'Search' } }}
       scrollable
       maxHeight={420}
       tagsToIgnore={[]}
