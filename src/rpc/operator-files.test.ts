@@ -4,7 +4,7 @@ import { type CoreCaller, openCore } from '../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 
-const { createFileLink, listFiles, streamResults } = OperatorService.method;
+const { createFileLink, listAuditEntries, listFiles, streamResults } = OperatorService.method;
 
 let fixture: JobFixture;
 let operator: CoreCaller;
@@ -55,6 +55,8 @@ test("reading a user's results is logged with the operator and the job", async (
   expect(logged).toEqual([
     { operatorId: expect.any(String), jobId, userId, message: 'results read by operator' },
   ]);
+  const { entries } = await operator.call(listAuditEntries, {});
+  expect(entries[0]).toMatchObject({ action: 'StreamResults', target: jobId, outcome: 'ok' });
 });
 
 test.each([

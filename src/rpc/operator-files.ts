@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf';
 import type { JobRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
@@ -5,14 +6,15 @@ import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import { fileName, listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
 import { type ResultsContext, results } from '../jobs/results.ts';
+import { runAudited } from './audit-log.ts';
 import { fileShape } from './file-shape.ts';
 import { type Call, type Handlers, handle } from './handlers.ts';
 import { anyJob } from './job-search.ts';
 import { streamText } from './job-stream.ts';
 
 /** Dependencies of this module. */
-export type OperatorFilesContext = Pick<JobContext, 'log' | 'links'> &
-  StoreUse<'getJob'> &
+export type OperatorFilesContext = Pick<JobContext, 'log' | 'links' | 'clock' | 'newId'> &
+  StoreUse<'getJob' | 'appendAuditEntry'> &
   ResultFilesContext &
   ResultsContext;
 
@@ -41,8 +43,11 @@ export function operatorFileHandlers(context: OperatorFilesContext): Handlers {
       return { file: fileShape({ ...found, link }) };
     }),
   ]);
-  const streamResults = async function* (request: unknown, { principal }: Call) {
+  const streamResults = async function* (request: Message, call: Call) {
+    const { principal } = call;
     const job = await anyJob(store, request as JobRequest);
+    // The core records unary calls only.
+    await runAudited(context, method.streamResults, request, call, async () => request);
     log.info({ operatorId: principal.userId, jobId: job.id, userId: job.userId }, 'results read by operator');
     yield* streamText('application/x-ndjson', results(context, job));
   };
