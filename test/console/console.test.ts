@@ -300,8 +300,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await waitForText(page, 'Variant sold on Marketplace A');
     await search(jobId);
     await waitForText(page, `Findable Ltd · ${jobId.slice(0, 8)}`);
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
+    await page.locator(`::-p-xpath(//button[contains(., "${jobId.slice(0, 8)}")])`).click();
     await page.waitForFunction(`location.pathname.endsWith(${JSON.stringify(jobId)})`);
     await search('queues');
     await click(page, 'button', 'Queues and workers');
