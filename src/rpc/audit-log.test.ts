@@ -92,6 +92,8 @@ test('isAudited() selects every method that changes accounts or is for operators
     'GrantCredits',
     'ApproveJob',
     'RejectJob',
+    'CreateFileLink',
+    'StreamResults',
     'RetryJob',
     'CancelJob',
     'AcceptDrift',

@@ -7,6 +7,13 @@ const maxOwners = 1_000;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Returns any user's job. Fault `not_found` for an unknown id. */
+export async function anyJob(store: Pick<Store, 'getJob'>, { jobId }: { jobId: string }): Promise<Job> {
+  const job = await store.getJob(jobId.toLowerCase());
+  if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+  return job;
+}
+
 /** Returns the job with this id or task id; null if there is none. */
 export async function findJobByName(
   store: Pick<Store, 'getJob' | 'getJobByNumber'>,

@@ -6,7 +6,7 @@ import { type CancelContext, cancel } from '../jobs/cancel.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type FailureFormat, type FailuresContext, failures, failureTypes } from '../jobs/failures.ts';
 import { fullName } from '../jobs/offers.ts';
-import { fileName, listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
+import { listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
 import { type ResultsContext, results } from '../jobs/results.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
 import { jobTag } from '../jobs/tag.ts';
@@ -14,6 +14,7 @@ import { showWhenChanged, type WaitContext } from '../jobs/wait.ts';
 import { createWatch } from '../jobs/watch.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
+import { fileShape } from './file-shape.ts';
 import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
@@ -76,17 +77,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       const job = await find(request, call);
       const files = await listFiles(context, job);
       call.responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
-      return {
-        files: files.map(({ file, link, ...place }) => ({
-          ...place,
-          name: fileName(file),
-          contentType: file.contentType,
-          items: file.items,
-          bytes: BigInt(file.bytes),
-          sha256: file.sha256,
-          downloadUrl: link,
-        })),
-      };
+      return { files: files.map(fileShape) };
     }),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);

@@ -1,7 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { Fault } from '../contract/fault.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import { type CancelContext, cancel } from '../jobs/cancel.ts';
 import type { StoreUse } from '../jobs/context.ts';
@@ -11,7 +10,7 @@ import type { BatchSummary, Job } from '../store/documents.ts';
 import { type Handler, handle } from './handlers.ts';
 import { isListed, type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
-import { findJobByName, findOwners } from './job-search.ts';
+import { anyJob, findJobByName, findOwners } from './job-search.ts';
 import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 
 /** Dependencies of this module. */
@@ -29,11 +28,7 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
   const { method } = OperatorService;
   const shapes = createJobShapes(context);
   const reads = jobReads(context);
-  const find = async ({ jobId }: { jobId: string }): Promise<Job> => {
-    const job = await store.getJob(jobId.toLowerCase());
-    if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
-    return job;
-  };
+  const find = (request: { jobId: string }) => anyJob(store, request);
   const shape = async (job: Job) => (await shapes.forOperator([job]))[0]!;
 
   return [

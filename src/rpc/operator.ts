@@ -1,6 +1,7 @@
 import { type AuditLogContext, auditLogHandlers } from './audit-log.ts';
 import type { Handlers } from './handlers.ts';
 import { type OperatorDriftContext, operatorDriftHandlers } from './operator-drift.ts';
+import { type OperatorFilesContext, operatorFileHandlers } from './operator-files.ts';
 import { type OperatorJobsContext, operatorJobHandlers } from './operator-jobs.ts';
 import { type OperatorUsersContext, operatorUserHandlers } from './operator-users.ts';
 import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.ts';
@@ -8,18 +9,21 @@ import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.
 /** Dependencies of this module. */
 type OperatorContext = AuditLogContext &
   OperatorDriftContext &
+  OperatorFilesContext &
   OperatorJobsContext &
   OperatorUsersContext &
   OperatorWorkContext;
 
 /** Returns the handlers of gleaner.operator.v1.OperatorService. */
 export function operatorHandlers(context: OperatorContext): Handlers {
+  const files = operatorFileHandlers(context);
   const unary = new Map([
     ...operatorUserHandlers(context),
     ...operatorJobHandlers(context),
     ...operatorWorkHandlers(context),
     ...operatorDriftHandlers(context),
     ...auditLogHandlers(context),
+    ...files.unary,
   ]);
-  return { unary, stream: new Map() };
+  return { unary, stream: files.stream };
 }

@@ -250,6 +250,90 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(createHash('sha256').update(saved).digest('hex')).toBe(file.sha256);
   });
 
+  test("lets an operator download a user's file and logs it", async () => {
+    const user = await createUser('Viewed Ltd', 1_000);
+    const jobId = await submit(user, 3);
+    await env.api.operator('ApproveJob', { job_id: jobId });
+    await watchJob(env.api, user, jobId, 30_000);
+    const tab = await openTab(browser, { downloads: folder });
+    tabs.push(tab);
+    await signIn(tab, `${env.url}/jobs/${jobId}?tab=results`, env.deployment.operatorKey);
+    await click(tab.page, 'button', `Download full_${jobId}.json`);
+    const saved = await until(
+      'the file is saved',
+      () => readFile(join(folder, `full_${jobId}.json`), 'utf8').then((text) => text || undefined),
+      { withinMs: 15_000 },
+    );
+    expect(JSON.parse(saved)).toHaveLength(3);
+    const entry = env.deployment.api
+      .log()
+      .split('\n')
+      .find((line) => line.includes('file link created by operator') && line.includes(jobId));
+    expect(JSON.parse(entry!)).toMatchObject({ userId: user.id, file: `full_${jobId}.json` });
+  });
+
+  test('keeps the tab of a job in the address', async () => {
+    const user = await createUser('Tabs Ltd', 1_000);
+    const jobId = await submit(user, 2);
+    const page = await open(user.key, `/jobs/${jobId}`);
+    await click(page, 'tab', 'Failures');
+    await waitForText(page, 'No failures so far');
+    expect(page.url()).toMatch(/\?tab=failures$/);
+    await page.reload();
+    await waitForText(page, 'No failures so far');
+  });
+
+  test('finds pages, users and jobs with Ctrl+K', async () => {
+    const user = await createUser('Findable Ltd', 1_000);
+    const jobId = await submit(user, 2);
+    const page = await openAsOperator('/settings');
+    const search = async (text: string) => {
+      await page.keyboard.down('Control');
+      await page.keyboard.press('k');
+      await page.keyboard.up('Control');
+      await page.locator(named('textbox', 'Search')).fill(text);
+    };
+    await search('findable');
+    await page
+      .locator('::-p-xpath(//button[contains(., "Findable Ltd") and not(contains(., "awaiting"))])')
+      .wait();
+    await waitForText(page, 'Variant sold on Marketplace A');
+    await search(jobId);
+    await waitForText(page, `Findable Ltd · ${jobId.slice(0, 8)}`);
+    await page.locator(`::-p-xpath(//button[contains(., "${jobId.slice(0, 8)}")])`).click();
+    await page.waitForFunction(`location.pathname.endsWith(${JSON.stringify(jobId)})`);
+    await search('queues');
+    await click(page, 'button', 'Queues and workers');
+    await page.waitForFunction(`location.pathname.endsWith('/work')`);
+  });
+
+  test('sorts a table by a column', async () => {
+    await createUser('Sorted Rich Ltd', 900_000);
+    await createUser('Sorted Poor Ltd', 7);
+    const page = await openAsOperator('/users?search=Sorted');
+    await waitForText(page, 'Sorted Rich Ltd');
+    const names = () =>
+      page.$$eval('tbody tr td:first-child', (cells) => cells.map((cell) => cell.textContent));
+    expect(await names()).toEqual(['Sorted Poor Ltd', 'Sorted Rich Ltd']);
+    await click(page, 'button', 'Balance');
+    await click(page, 'button', 'Balance');
+    await page.waitForSelector('th[aria-sort=descending]');
+    expect(await names()).toEqual(['Sorted Rich Ltd', 'Sorted Poor Ltd']);
+  });
+
+  test('shows at the bell what happened since the last visit', async () => {
+    const user = await createUser('Away Ltd', 1_000);
+    const page = await open(user.key, '/keys');
+    await page.waitForSelector(named('button', 'Nothing new'));
+    const jobId = await submit(user, 2);
+    await env.api.operator('RejectJob', { job_id: jobId });
+    await page.reload();
+    await click(page, 'button', '1 new since your last visit');
+    await waitForText(page, 'Variant sold on Marketplace A: rejected');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector(named('button', 'Nothing new'));
+  });
+
   test('exports the ledger as CSV', async () => {
     const user = await createUser('Ledger Ltd', 777);
     const page = await open(user.key, '/ledger', { downloads: folder });
@@ -340,6 +424,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     })()`);
     await click(page, 'button', 'Submit 3 units');
     await waitForText(page, 'Required');
+    await waitForText(page, '30 credits (10 credits per unit). Balance after: 970.');
     expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
     await page.locator('form select').fill('sg');
     await click(page, 'button', 'Submit 3 units');
@@ -376,6 +461,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await page.locator('select').fill('th');
     await page.locator(named('textbox', 'Item ID')).fill('32000000001');
     await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '5 more than your balance.');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Job not submitted');
     await waitForText(page, '5 short');
@@ -400,7 +486,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     const page = await openAsOperator('/deliveries');
     await click(page, 'button', 'Send test message');
     await waitForText(page, 'Test message');
-    await page.waitForSelector('::-p-xpath(//tr[contains(., "test") and contains(., "Delivered")])');
+    await page.waitForSelector('::-p-xpath(//tr[contains(., "Test message") and contains(., "Delivered")])');
   });
 
   test('retries failed units in a new job and cancels it', async () => {

@@ -28,7 +28,9 @@ const listViolations = `axe.run(document, { resultTypes: ['violations'] }).then(
 /** Timeout of a test that opens every page, in milliseconds. */
 const timeout = 150_000;
 
-const overflow = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+/** Script that returns how many pixels the page, or a button of its fixed header, exceeds the screen. */
+const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
+  (button) => Math.ceil(button.getBoundingClientRect().right))) - document.documentElement.clientWidth`;
 
 describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, () => {
   let env: ConsoleEnvironment;
@@ -148,6 +150,20 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       role: 'user',
       press: ['tab', 'JSON'],
       shows: 'Sent unchanged as',
+    },
+    {
+      name: 'search',
+      path: '/jobs',
+      role: 'operator',
+      press: ['button', 'Search'],
+      shows: 'Queues and workers',
+    },
+    {
+      name: 'news',
+      path: '/settings',
+      role: 'operator',
+      press: ['button', 'Nothing new'],
+      shows: 'Since your last visit',
     },
     {
       name: 'colours',

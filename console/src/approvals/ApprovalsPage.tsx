@@ -24,13 +24,22 @@ const columns: Column<Job>[] = [
         {job.userName || job.userId.slice(0, 8)}
       </Anchor>
     ),
+    sortBy: ({ userName, userId }) => userName || userId,
   },
   { title: 'Job', cell: (job) => <JobName job={job} /> },
-  { title: 'Units', align: 'right', cell: (job) => formatCount(job.total) },
-  { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost) },
+  { title: 'Units', align: 'right', cell: (job) => formatCount(job.total), sortBy: ({ total }) => total },
+  { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost), sortBy: ({ cost }) => cost },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
-  { title: 'Submitted', cell: (job) => <Moment at={job.createdAt} relative /> },
-  { title: 'Expires', cell: (job) => <Moment at={job.decideBy} relative /> },
+  {
+    title: 'Submitted',
+    cell: (job) => <Moment at={job.createdAt} relative />,
+    sortBy: ({ createdAt }) => createdAt?.seconds,
+  },
+  {
+    title: 'Expires',
+    cell: (job) => <Moment at={job.decideBy} relative />,
+    sortBy: ({ decideBy }) => decideBy?.seconds,
+  },
 ];
 
 function Balance({ job }: { job: Job }) {

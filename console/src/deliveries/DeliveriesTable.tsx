@@ -1,11 +1,13 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Anchor, Code, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Delivery } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
+import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
+import { messageTypeText } from './message-type.ts';
 
 /** Time of the next attempt; "Due" if it has passed. */
 function NextAttempt({ delivery: { nextAttemptAt } }: { delivery: Delivery }) {
@@ -18,7 +20,7 @@ const columns: Column<Delivery>[] = [
     title: 'Message',
     cell: ({ type, jobId }) => (
       <Stack gap={0}>
-        <Code>{type}</Code>
+        <Text size="sm">{messageTypeText(type)}</Text>
         {jobId !== '' && (
           <Anchor component={Link} to={`/jobs/${jobId}`} size="xs">
             Job {jobId.slice(0, 8)}
@@ -31,7 +33,7 @@ const columns: Column<Delivery>[] = [
     title: 'To',
     cell: ({ channel, target }) => (
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {channel}: {target}
+        {capitalize(channel)}: {target}
       </Text>
     ),
   },

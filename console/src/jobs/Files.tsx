@@ -1,20 +1,30 @@
+import { createClient } from '@connectrpc/connect';
 import { Button, Code, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError } from '../errors/toast.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
 import { downloadLink } from '../session/download.ts';
+import { useSession } from '../session/session.ts';
+import { transport } from '../session/transport.ts';
 
 /** Button that downloads a file. */
-function DownloadButton({ file }: { file: ResultFile }) {
+function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
+  const { role } = useSession();
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     try {
-      await downloadLink(file.downloadUrl, file.name);
+      // The service logs each link that an operator creates.
+      const link =
+        role === 'operator'
+          ? (await createClient(OperatorService, transport).createFileLink({ jobId, name: file.name })).file
+          : file;
+      await downloadLink(link?.downloadUrl ?? '', file.name);
     } catch (error) {
       showError(error);
     } finally {
@@ -62,18 +72,30 @@ const columns: Column<ResultFile>[] = [
         </Tooltip>
       ),
   },
-  { title: 'Download', align: 'right', cell: (file) => <DownloadButton file={file} /> },
 ];
 
 /** Result files of a job. */
-export function Files({ files, query }: { files: readonly ResultFile[]; query: ListQuery }) {
+export function Files({
+  jobId,
+  files,
+  query,
+}: {
+  jobId: string;
+  files: readonly ResultFile[];
+  query: ListQuery;
+}) {
+  const download: Column<ResultFile> = {
+    title: 'Download',
+    align: 'right',
+    cell: (file) => <DownloadButton jobId={jobId} file={file} />,
+  };
   return (
     <ListTable
       label="Files"
       rows={files}
       keyOf={({ scope, index, name }) => `${scope} ${index} ${name}`}
       query={query}
-      columns={columns}
+      columns={[...columns, download]}
       empty={{ title: 'No files yet', description: 'Files appear when the first results are complete.' }}
     />
   );

@@ -1,11 +1,12 @@
 import { Alert, Skeleton, Stack, Tabs } from '@mantine/core';
 import { IconMessage } from '@tabler/icons-react';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
+import { useTab } from '../layout/useTab.ts';
 import { kindText, marketText } from '../offers/offers.ts';
 import { useSession } from '../session/session.ts';
 import { Batches } from './Batches.tsx';
@@ -15,7 +16,7 @@ import { JobProgress } from './JobProgress.tsx';
 import { JobSummary } from './JobSummary.tsx';
 import { Results } from './Results.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
-import { initialTab } from './tabs.ts';
+import { initialTab, jobTabs } from './tabs.ts';
 import { Units } from './Units.tsx';
 import { useJob } from './useJob.ts';
 import { Waiting } from './Waiting.tsx';
@@ -41,6 +42,9 @@ export function JobPage() {
 function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: () => unknown }) {
   const { role } = useSession();
   const operator = role === 'operator';
+  // The tab does not change by itself while the job progresses.
+  const [initial] = useState(() => initialTab(job, role));
+  const [tab, selectTab] = useTab(jobTabs(role), initial);
   const title = `${kindText(job.kind)} on ${marketText(job.market)}`;
   return (
     <Page title={title} description={<StatusBadge status={job.status} />} actions={<JobActions job={job} />}>
@@ -64,9 +68,9 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <JobSummary job={job} />
         </Stack>
       </Section>
-      <Tabs defaultValue={initialTab(job, role)} keepMounted={false}>
+      <Tabs value={tab} onChange={selectTab} keepMounted={false}>
         <Tabs.List mb="md">
-          {!operator && <Tabs.Tab value="results">Results</Tabs.Tab>}
+          <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="failures">Failures</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
           {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}

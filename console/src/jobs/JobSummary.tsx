@@ -6,6 +6,7 @@ import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Identifier } from '../list/Identifier.tsx';
 import { formatCount } from '../number/format.ts';
 import { useSession } from '../session/session.ts';
+import { regionText } from '../text/region.ts';
 import { formatDuration } from '../time/format.ts';
 import { Moment } from '../time/Moment.tsx';
 import { creditsText } from './outcome.ts';
@@ -47,7 +48,7 @@ export function JobSummary({ job }: { job: Job }) {
       {job.notRun < job.total && (
         <Fact name="Batches">{`${formatCount(job.batchesDone)} of ${formatCount(job.batches)} done`}</Fact>
       )}
-      {job.region !== '' && <Fact name="Region">{job.region}</Fact>}
+      {job.region !== '' && <Fact name="Region">{regionText(job.region)}</Fact>}
       {job.taskId !== undefined && <Fact name="Task ID">{String(job.taskId)}</Fact>}
       <Fact name="Submitted">
         <Moment at={job.createdAt} />

@@ -49,14 +49,32 @@ const owner: Column<Job> = {
       {job.userName || job.userId.slice(0, 8)}
     </Anchor>
   ),
+  sortBy: ({ userName, userId }) => userName || userId,
 };
 
 const columns: Column<Job>[] = [
-  { title: 'Job', cell: (job) => <JobName job={job} /> },
-  { title: 'Status', cell: (job) => <StatusBadge status={job.status} /> },
-  { title: 'Progress', cell: (job) => <JobProgress job={job} size="sm" /> },
-  { title: 'Credits', align: 'right', cell: (job) => <Credits job={job} /> },
-  { title: 'Submitted', cell: (job) => <Moment at={job.createdAt} relative /> },
+  {
+    title: 'Job',
+    cell: (job) => <JobName job={job} />,
+    sortBy: ({ kind, market }) => `${kindText(kind)} ${market}`,
+  },
+  { title: 'Status', cell: (job) => <StatusBadge status={job.status} />, sortBy: ({ status }) => status },
+  {
+    title: 'Progress',
+    cell: (job) => <JobProgress job={job} size="sm" />,
+    sortBy: ({ success, failed, total }) => (success + failed) / Math.max(1, total),
+  },
+  {
+    title: 'Credits',
+    align: 'right',
+    cell: (job) => <Credits job={job} />,
+    sortBy: ({ cost, charged, refunded, ended }) => (ended || charged > 0 ? charged - refunded : cost),
+  },
+  {
+    title: 'Submitted',
+    cell: (job) => <Moment at={job.createdAt} relative />,
+    sortBy: ({ createdAt }) => createdAt?.seconds,
+  },
 ];
 
 interface JobsTableProps {

@@ -9,7 +9,7 @@ import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { useSession } from '../session/session.ts';
 import { formatDuration } from '../time/format.ts';
 import { timeTicks } from '../time/ticks.ts';
-import { remainingMs } from './estimate.ts';
+import { isStalled, remainingMs } from './estimate.ts';
 import { getProgressMethod } from './methods.ts';
 
 /** Chart of a job's counts over the time since its start, with an estimate of the remaining time. */
@@ -27,6 +27,7 @@ export function ProgressChart({ job }: { job: Job }) {
   const points = data.points.flatMap(({ at, success, failed }) =>
     at ? [{ ms: timestampDate(at).getTime(), Succeeded: success, Failed: Math.min(failed, maxFailed) }] : [],
   );
+  const waiting = job.waitingFor !== '';
   const last = points.at(-1);
   if (points.length < 2 || !last) {
     return (
@@ -64,7 +65,9 @@ export function ProgressChart({ job }: { job: Job }) {
           accessibilityLayer={false}
         />
       </div>
-      {!job.ended && <TimeLeft ms={remainingMs(data.points, job.total)} waiting={job.waitingFor !== ''} />}
+      {!job.ended && (waiting || !isStalled(data.points)) && (
+        <TimeLeft ms={remainingMs(data.points, job.total)} waiting={waiting} />
+      )}
     </>
   );
 }

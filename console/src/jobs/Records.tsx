@@ -4,9 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { showError } from '../errors/toast.ts';
-import { downloadRest, saveBlob } from '../session/download.ts';
+import { saveBlob } from '../session/download.ts';
 import { readLines } from '../session/lines.ts';
-import { fetchRest } from '../session/rest.ts';
+import { useSession } from '../session/session.ts';
+import { openResults } from './open-results.ts';
 
 /** Maximum records shown; the download has all. */
 const maxRecords = 20;
@@ -20,20 +21,22 @@ interface ResultLine {
 
 /** Records of an ended job without result files, with a download. */
 export function Records({ job: { jobId, success } }: { job: Job }) {
-  const path = `/v1/jobs/${jobId}/results`;
+  const { role } = useSession();
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['results', jobId],
-    queryFn: async () => (await readLines(await fetchRest(path), maxRecords)) as ResultLine[],
+    queryFn: async () => (await readLines(await openResults(role, jobId), maxRecords)) as ResultLine[],
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (isPending) return <Skeleton height={160} role="status" aria-label="Loading results" />;
   if (error) return <ErrorAlert error={error} retry={refetch} />;
   const single = success === 1 ? data[0] : undefined;
+  const downloadAll = async () =>
+    saveBlob(await new Response(await openResults(role, jobId)).blob(), `${jobId}.jsonl`);
   const download = () => {
     if (single) {
       const json = `${JSON.stringify(single.record, null, 2)}\n`;
       saveBlob(new Blob([json], { type: 'application/json' }), `${jobId}.json`);
-    } else void downloadRest(path, `${jobId}.jsonl`).catch(showError);
+    } else void downloadAll().catch(showError);
   };
   return (
     <Stack>

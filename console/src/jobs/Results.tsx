@@ -2,15 +2,18 @@ import { useQuery } from '@connectrpc/connect-query';
 import { EmptyState } from '@mantine/core';
 import { IconInbox } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { pollMs } from '../app/queries.ts';
+import { useSession } from '../session/session.ts';
 import { Files } from './Files.tsx';
+import { listFilesMethod } from './methods.ts';
 import { Records } from './Records.tsx';
 
-/** Results of the caller's job: its files, or its records if its kind writes no files. */
+/** Results of a job: its files, or its records if its kind writes no files. */
 export function Results({ job }: { job: Job }) {
+  const { role } = useSession();
   const query = useQuery(
-    JobService.method.listFiles,
+    listFilesMethod(role),
     { jobId: job.jobId },
     { refetchInterval: job.ended ? false : pollMs.list },
   );
@@ -26,5 +29,5 @@ export function Results({ job }: { job: Job }) {
       job.notRun === job.total ? 'This job did not run.' : 'No unit succeeded. See Failures for the reasons.';
     return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
   }
-  return <Files files={files ?? []} query={query} />;
+  return <Files jobId={job.jobId} files={files ?? []} query={query} />;
 }

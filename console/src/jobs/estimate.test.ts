@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
-import { remainingMs } from './estimate.ts';
+import { isStalled, remainingMs } from './estimate.ts';
 
 const points = (...list: [seconds: number, done: number][]) =>
   list.map(([seconds, success]) => ({ at: timestampFromMs(seconds * 1000), success, failed: 0 }));
@@ -29,4 +29,13 @@ describe('remainingMs()', () => {
     expect(remainingMs(points([0, 0], [10, 50], [11, 50]), 200)).toBeUndefined();
     expect(remainingMs([], 200)).toBeUndefined();
   });
+});
+
+test.each([
+  [points([0, 0], [10, 50], [20, 100], [59, 100]), false],
+  [points([0, 0], [10, 50], [20, 100], [71, 100]), true],
+  [points([0, 0], [500, 0]), false],
+  [points(), false],
+])('isStalled() compares the time since the last batch with the usual time, case %#', (list, expected) => {
+  expect(isStalled(list)).toBe(expected);
 });

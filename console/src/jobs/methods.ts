@@ -10,6 +10,10 @@ export const listUnitsMethod = (role: Role) =>
 export const listFaultsMethod = (role: Role) =>
   role === 'operator' ? OperatorService.method.listFaults : JobService.method.listFaults;
 
+/** Returns the method that lists a job's result files for the role. */
+export const listFilesMethod = (role: Role) =>
+  role === 'operator' ? OperatorService.method.listFiles : JobService.method.listFiles;
+
 /** Returns the method that gets a job's progress for the role. */
 export const getProgressMethod = (role: Role) =>
   role === 'operator' ? OperatorService.method.getProgress : JobService.method.getProgress;

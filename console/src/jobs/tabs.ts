@@ -14,3 +14,7 @@ export function initialTab(
   if (job.failed > job.notRun) return 'failures';
   return role === 'operator' ? 'batches' : 'units';
 }
+
+/** Returns the tabs of the job page for a role. */
+export const jobTabs = (role: Role): readonly JobTab[] =>
+  role === 'operator' ? ['results', 'failures', 'units', 'batches'] : ['results', 'failures', 'units'];

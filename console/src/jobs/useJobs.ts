@@ -22,7 +22,7 @@ export const emptyFilter: JobFilter = { status: '', kind: '', market: '', search
 const nextPageParam = ({ nextPageToken }: { nextPageToken: string }) => nextPageToken || undefined;
 
 /** Lists and polls jobs, newest first: of all users for operators, their own for users. */
-export function useJobs(filter: JobFilter, pageSize = 50) {
+export function useJobs(filter: JobFilter, pageSize = 50, { enabled = true } = {}) {
   const { role } = useSession();
   const { status, kind, market } = filter;
   const options = {
@@ -32,12 +32,12 @@ export function useJobs(filter: JobFilter, pageSize = 50) {
   } as const;
   const operatorQuery = useInfiniteQuery(
     OperatorService.method.listJobs,
-    role === 'operator' ? { ...filter, pageSize, pageToken: '' } : skipToken,
+    enabled && role === 'operator' ? { ...filter, pageSize, pageToken: '' } : skipToken,
     options,
   );
   const userQuery = useInfiniteQuery(
     JobService.method.listJobs,
-    role === 'user' ? { status, kind, market, pageSize, pageToken: '' } : skipToken,
+    enabled && role === 'user' ? { status, kind, market, pageSize, pageToken: '' } : skipToken,
     options,
   );
   const query = role === 'operator' ? operatorQuery : userQuery;

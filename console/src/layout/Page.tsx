@@ -16,7 +16,7 @@ export function Page({ title, description, actions, children }: PageProps) {
     <Stack gap="lg">
       <title>{`${title} · Gleaner`}</title>
       <Group justify="space-between" align="flex-start">
-        <Stack gap={4}>
+        <Stack gap={4} maw={720}>
           <Title order={1} size="h2">
             {title}
           </Title>

@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Menu, Text } from '@mantine/core';
 import { IconBook, IconDevices, IconLogout, IconUser } from '@tabler/icons-react';
 import { showError } from '../errors/toast.ts';
 import { useSession } from '../session/session.ts';
@@ -13,8 +13,11 @@ export function SessionMenu() {
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <Button variant="default" leftSection={<IconUser size={16} aria-hidden />} maw={220}>
-          {label}
+        <Button variant="default" px={{ base: 9, sm: 'md' }} maw={220} aria-label={label}>
+          <IconUser size={16} aria-hidden />
+          <Text span inherit truncate ml="xs" visibleFrom="sm">
+            {label}
+          </Text>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -3,8 +3,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlant } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
+import { News } from '../news/News.tsx';
 import { ColorSchemeSwitch } from './ColorSchemeSwitch.tsx';
 import { Navigation } from './Navigation.tsx';
+import { SearchButton } from './Search.tsx';
 import { SessionMenu } from './SessionMenu.tsx';
 import classes from './skip-link.module.css';
 
@@ -35,9 +37,13 @@ export function Shell() {
               aria-expanded={opened}
             />
             <IconPlant aria-hidden size={24} />
-            <Text fw={600}>Gleaner</Text>
+            <Text fw={600} visibleFrom="xs">
+              Gleaner
+            </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <SearchButton />
+            <News />
             <ColorSchemeSwitch />
             <SessionMenu />
           </Group>

@@ -1,23 +1,24 @@
-import { Anchor, Code, Text } from '@mantine/core';
+import { Anchor, Code, Text, Tooltip } from '@mantine/core';
 import { Link } from 'react-router';
 import type { LedgerEntry } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatSignedCount } from '../number/format.ts';
+import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
+import { UserName } from '../users/UserName.tsx';
+
+/** Shortens the key of an entry to its type and the start of its id: "charge:7ea99381…". */
+const shortKey = (key: string) => key.replace(/([0-9a-f]{8})-[0-9a-f-]{27}/, '$1…');
 
 const owner: Column<LedgerEntry> = {
   title: 'User',
-  cell: ({ userId }) => (
-    <Anchor component={Link} to={`/users/${userId}`} size="sm">
-      {userId.slice(0, 8)}
-    </Anchor>
-  ),
+  cell: ({ userId }) => <UserName userId={userId} />,
 };
 
 const columns: Column<LedgerEntry>[] = [
   { title: 'Date', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'Type', cell: ({ type }) => type },
+  { title: 'Type', cell: ({ type }) => capitalize(type) },
   {
     title: 'Credits',
     align: 'right',
@@ -38,7 +39,14 @@ const columns: Column<LedgerEntry>[] = [
         </Anchor>
       ),
   },
-  { title: 'Entry', cell: ({ key }) => <Code style={{ overflowWrap: 'anywhere' }}>{key}</Code> },
+  {
+    title: 'Entry',
+    cell: ({ key }) => (
+      <Tooltip label={key} multiline>
+        <Code>{shortKey(key)}</Code>
+      </Tooltip>
+    ),
+  },
 ];
 
 interface LedgerTableProps {

@@ -1,11 +1,12 @@
-import { Button, Center, EmptyState, Skeleton, Stack } from '@mantine/core';
+import { Button, Center, EmptyState, Skeleton, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Cards } from './Cards.tsx';
 import type { ListContent } from './list-content.ts';
 import { Rows } from './Rows.tsx';
+import { nextSort, type Sort, sortRows } from './sort.ts';
 
 /** State of the query behind a list. */
 export interface ListQuery {
@@ -35,7 +36,8 @@ interface ListTableProps<T> extends ListContent<T> {
  */
 export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
   const phone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const { label, rows } = content;
+  const { label, rows, columns } = content;
+  const [sort, setSort] = useState<Sort | null>(null);
   if (query.isPending) return <LoadingRows label={label} />;
   if (query.error && rows.length === 0) return <ErrorAlert error={query.error} retry={query.refetch} />;
   if (rows.length === 0) {
@@ -50,7 +52,21 @@ export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
       {query.error ? (
         <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
       ) : null}
-      {phone ? <Cards {...content} /> : <Rows {...content} />}
+      {phone ? (
+        <Cards {...content} />
+      ) : (
+        <Rows
+          {...content}
+          rows={sortRows(rows, columns, sort)}
+          sort={sort}
+          toggleSort={(title) => setSort(nextSort(sort, title))}
+        />
+      )}
+      {sort && query.hasNextPage && (
+        <Text size="xs" c="dimmed" ta="center">
+          Only the {rows.length} loaded rows are sorted.
+        </Text>
+      )}
       {query.hasNextPage && (
         <Center>
           <Button

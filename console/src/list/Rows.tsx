@@ -1,10 +1,21 @@
-import { Table } from '@mantine/core';
+import { Table, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import { Fragment } from 'react';
-import type { ListContent } from './list-content.ts';
+import type { Column, SortedContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
 /** Renders a list as a table that scrolls horizontally if it does not fit. */
-export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection, below }: ListContent<T>) {
+export function Rows<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  minWidth = 640,
+  selection,
+  below,
+  sort,
+  toggleSort,
+}: SortedContent<T>) {
   return (
     <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
       <Table verticalSpacing="xs" striped={below === undefined} aria-label={label}>
@@ -15,10 +26,8 @@ export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection
                 <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} />
               </Table.Th>
             )}
-            {columns.map(({ title, align }) => (
-              <Table.Th key={title} ta={align}>
-                {title}
-              </Table.Th>
+            {columns.map((column) => (
+              <HeaderCell key={column.title} column={column} sort={sort} toggleSort={toggleSort} />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -51,5 +60,22 @@ export function Rows<T>({ label, columns, rows, keyOf, minWidth = 640, selection
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+type HeaderCellProps<T> = { column: Column<T> } & Pick<SortedContent<T>, 'sort' | 'toggleSort'>;
+
+/** Title of a column; a button if the column can be sorted. */
+function HeaderCell<T>({ column: { title, align, sortBy }, sort, toggleSort }: HeaderCellProps<T>) {
+  if (!sortBy) return <Table.Th ta={align}>{title}</Table.Th>;
+  const order = sort?.title !== title ? 'none' : sort.descending ? 'descending' : 'ascending';
+  const Icon = { none: IconArrowsSort, ascending: IconArrowUp, descending: IconArrowDown }[order];
+  return (
+    <Table.Th ta={align} aria-sort={order}>
+      <UnstyledButton fz="inherit" fw="inherit" onClick={() => toggleSort(title)}>
+        {title}{' '}
+        <Icon size={13} aria-hidden style={{ verticalAlign: '-2px', opacity: order === 'none' ? 0.5 : 1 }} />
+      </UnstyledButton>
+    </Table.Th>
   );
 }

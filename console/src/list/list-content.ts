@@ -1,10 +1,13 @@
 import type { ReactNode } from 'react';
+import type { Sort, SortValue } from './sort.ts';
 
 /** Column of a list. */
 export interface Column<T> {
   title: string;
   cell: (row: T) => ReactNode;
   align?: 'right';
+  /** Returns the value by which rows can be sorted; without it the column cannot be sorted. */
+  sortBy?: (row: T) => SortValue;
 }
 
 /** Selected rows, by key. */
@@ -28,4 +31,12 @@ export interface ListContent<T> {
   selection?: Selection<T>;
   /** Renders content below a row. */
   below?: (row: T) => ReactNode;
+}
+
+/** Columns and rows of a list in their current order. */
+export interface SortedContent<T> extends ListContent<T> {
+  /** Column and direction; null in the order of the service. */
+  sort: Sort | null;
+  /** Sorts by a column, then reverses, then returns to the order of the service. */
+  toggleSort: (title: string) => void;
 }

@@ -1,6 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Badge, Code, Stack, Text } from '@mantine/core';
+import { Badge, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { failureGuide } from '../jobs/failure-guide.ts';
 import { Moment } from '../time/Moment.tsx';
 import { originState } from './state.ts';
 
@@ -31,7 +32,7 @@ export function State({ origin }: { origin: Origin }) {
       </Badge>
       {pausedUntil && (
         <Text size="xs" span>
-          <Code>{reason}</Code> {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
+          {failureGuide(reason).heading}. {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}
           {state === 'ready' ? 'The next request is a trial. ' : null}
           {failures === 1 ? '1 failure' : `${failures} failures in a row`} since <Moment at={since} />.
         </Text>

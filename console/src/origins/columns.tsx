@@ -11,7 +11,11 @@ type Totals = ReturnType<typeof summarizeMinutes>;
 
 function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin }) {
   if (concurrency === 0 && requestsPerSecond === 0) return '–';
-  return `${concurrency} concurrent, ${requestsPerSecond}/s`;
+  return (
+    <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
+      {concurrency} concurrent, {requestsPerSecond}/s
+    </Text>
+  );
 }
 
 function LastHour({ origin }: { origin: Origin }) {
@@ -36,7 +40,7 @@ function LastHour({ origin }: { origin: Origin }) {
           accessibilityLayer={false}
         />
       )}
-      <Text size="xs">
+      <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
         {requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`}
       </Text>
     </Stack>
@@ -55,7 +59,7 @@ export const originColumns: Column<Origin>[] = [
     title: 'Site',
     cell: ({ origin, market, region }) => (
       <Stack gap={0}>
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" miw={170} style={{ overflowWrap: 'anywhere' }}>
           {origin}
         </Text>
         <Text size="xs" c="dimmed">
@@ -80,6 +84,6 @@ export const originColumns: Column<Origin>[] = [
   {
     title: 'Latency',
     align: 'right',
-    cell: ({ minutes }) => ofRequests(minutes, ({ milliseconds }) => `${formatCount(milliseconds)} ms`),
+    cell: ({ minutes }) => ofRequests(minutes, ({ milliseconds }) => `${formatCount(milliseconds)}\u00a0ms`),
   },
 ];

@@ -1,6 +1,9 @@
-/** Reads the first `maxLines` lines of a JSON Lines response and cancels the rest. */
-export async function readLines(response: Response, maxLines: number): Promise<unknown[]> {
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+/** Reads the first `maxLines` lines of JSON Lines and cancels the rest. */
+export async function readLines(
+  bytes: ReadableStream<Uint8Array<ArrayBuffer>>,
+  maxLines: number,
+): Promise<unknown[]> {
+  const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
   const lines: string[] = [];
   let rest = '';
   while (lines.length < maxLines) {

@@ -1,6 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
+import { regionText } from '../text/region.ts';
 import type { FieldShape } from './fields.ts';
-import { fieldLabel } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
 
 interface FieldProps {
@@ -14,14 +14,19 @@ interface FieldProps {
   brief?: boolean;
 }
 
+/** Returns the label of a choice: "Indonesia (id)" for a country. */
+const choiceLabel = (name: string, choice: string): string =>
+  name === 'country' || name === 'region' ? regionText(choice) : choice;
+
 /** Input for one field of a request. */
 export function Field({ field, value, change, paste, error, brief = false }: FieldProps) {
-  const { name, description, type, choices, required, defaultText, min, max } = field;
+  const { name, label, help, type, choices, required, defaultText, min, max } = field;
   const common = {
-    label: fieldLabel(name),
-    description: brief || description === '' ? undefined : <InlineCode text={description} />,
+    label,
+    description: brief || help === '' ? undefined : <InlineCode text={help} />,
     error,
     withAsterisk: required,
+    maw: 480,
   };
   if (type === 'choice') {
     const none = defaultText === '' ? (required ? 'Select…' : 'None') : `${defaultText} (default)`;
@@ -30,14 +35,17 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
         {...common}
         value={value}
         onChange={(event) => change(event.currentTarget.value)}
-        data={[{ value: '', label: none }, ...choices.map((choice) => ({ value: choice, label: choice }))]}
+        data={[
+          { value: '', label: none },
+          ...choices.map((choice) => ({ value: choice, label: choiceLabel(name, choice) })),
+        ]}
       />
     );
   }
   if (type === 'flag') {
     return (
       <Switch
-        label={fieldLabel(name)}
+        label={label}
         description={common.description}
         checked={value === 'true'}
         onChange={(event) => change(event.currentTarget.checked ? 'true' : '')}

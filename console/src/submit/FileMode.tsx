@@ -1,15 +1,17 @@
-import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { Alert, Code, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { formatUnits } from '../number/format.ts';
-import { saveBlob } from '../session/download.ts';
+import type { Offer } from '../offers/offers.ts';
 import { buildBody, type FieldTexts, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import type { ListShape, RequestShape } from './fields.ts';
-import { csvColumns, csvTemplate, type ParsedCsv, parseCsv } from './table.ts';
+import { sharedOfFile } from './form-layout.ts';
+import { SubmitBar } from './SubmitBar.tsx';
+import { TemplateButton } from './TemplateButton.tsx';
+import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from './table.ts';
 
 interface FileModeProps {
+  offer: Offer;
   shape: RequestShape;
   list: ListShape;
   busy: boolean;
@@ -17,7 +19,7 @@ interface FileModeProps {
 }
 
 /** Submits each row of a CSV file as a unit. */
-export function FileMode({ shape, list, busy, submit }: FileModeProps) {
+export function FileMode({ offer, shape, list, busy, submit }: FileModeProps) {
   const [file, setFile] = useState<File | null>(null);
   const [table, setTable] = useState<ParsedCsv | null>(null);
   const [own, setOwn] = useState<FieldTexts>({});
@@ -29,25 +31,16 @@ export function FileMode({ shape, list, busy, submit }: FileModeProps) {
   };
   const problems = [...(rejection === '' ? [] : [rejection]), ...(table?.problems ?? [])];
   const units = table?.units ?? [];
-  const ready =
-    units.length > 0 && shape.fields.every((field) => !validateField(field, own[field.name] ?? ''));
+  const shared = sharedOfFile(shape, units);
+  const ready = units.length > 0 && shared.every((field) => !validateField(field, own[field.name] ?? ''));
   return (
     <Stack>
       <Text size="sm">
         The first row is the header. Columns: <Code>{csvColumns(list).join(', ')}</Code>
         {list.fields ? ' (* required)' : ''}
       </Text>
-      <Group>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={() => saveBlob(new Blob([csvTemplate(list)], { type: 'text/csv' }), 'template.csv')}
-        >
-          Download template
-        </Button>
-      </Group>
-      {shape.fields.map((field) => (
+      <TemplateButton columns={templateColumns(list)} />
+      {shared.map((field) => (
         <Field
           key={field.name}
           field={field}
@@ -65,15 +58,13 @@ export function FileMode({ shape, list, busy, submit }: FileModeProps) {
           </List>
         </Alert>
       )}
-      <Group>
-        <Button
-          disabled={!ready}
-          loading={busy}
-          onClick={() => submit(JSON.stringify(buildBody(shape, own, units))).catch(() => {})}
-        >
-          {units.length > 0 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
-        </Button>
-      </Group>
+      <SubmitBar
+        offer={offer}
+        units={units.length}
+        busy={busy}
+        disabled={!ready}
+        onSubmit={() => submit(JSON.stringify(buildBody(shape, own, units))).catch(() => {})}
+      />
     </Stack>
   );
 }

@@ -3,17 +3,19 @@ import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { showError } from '../errors/toast.ts';
-import { formatUnits } from '../number/format.ts';
+import type { Offer } from '../offers/offers.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from './body.ts';
 import { Field } from './Field.tsx';
 import type { FieldShape, RequestShape } from './fields.ts';
 import { expandRows, formLayout, pastedRows } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
+import { SubmitBar } from './SubmitBar.tsx';
 
 /** Maximum rows of the form; larger jobs use a CSV file. */
 const maxRows = 50;
 
 interface FormModeProps {
+  offer: Offer;
   shape: RequestShape;
   busy: boolean;
   submit: (body: string) => Promise<void>;
@@ -51,7 +53,7 @@ function validateLines(lines: string, max: number): string {
 }
 
 /** Form for the fields of a request and its units. */
-export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
+export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
@@ -66,6 +68,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
     },
   });
   const { own, units, lines } = form.values;
+  const unitCount = !list ? 1 : fields ? units.length : splitLines(lines).length;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
@@ -102,8 +105,8 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         ))}
         {list && !fields && (
           <Textarea
-            label={list.name}
-            description={<InlineCode text={`${list.description} One per line.`} />}
+            label={list.label}
+            description={<InlineCode text={list.help} />}
             autosize
             minRows={4}
             maxRows={16}
@@ -114,7 +117,7 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
         {list && fields && (
           <>
             <Text size="sm" c="dimmed">
-              <InlineCode text={list.description} /> Paste a list to fill several rows.
+              <InlineCode text={list.help} /> Paste a list to fill several rows.
             </Text>
             {units.map((unit, index) => (
               <Paper
@@ -153,15 +156,16 @@ export function FormMode({ shape, busy, submit, problems }: FormModeProps) {
             ))}
           </>
         )}
-        <FormButtons
-          label={list && fields && units.length > 1 ? `Submit ${formatUnits(units.length)}` : 'Submit'}
-          busy={busy}
-          isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
-          addItem={
-            fields &&
-            (() => form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) }))
-          }
-        />
+        <SubmitBar offer={offer} busy={busy} units={unitCount}>
+          {fields && (
+            <AddItemButton
+              isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
+              onClick={() =>
+                form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
+              }
+            />
+          )}
+        </SubmitBar>
       </Stack>
     </form>
   );
@@ -175,33 +179,15 @@ function choicesOfLast(units: readonly FieldTexts[], fields: readonly FieldShape
   );
 }
 
-interface FormButtonsProps {
-  /** Label of the submit button. */
-  label: string;
-  busy: boolean;
-  /** True if no item can be added. */
-  isFull: boolean;
-  /** Adds an item; absent for a form without rows. */
-  addItem: (() => void) | null | undefined;
-}
-
-/** Buttons that submit the form and add an item. */
-function FormButtons({ label, busy, isFull, addItem }: FormButtonsProps) {
+function AddItemButton({ isFull, onClick }: { isFull: boolean; onClick: () => void }) {
   return (
-    <Group>
-      <Button type="submit" loading={busy}>
-        {label}
-      </Button>
-      {addItem && (
-        <Button
-          variant="default"
-          leftSection={<IconPlus size={16} aria-hidden />}
-          disabled={isFull}
-          onClick={addItem}
-        >
-          Add item
-        </Button>
-      )}
-    </Group>
+    <Button
+      variant="default"
+      leftSection={<IconPlus size={16} aria-hidden />}
+      disabled={isFull}
+      onClick={onClick}
+    >
+      Add item
+    </Button>
   );
 }

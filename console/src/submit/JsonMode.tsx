@@ -1,36 +1,24 @@
-import { Button, Code, Group, JsonInput, Stack, Text } from '@mantine/core';
+import { Code, JsonInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { Offer } from '../offers/offers.ts';
 import type { RequestShape } from './fields.ts';
+import { bodyTemplate, countUnits } from './json-body.ts';
+import { SubmitBar } from './SubmitBar.tsx';
 
 interface JsonModeProps {
+  offer: Offer;
   shape: RequestShape;
-  path: string;
   busy: boolean;
   submit: (body: string) => Promise<void>;
 }
 
-/** Returns a template body with an empty value for each required field. */
-function bodyTemplate({ fields, list }: RequestShape): string {
-  const empty = (names: readonly { name: string }[]) =>
-    Object.fromEntries(names.map(({ name }) => [name, '']));
-  const required = (all: RequestShape['fields']) => all.filter((field) => field.required);
-  return JSON.stringify(
-    {
-      ...empty(required(fields)),
-      ...(list ? { [list.name]: [list.fields ? empty(required(list.fields)) : ''] } : {}),
-    },
-    null,
-    2,
-  );
-}
-
 /** Editor for the JSON body of the request. */
-export function JsonMode({ shape, path, busy, submit }: JsonModeProps) {
+export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
   const [text, setText] = useState(() => bodyTemplate(shape));
   return (
     <Stack>
       <Text size="sm">
-        Sent unchanged as the body of <Code>POST {path}</Code>.
+        Sent unchanged as the body of <Code>POST {offer.endpoint.path}</Code>.
       </Text>
       <JsonInput
         label="Body"
@@ -42,11 +30,12 @@ export function JsonMode({ shape, path, busy, submit }: JsonModeProps) {
         minRows={10}
         maxRows={30}
       />
-      <Group>
-        <Button loading={busy} onClick={() => submit(text).catch(() => {})}>
-          Submit
-        </Button>
-      </Group>
+      <SubmitBar
+        offer={offer}
+        units={countUnits(shape, text)}
+        busy={busy}
+        onSubmit={() => submit(text).catch(() => {})}
+      />
     </Stack>
   );
 }

@@ -1,10 +1,11 @@
 import { Anchor, Tabs } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Link, useParams } from 'react-router';
 import { describeError } from '../errors/describe.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { NotFound } from '../layout/NotFound.tsx';
 import { Page } from '../layout/Page.tsx';
+import { useTab } from '../layout/useTab.ts';
 import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
@@ -26,20 +27,18 @@ export function SubmitPage() {
 function Loaded({ offer }: { offer: Offer }) {
   const shape = useMemo(() => readRequestShape(offer.method.input), [offer]);
   const { busy, error, submit } = useSubmit(offer);
-  const [tab, setTab] = useState<string | null>('form');
+  const [tab, setTab] = useTab(['form', 'file', 'json'], 'form');
   const problems = error
     ? Object.fromEntries(describeError(error).problems.map(({ where, message }) => [where, message]))
     : {};
   return (
     <Page
       title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
-      description={
-        <>
-          <InlineCode text={describeOffer(offer)} />{' '}
-          <Anchor component={Link} to="/submit" size="sm" underline="always">
-            All job types
-          </Anchor>
-        </>
+      description={<InlineCode text={describeOffer(offer)} />}
+      actions={
+        <Anchor component={Link} to="/submit" size="sm">
+          All job types
+        </Anchor>
       }
     >
       {error ? (
@@ -50,7 +49,7 @@ function Loaded({ offer }: { offer: Offer }) {
         />
       ) : null}
       {offer.endpoint.multipart ? (
-        <UploadMode shape={shape} busy={busy} submit={submit} />
+        <UploadMode offer={offer} shape={shape} busy={busy} submit={submit} />
       ) : (
         <Tabs value={tab} onChange={setTab}>
           <Tabs.List mb="md">
@@ -59,15 +58,15 @@ function Loaded({ offer }: { offer: Offer }) {
             <Tabs.Tab value="json">JSON</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="form">
-            <FormMode shape={shape} busy={busy} submit={submit} problems={problems} />
+            <FormMode offer={offer} shape={shape} busy={busy} submit={submit} problems={problems} />
           </Tabs.Panel>
           {shape.list && (
             <Tabs.Panel value="file">
-              <FileMode shape={shape} list={shape.list} busy={busy} submit={submit} />
+              <FileMode offer={offer} shape={shape} list={shape.list} busy={busy} submit={submit} />
             </Tabs.Panel>
           )}
           <Tabs.Panel value="json">
-            <JsonMode shape={shape} path={offer.endpoint.path} busy={busy} submit={submit} />
+            <JsonMode offer={offer} shape={shape} busy={busy} submit={submit} />
           </Tabs.Panel>
         </Tabs>
       )}

@@ -1,21 +1,28 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { Offer } from '../offers/offers.ts';
 import { type FieldTexts, parseValues } from './body.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import type { RequestShape } from './fields.ts';
 import { InlineCode } from './InlineCode.tsx';
+import { SubmitBar } from './SubmitBar.tsx';
+import { TemplateButton } from './TemplateButton.tsx';
+import { countRows } from './table.ts';
 
 interface UploadModeProps {
+  offer: Offer;
   shape: RequestShape;
   busy: boolean;
   submit: (body: FormData) => Promise<void>;
 }
 
 /** Uploads a file, for job types that take one. */
-export function UploadMode({ shape, busy, submit }: UploadModeProps) {
+export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
   const [file, setFile] = useState<File | null>(null);
   const [texts, setTexts] = useState<FieldTexts>({});
+  /** Rows of the file; null if it cannot be parsed. */
+  const [rows, setRows] = useState<number | null>(null);
   const [rejection, setRejection] = useState('');
   const fileField = shape.fields.find(({ type }) => type === 'file');
   const others = shape.fields.filter(({ type }) => type !== 'file');
@@ -29,13 +36,16 @@ export function UploadMode({ shape, busy, submit }: UploadModeProps) {
   return (
     <Stack>
       <Text size="sm">
-        <InlineCode text={fileField?.description ?? ''} />
+        <InlineCode text={fileField?.help ?? ''} />
       </Text>
+      {fileField && fileField.columns.length > 0 && <TemplateButton columns={fileField.columns} />}
       <FileDrop
         file={file}
         onFile={(chosen) => {
           setRejection('');
           setFile(chosen);
+          setRows(null);
+          void chosen.text().then((text) => setRows(countRows(text)));
         }}
         onReject={setRejection}
       />
@@ -52,11 +62,7 @@ export function UploadMode({ shape, busy, submit }: UploadModeProps) {
           change={(value) => setTexts({ ...texts, [field.name]: value })}
         />
       ))}
-      <Group>
-        <Button disabled={!file} loading={busy} onClick={upload}>
-          Submit
-        </Button>
-      </Group>
+      <SubmitBar offer={offer} units={rows} busy={busy} disabled={!file} onSubmit={upload} />
     </Stack>
   );
 }

@@ -4,7 +4,9 @@ import type { FieldShape } from './fields.ts';
 
 const field = (part: Partial<FieldShape>): FieldShape => ({
   name: 'a',
-  description: '',
+  label: 'A',
+  help: '',
+  columns: [],
   type: 'text',
   required: false,
   choices: [],

@@ -23,7 +23,15 @@ test('readRequestShape() reads the fields of list items and their limits', () =>
     ['country', false],
   ]);
   expect(list!.fields![0]!.pattern?.test('12x')).toBe(false);
-  expect(list!.fields![0]!.description).not.toBe('');
+});
+
+test('every field of every submit has a label and no raw name in it', () => {
+  for (const { method } of offers) {
+    const { fields, list } = readRequestShape(method.input);
+    for (const { label, name } of [...fields, ...(list ? [list, ...(list.fields ?? [])] : [])]) {
+      expect(label, name).toMatch(/^[A-Z][A-Za-z ]+$/);
+    }
+  }
 });
 
 test('readRequestShape() reads REST names, defaults and bounds', () => {

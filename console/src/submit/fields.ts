@@ -1,6 +1,8 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
-import { comments } from '../../../gen/comments.ts';
-import { default_json as defaultOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  default_json as defaultOption,
+  form as formOption,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../../../src/contract/rest-form.ts';
 import { boundOf, rulesOf } from '../../../src/contract/rules.ts';
 
@@ -8,10 +10,14 @@ import { boundOf, rulesOf } from '../../../src/contract/rules.ts';
 export interface FieldShape {
   /** Name in REST bodies: "shop_id". */
   name: string;
-  /** Description in the contract. */
-  description: string;
+  /** Label in forms: "Shop ID". */
+  label: string;
+  /** Help text; '' if the label says enough. */
+  help: string;
   type: 'text' | 'choice' | 'integer' | 'flag' | 'file';
   required: boolean;
+  /** Columns of a CSV file. */
+  columns: readonly string[];
   /** Allowed values of a choice. */
   choices: readonly string[];
   /** Pattern that texts must match. */
@@ -30,7 +36,8 @@ export interface FieldShape {
 export interface ListShape {
   /** Name in REST bodies: "items". */
   name: string;
-  description: string;
+  label: string;
+  help: string;
   /** Maximum units per request. */
   max: number;
   /** Fields of a unit; null if a unit is a plain text. */
@@ -52,14 +59,18 @@ export function readRequestShape(message: DescMessage): RequestShape {
   };
 }
 
-const describe = (field: DescField) => comments[`${field.parent.typeName}.${field.name}`] ?? '';
+/** Returns how forms show a field; without a label in the contract, by the field's name. */
+function readForm(field: DescField): Pick<FieldShape, 'label' | 'help' | 'columns'> {
+  const { label, help, columns } = getOption(field, formOption);
+  return { label: label || restName(field), help, columns };
+}
 
 function readList(field: DescField): ListShape {
   const { type } = rulesOf(field);
   const max = type.case === 'repeated' ? Number(type.value.maxItems) : 0;
   return {
     name: restName(field),
-    description: describe(field),
+    ...readForm(field),
     max: max || Number.POSITIVE_INFINITY,
     fields: field.message ? field.message.fields.map(readField) : null,
   };
@@ -71,7 +82,7 @@ function readField(field: DescField): FieldShape {
   const defaultJson = getOption(field, defaultOption);
   return {
     name: restName(field),
-    description: describe(field),
+    ...readForm(field),
     type: fieldType(field, text?.in.length ?? 0),
     required: required || field.scalar === ScalarType.BYTES,
     choices: text?.in ?? [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { offers } from '../offers/offers.ts';
 import { readRequestShape } from './fields.ts';
-import { expandRows, fieldLabel, formLayout, isFormField, pastedRows } from './form-layout.ts';
+import { expandRows, formLayout, isFormField, pastedRows, sharedOfFile } from './form-layout.ts';
 
 const shapeOf = (market: string, kind: string) =>
   readRequestShape(offers.find((offer) => offer.market === market && offer.kind === kind)!.method.input);
@@ -22,6 +22,25 @@ describe('formLayout()', () => {
 
   test('has no rows for a list of texts', () => {
     expect(formLayout(shapeOf('mkta', 'search_items')).row).toBeNull();
+  });
+});
+
+describe('sharedOfFile()', () => {
+  const required = (units: Record<string, string>[]) =>
+    sharedOfFile(shapeOf('mkta', 'variant_sold'), units).map(({ name, required }) => [name, required]);
+
+  test('requires the country unless every row has one', () => {
+    expect(
+      required([
+        { item_id: '1', country: 'sg' },
+        { item_id: '2', country: '' },
+      ]),
+    ).toEqual([['country', true]]);
+    expect(required([{ item_id: '1', country: 'sg' }])).toEqual([['country', false]]);
+  });
+
+  test('leaves fields of units to the file', () => {
+    expect(sharedOfFile(shapeOf('mktd', 'pdp_bulk'), [])).toEqual([]);
   });
 });
 
@@ -66,14 +85,4 @@ describe('pastedRows()', () => {
   test('leaves a single line to the input', () => {
     expect(pastedRows('1\n', columns, 'item_id')).toBeNull();
   });
-});
-
-test.each([
-  ['item_id', 'Item ID'],
-  ['asin', 'ASIN'],
-  ['formattedId', 'Formatted ID'],
-  ['pickupPointCode', 'Pickup point code'],
-  ['product_limit', 'Product limit'],
-])('fieldLabel(%s) is "%s"', (name, expected) => {
-  expect(fieldLabel(name)).toBe(expected);
 });

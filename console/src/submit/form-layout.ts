@@ -30,6 +30,21 @@ export function formLayout({ fields, list }: RequestShape): FormLayout {
   return { shared, row: list?.fields ? unitFields.filter((field) => !isShared(field)) : null };
 }
 
+/**
+ * Returns the fields of the request that accompany units read from a file. A choice of the request, such as the country,
+ * is required unless every unit has its own.
+ */
+export function sharedOfFile(
+  shape: RequestShape,
+  units: readonly (FieldTexts | string)[],
+): readonly FieldShape[] {
+  const isInFile = (name: string) => units.every((unit) => typeof unit !== 'string' && !!unit[name]);
+  return formLayout(shape).shared.flatMap((field) => {
+    const own = shape.fields.find(({ name }) => name === field.name);
+    return own ? [isInFile(field.name) ? own : field] : [];
+  });
+}
+
 /** Adds the shared values that belong to units to each row. */
 export function expandRows(
   { fields }: RequestShape,
@@ -64,24 +79,4 @@ export function pastedRows(text: string, columns: readonly string[], start: stri
     const values = targets.length === 1 ? [line] : line.split(/[\t,;]/);
     return Object.fromEntries(targets.map((name, index) => [name, (values[index] ?? '').trim()]));
   });
-}
-
-/** Words of field names that are written in a special way. */
-const words: Readonly<Record<string, string>> = {
-  id: 'ID',
-  url: 'URL',
-  urls: 'URLs',
-  sku: 'SKU',
-  asin: 'ASIN',
-};
-
-/** Formats a field name as a label: "Item ID" for "item_id". */
-export function fieldLabel(name: string): string {
-  const label = name
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split('_')
-    .map((word) => words[word] ?? word)
-    .join(' ');
-  return label.charAt(0).toUpperCase() + label.slice(1);
 }

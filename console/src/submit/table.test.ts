@@ -2,15 +2,17 @@ import { expect, test } from 'vitest';
 import { offers } from '../offers/offers.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
-import { csvColumns, csvTemplate, parseCsv } from './table.ts';
+import { countRows, csvColumns, csvTemplate, parseCsv, templateColumns } from './table.ts';
 
 const shape = (kind: string, market = 'mkta') =>
   readRequestShape(offers.find((offer) => offer.market === market && offer.kind === kind)!.method.input);
 const items = shape('variant_sold').list as ListShape;
 
 test('csvTemplate() has every column and parses as a file without rows', () => {
-  expect(csvTemplate(items)).toBe('item_id,shop_id,country\r\n');
-  expect(parseCsv(csvTemplate(items), items).problems).toEqual(['The file has no rows below the header.']);
+  expect(csvTemplate(templateColumns(items))).toBe('item_id,shop_id,country\r\n');
+  expect(parseCsv(csvTemplate(templateColumns(items)), items).problems).toEqual([
+    'The file has no rows below the header.',
+  ]);
 });
 
 test('parseCsv() reads columns in any order and skips empty cells', () => {
@@ -61,4 +63,13 @@ test('parseCsv() rejects more rows than one request takes', () => {
   expect(parseCsv(`url\n${'https://a.test\n'.repeat(51)}`, list).problems).toEqual([
     'The file has 51 rows. Submit at most 50 at once.',
   ]);
+});
+
+test.each([
+  ['\ufeffa,b\n1,2\n\n3,4,5\n', 2],
+  ['a,b\n', 0],
+  ['', 0],
+  ['a\n"1', null],
+])('countRows(%j) is %j', (text, expected) => {
+  expect(countRows(text)).toBe(expected);
 });

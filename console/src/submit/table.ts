@@ -12,12 +12,25 @@ export interface ParsedCsv {
 const maxProblems = 20;
 
 /** Returns a CSV file with only the header. */
-export const csvTemplate = ({ fields }: ListShape): string =>
-  `${fields ? fields.map(({ name }) => name).join(',') : 'url'}\r\n`;
+export const csvTemplate = (columns: readonly string[]): string => `${columns.join(',')}\r\n`;
+
+/** Returns the columns of a template for units: every field, required or not. */
+export const templateColumns = ({ fields }: ListShape): string[] =>
+  fields ? fields.map(({ name }) => name) : ['url'];
 
 /** Returns the columns of a CSV file of these units; required ones end in `*`. */
 export const csvColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
+
+/** Returns the number of rows below the header of a CSV text; null if it is not CSV. */
+export function countRows(text: string): number | null {
+  try {
+    const rows = parse(text, { bom: true, relax_column_count: true, skip_empty_lines: true }) as unknown[];
+    return Math.max(0, rows.length - 1);
+  } catch {
+    return null;
+  }
+}
 
 /**
  * Parses and validates units from a CSV text with a header. Columns are the fields of a unit in any order.

@@ -14,7 +14,11 @@ export function Moment({ at, relative = false, none = '–' }: MomentProps) {
   if (at === undefined) return <>{none}</>;
   const date = new Date(Number(at.seconds) * 1000 + Math.floor(at.nanos / 1e6));
   return (
-    <time dateTime={date.toISOString()} title={formatUtcTime(date)}>
+    <time
+      dateTime={date.toISOString()}
+      title={formatUtcTime(date)}
+      style={relative ? { whiteSpace: 'nowrap' } : undefined}
+    >
       {relative ? formatRelativeTime(date, Date.now()) : formatLocalTime(date)}
     </time>
   );

@@ -21,9 +21,15 @@ const columns: Column<Account>[] = [
         {name}
       </Anchor>
     ),
+    sortBy: ({ name }) => name,
   },
-  { title: 'Email', cell: ({ email }) => email },
-  { title: 'Balance', align: 'right', cell: ({ balance }) => formatCount(balance) },
+  { title: 'Email', cell: ({ email }) => email, sortBy: ({ email }) => email || undefined },
+  {
+    title: 'Balance',
+    align: 'right',
+    cell: ({ balance }) => formatCount(balance),
+    sortBy: ({ balance }) => balance,
+  },
   {
     title: 'Status',
     cell: ({ suspended }) =>
@@ -33,7 +39,11 @@ const columns: Column<Account>[] = [
         </Badge>
       ) : null,
   },
-  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+  {
+    title: 'Created',
+    cell: ({ createdAt }) => <Moment at={createdAt} relative />,
+    sortBy: ({ createdAt }) => createdAt?.seconds,
+  },
 ];
 
 /** Users with search. */

@@ -8,11 +8,12 @@ import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
+import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
 
 const lanes: Column<Backlog>[] = [
   { title: 'Marketplace', cell: ({ market }) => marketText(market) },
-  { title: 'Lane', cell: ({ lane }) => lane },
+  { title: 'Lane', cell: ({ lane }) => capitalize(lane) },
   { title: 'Queued batches', align: 'right', cell: ({ queued }) => formatCount(queued) },
   { title: 'Running batches', align: 'right', cell: ({ claimed }) => formatCount(claimed) },
 ];

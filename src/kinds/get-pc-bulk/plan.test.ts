@@ -1,4 +1,7 @@
+import { getOption } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { SubmitGetPcBulkRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { form } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { readRows } from './plan.ts';
 
@@ -19,6 +22,11 @@ async function problemsOf(...parts: (string | number[])[]): Promise<unknown[]> {
     return [loc.slice(2), type];
   });
 }
+
+test('reads the columns that the contract declares', async () => {
+  const { columns } = getOption(SubmitGetPcBulkRequestSchema.field.file, form);
+  expect(await read(`${columns.join(',')}\nsg,1,2\n`)).toEqual([one]);
+});
 
 describe('accepts rows', () => {
   test.each<[string, string]>([

@@ -8,10 +8,12 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Account, ApiKey, Delivery, LedgerEntry, ListDeliveriesResponseSchema } from "../../account/v1/account_pb.ts";
 import { file_gleaner_account_v1_account } from "../../account/v1/account_pb.ts";
-import type { GetProgressResponseSchema, Job, JobRequestSchema, ListFaultsResponseSchema, ListUnitsRequestSchema, ListUnitsResponseSchema } from "../../job/v1/job_pb.ts";
+import type { GetProgressResponseSchema, Job, JobRequestSchema, ListFaultsResponseSchema, ListFilesResponseSchema, ListUnitsRequestSchema, ListUnitsResponseSchema, ResultFile } from "../../job/v1/job_pb.ts";
 import { file_gleaner_job_v1_job } from "../../job/v1/job_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
 import { file_gleaner_validate_rules } from "../../validate/rules_pb.ts";
+import type { HttpBodySchema } from "../../../google/api/httpbody_pb.ts";
+import { file_google_api_httpbody } from "../../../google/api/httpbody_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
@@ -20,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiUwoUTGlzdE9wZXJhdG9yc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImIKFUxpc3RPcGVyYXRvcnNSZXNwb25zZRIwCglvcGVyYXRvcnMYASADKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+CghPcGVyYXRvchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBGtleXMYBCADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjEKFUNyZWF0ZU9wZXJhdG9yUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBIkkKFkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USLwoIb3BlcmF0b3IYASABKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yIi8KEkxpc3RBcGlLZXlzUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InEKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyLLAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIYCgd1c2VyX2lkGAIgASgJQge6SARyAhhAEhUKBGtpbmQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIEhcKBm1hcmtldBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoNR2V0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjIKDkdldEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiItChFBcHByb3ZlSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjYKEkFwcHJvdmVKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRUmVqZWN0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi4KEkxpc3RCYXRjaGVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIkIKE0xpc3RCYXRjaGVzUmVzcG9uc2USKwoHYmF0Y2hlcxgBIAMoCzIaLmdsZWFuZXIub3BlcmF0b3IudjEuQmF0Y2gi5AEKBUJhdGNoEhAKCGJhdGNoX2lkGAEgASgJEgsKA3NlcRgCIAEoBRIOCgZyZWdpb24YAyABKAkSDQoFc3RhdGUYBCABKAkSDwoHYXR0ZW1wdBgFIAEoBRINCgV0b3RhbBgGIAEoBRIPCgdzdWNjZXNzGAcgASgFEg4KBmZhaWxlZBgIIAEoBRIsCghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKbm90X2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoQUmV0cnlKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQQ2FuY2VsSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRQ2FuY2VsSm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIhAKDkdldFdvcmtSZXF1ZXN0InEKD0dldFdvcmtSZXNwb25zZRItCgdiYWNrbG9nGAEgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5CYWNrbG9nEi8KCXByb2Nlc3NlcxgCIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuUHJvY2VzcyJICgdCYWNrbG9nEg4KBm1hcmtldBgBIAEoCRIMCgRsYW5lGAIgASgJEg4KBnF1ZXVlZBgDIAEoBRIPCgdjbGFpbWVkGAQgASgFIp8CCgdQcm9jZXNzEgoKAmlkGAEgASgJEgwKBHJvbGUYAiABKAkSDAoEaG9zdBgDIAEoCRILCgNwaWQYBCABKAUSDwoHdmVyc2lvbhgFIAEoCRIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxtZW1vcnlfYnl0ZXMYCCABKAMSDwoHYmF0Y2hlcxgJIAEoBRISCgp1bml0c19kb25lGAogASgDEhUKDWNsb2NrX3NrZXdfbXMYCyABKAMSDgoGcGF1c2VkGAwgASgJEg8KB3dvcmtlcnMYDSABKAUiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJGChRMaXN0U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuU2V0dGluZyJCCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDc2V0GAMgASgIEg0KBWFib3V0GAQgASgJIm4KFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCIZChdUZXN0Tm90aWZpY2F0aW9uUmVxdWVzdCJMChhUZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSIUChJMaXN0T3JpZ2luc1JlcXVlc3QiQwoTTGlzdE9yaWdpbnNSZXNwb25zZRIsCgdvcmlnaW5zGAEgAygLMhsuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW4irQIKBk9yaWdpbhIOCgZvcmlnaW4YASABKAkSMAoMcGF1c2VkX3VudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkSDwoHc3RyaWtlcxgEIAEoBRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcHJvYmluZxgGIAEoCBIOCgZtYXJrZXQYByABKAkSDgoGcmVnaW9uGAggASgJEhMKC2NvbmN1cnJlbmN5GAkgASgFEhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYCiABKAESMgoHbWludXRlcxgLIAMoCzIhLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luTWludXRlIn8KDE9yaWdpbk1pbnV0ZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVxdWVzdHMYAiABKAUSDwoHcmVmdXNlZBgDIAEoBRIOCgZmYWlsZWQYBCABKAUSFAoMbWlsbGlzZWNvbmRzGAUgASgBIj4KFkxpc3REcmlmdEFsYXJtc1JlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhhAEgsKA2FsbBgCIAEoCCJKChdMaXN0RHJpZnRBbGFybXNSZXNwb25zZRIvCgZhbGFybXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkZpZWxkRHJpZnQi4QEKCkZpZWxkRHJpZnQSDgoGbWFya2V0GAEgASgJEgwKBHBhZ2UYAiABKAkSDQoFZmllbGQYAyABKAkSFAoMYWJzZW50X3NoYXJlGAQgASgBEhgKC3VzdWFsX3NoYXJlGAUgASgBSACIAQESDQoFcGFnZXMYBiABKAUSKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGV4YW1wbGVfdW5pdBgIIAEoCRIWCg5leGFtcGxlX3JlZ2lvbhgJIAEoCUIOCgxfdXN1YWxfc2hhcmUiYQoSQWNjZXB0RHJpZnRSZXF1ZXN0EhkKBm1hcmtldBgBIAEoCUIJukgGcgQQARhAEhcKBHBhZ2UYAiABKAlCCbpIBnIEEAEYQBIXCgVmaWVsZBgDIAEoCUIIukgFcgMY6AciJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkiigEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Eh0KCXBhZ2Vfc2l6ZRgBIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIZCghhY3Rvcl9pZBgDIAEoCUIHukgEcgIYQBIXCgZ0YXJnZXQYBCABKAlCB7pIBHICGEAiZQoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIuMBCgpBdWRpdEVudHJ5EhAKCGVudHJ5X2lkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFjdG9yX2lkGAMgASgJEhIKCmFjdG9yX25hbWUYBCABKAkSDAoEcm9sZRgFIAEoCRIOCgZrZXlfaWQYBiABKAkSDgoGYWN0aW9uGAcgASgJEg4KBnRhcmdldBgIIAEoCRIOCgZkZXRhaWwYCSABKAkSDgoGc291cmNlGAogASgJEg8KB291dGNvbWUYCyABKAkyjBYKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USVAoHR2V0VXNlchIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXNwb25zZRJgCgtTdXNwZW5kVXNlchInLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlc3BvbnNlEmYKDUxpc3RPcGVyYXRvcnMSKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvcnNSZXF1ZXN0GiouZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JzUmVzcG9uc2USaQoOQ3JlYXRlT3BlcmF0b3ISKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZU9wZXJhdG9yUmVxdWVzdBorLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlT3BlcmF0b3JSZXNwb25zZRJgCgtMaXN0QXBpS2V5cxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnIKEUxpc3RMZWRnZXJFbnRyaWVzEi0uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USYwoMQ3JlYXRlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJjCgxSZXZva2VBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmMKDEdyYW50Q3JlZGl0cxIoLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuR3JhbnRDcmVkaXRzUmVzcG9uc2USVwoITGlzdEpvYnMSJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXNwb25zZRJRCgZHZXRKb2ISIi5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlcXVlc3QaIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldEpvYlJlc3BvbnNlEl0KCkFwcHJvdmVKb2ISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVzcG9uc2USWgoJUmVqZWN0Sm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5SZWplY3RKb2JSZXNwb25zZRJQCglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2USTAoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2USTgoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZRJgCgtMaXN0QmF0Y2hlcxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QmF0Y2hlc1Jlc3BvbnNlEk0KCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBolLmdsZWFuZXIub3BlcmF0b3IudjEuUmV0cnlKb2JSZXNwb25zZRJaCglDYW5jZWxKb2ISJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNhbmNlbEpvYlJlc3BvbnNlEmAKC0xpc3RPcmlnaW5zEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcmlnaW5zUmVzcG9uc2USbAoPTGlzdERyaWZ0QWxhcm1zEisuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXF1ZXN0GiwuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RHJpZnRBbGFybXNSZXNwb25zZRJgCgtBY2NlcHREcmlmdBInLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5BY2NlcHREcmlmdFJlc3BvbnNlElQKB0dldFdvcmsSIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFdvcmtSZXF1ZXN0GiQuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVzcG9uc2USYwoMTGlzdFNldHRpbmdzEiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0U2V0dGluZ3NSZXNwb25zZRJoCg5MaXN0RGVsaXZlcmllcxIqLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2USbwoQVGVzdE5vdGlmaWNhdGlvbhIsLmdsZWFuZXIub3BlcmF0b3IudjEuVGVzdE5vdGlmaWNhdGlvblJlcXVlc3QaLS5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXNwb25zZRJvChBMaXN0QXVkaXRFbnRyaWVzEiwuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBotLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlGhGouxgDursYCU9wZXJhdG9yc0IvWi1nbGVhbmVyL2dlbi9nby9nbGVhbmVyL29wZXJhdG9yL3YxO29wZXJhdG9ydjFiBnByb3RvMw", [file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiUwoUTGlzdE9wZXJhdG9yc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImIKFUxpc3RPcGVyYXRvcnNSZXNwb25zZRIwCglvcGVyYXRvcnMYASADKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+CghPcGVyYXRvchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBGtleXMYBCADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjEKFUNyZWF0ZU9wZXJhdG9yUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBIkkKFkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USLwoIb3BlcmF0b3IYASABKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yIi8KEkxpc3RBcGlLZXlzUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InEKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyLLAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIYCgd1c2VyX2lkGAIgASgJQge6SARyAhhAEhUKBGtpbmQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIEhcKBm1hcmtldBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoNR2V0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjIKDkdldEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiItChFBcHByb3ZlSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjYKEkFwcHJvdmVKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRUmVqZWN0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi4KEkxpc3RCYXRjaGVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIkIKE0xpc3RCYXRjaGVzUmVzcG9uc2USKwoHYmF0Y2hlcxgBIAMoCzIaLmdsZWFuZXIub3BlcmF0b3IudjEuQmF0Y2gi5AEKBUJhdGNoEhAKCGJhdGNoX2lkGAEgASgJEgsKA3NlcRgCIAEoBRIOCgZyZWdpb24YAyABKAkSDQoFc3RhdGUYBCABKAkSDwoHYXR0ZW1wdBgFIAEoBRINCgV0b3RhbBgGIAEoBRIPCgdzdWNjZXNzGAcgASgFEg4KBmZhaWxlZBgIIAEoBRIsCghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKbm90X2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSwoVQ3JlYXRlRmlsZUxpbmtSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjoByJCChZDcmVhdGVGaWxlTGlua1Jlc3BvbnNlEigKBGZpbGUYASABKAsyGi5nbGVhbmVyLmpvYi52MS5SZXN1bHRGaWxlIjQKEFJldHJ5Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIkYKEENhbmNlbEpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHIjUKEUNhbmNlbEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiIQCg5HZXRXb3JrUmVxdWVzdCJxCg9HZXRXb3JrUmVzcG9uc2USLQoHYmFja2xvZxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuQmFja2xvZxIvCglwcm9jZXNzZXMYAiADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLlByb2Nlc3MiSAoHQmFja2xvZxIOCgZtYXJrZXQYASABKAkSDAoEbGFuZRgCIAEoCRIOCgZxdWV1ZWQYAyABKAUSDwoHY2xhaW1lZBgEIAEoBSKfAgoHUHJvY2VzcxIKCgJpZBgBIAEoCRIMCgRyb2xlGAIgASgJEgwKBGhvc3QYAyABKAkSCwoDcGlkGAQgASgFEg8KB3ZlcnNpb24YBSABKAkSLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHc2Vlbl9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbWVtb3J5X2J5dGVzGAggASgDEg8KB2JhdGNoZXMYCSABKAUSEgoKdW5pdHNfZG9uZRgKIAEoAxIVCg1jbG9ja19za2V3X21zGAsgASgDEg4KBnBhdXNlZBgMIAEoCRIPCgd3b3JrZXJzGA0gASgFIhUKE0xpc3RTZXR0aW5nc1JlcXVlc3QiRgoUTGlzdFNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLlNldHRpbmciQgoHU2V0dGluZxIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJEgsKA3NldBgDIAEoCBINCgVhYm91dBgEIAEoCSJuChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSGAoHdXNlcl9pZBgBIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgiGQoXVGVzdE5vdGlmaWNhdGlvblJlcXVlc3QiTAoYVGVzdE5vdGlmaWNhdGlvblJlc3BvbnNlEjAKCmRlbGl2ZXJpZXMYASADKAsyHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIq0CCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgSDgoGbWFya2V0GAcgASgJEg4KBnJlZ2lvbhgIIAEoCRITCgtjb25jdXJyZW5jeRgJIAEoBRIbChNyZXF1ZXN0c19wZXJfc2Vjb25kGAogASgBEjIKB21pbnV0ZXMYCyADKAsyIS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9yaWdpbk1pbnV0ZSJ/CgxPcmlnaW5NaW51dGUSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcXVlc3RzGAIgASgFEg8KB3JlZnVzZWQYAyABKAUSDgoGZmFpbGVkGAQgASgFEhQKDG1pbGxpc2Vjb25kcxgFIAEoASI+ChZMaXN0RHJpZnRBbGFybXNSZXF1ZXN0EhcKBm1hcmtldBgBIAEoCUIHukgEcgIYQBILCgNhbGwYAiABKAgiSgoXTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USLwoGYWxhcm1zGAEgAygLMh8uZ2xlYW5lci5vcGVyYXRvci52MS5GaWVsZERyaWZ0IuEBCgpGaWVsZERyaWZ0Eg4KBm1hcmtldBgBIAEoCRIMCgRwYWdlGAIgASgJEg0KBWZpZWxkGAMgASgJEhQKDGFic2VudF9zaGFyZRgEIAEoARIYCgt1c3VhbF9zaGFyZRgFIAEoAUgAiAEBEg0KBXBhZ2VzGAYgASgFEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxleGFtcGxlX3VuaXQYCCABKAkSFgoOZXhhbXBsZV9yZWdpb24YCSABKAlCDgoMX3VzdWFsX3NoYXJlImEKEkFjY2VwdERyaWZ0UmVxdWVzdBIZCgZtYXJrZXQYASABKAlCCbpIBnIEEAEYQBIXCgRwYWdlGAIgASgJQgm6SAZyBBABGEASFwoFZmllbGQYAyABKAlCCLpIBXIDGOgHIiUKE0FjY2VwdERyaWZ0UmVzcG9uc2USDgoGZmllbGRzGAEgAygJIooBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGQoIYWN0b3JfaWQYAyABKAlCB7pIBHICGEASFwoGdGFyZ2V0GAQgASgJQge6SARyAhhAImUKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRIwCgdlbnRyaWVzGAEgAygLMh8uZ2xlYW5lci5vcGVyYXRvci52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLjAQoKQXVkaXRFbnRyeRIQCghlbnRyeV9pZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghhY3Rvcl9pZBgDIAEoCRISCgphY3Rvcl9uYW1lGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGa2V5X2lkGAYgASgJEg4KBmFjdGlvbhgHIAEoCRIOCgZ0YXJnZXQYCCABKAkSDgoGZGV0YWlsGAkgASgJEg4KBnNvdXJjZRgKIAEoCRIPCgdvdXRjb21lGAsgASgJMogYCg9PcGVyYXRvclNlcnZpY2USXQoKQ3JlYXRlVXNlchImLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlcXVlc3QaJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZVVzZXJSZXNwb25zZRJaCglMaXN0VXNlcnMSJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlElQKB0dldFVzZXISIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXF1ZXN0GiQuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRVc2VyUmVzcG9uc2USYAoLU3VzcGVuZFVzZXISJy5nbGVhbmVyLm9wZXJhdG9yLnYxLlN1c3BlbmRVc2VyUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXNwb25zZRJmCg1MaXN0T3BlcmF0b3JzEikuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JzUmVxdWVzdBoqLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9wZXJhdG9yc1Jlc3BvbnNlEmkKDkNyZWF0ZU9wZXJhdG9yEiouZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVPcGVyYXRvclJlcXVlc3QaKy5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USYAoLTGlzdEFwaUtleXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXNwb25zZRJyChFMaXN0TGVkZ2VyRW50cmllcxItLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gi4uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEmMKDENyZWF0ZUFwaUtleRIoLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USYwoMUmV2b2tlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXNwb25zZRJjCgxHcmFudENyZWRpdHMSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1JlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1Jlc3BvbnNlElcKCExpc3RKb2JzEiQuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0Sm9ic1JlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVzcG9uc2USUQoGR2V0Sm9iEiIuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXF1ZXN0GiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXNwb25zZRJdCgpBcHByb3ZlSm9iEiYuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQXBwcm92ZUpvYlJlc3BvbnNlEloKCVJlamVjdEpvYhIlLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVzcG9uc2USUAoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlEkwKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlEk4KC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2USYAoLTGlzdEJhdGNoZXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RCYXRjaGVzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXNwb25zZRJKCglMaXN0RmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdEZpbGVzUmVzcG9uc2USaQoOQ3JlYXRlRmlsZUxpbmsSKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUZpbGVMaW5rUmVxdWVzdBorLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlRmlsZUxpbmtSZXNwb25zZRJDCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkwARJNCghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldHJ5Sm9iUmVzcG9uc2USWgoJQ2FuY2VsSm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlEmwKD0xpc3REcmlmdEFsYXJtcxIrLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBosLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USYAoLQWNjZXB0RHJpZnQSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXNwb25zZRJUCgdHZXRXb3JrEiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVxdWVzdBokLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0V29ya1Jlc3BvbnNlEmMKDExpc3RTZXR0aW5ncxIoLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVzcG9uc2USaAoOTGlzdERlbGl2ZXJpZXMSKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoqLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlEm8KEFRlc3ROb3RpZmljYXRpb24SLC5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXF1ZXN0Gi0uZ2xlYW5lci5vcGVyYXRvci52MS5UZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USbwoQTGlzdEF1ZGl0RW50cmllcxIsLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaLS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZRoRqLsYA7q7GAlPcGVyYXRvcnNCL1otZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9vcGVyYXRvci92MTtvcGVyYXRvcnYxYgZwcm90bzM", [file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * Request to create a user.
@@ -982,6 +984,55 @@ export const BatchSchema: GenMessage<Batch> = /*@__PURE__*/
   messageDesc(file_gleaner_operator_v1_operator, 33);
 
 /**
+ * Request for a link to a result file.
+ *
+ * @generated from message gleaner.operator.v1.CreateFileLinkRequest
+ */
+export type CreateFileLinkRequest = Message<"gleaner.operator.v1.CreateFileLinkRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Name of the file, from `ListFiles`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CreateFileLinkRequest.
+ * Use `create(CreateFileLinkRequestSchema)` to create a new message.
+ */
+export const CreateFileLinkRequestSchema: GenMessage<CreateFileLinkRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 34);
+
+/**
+ * A result file with a link.
+ *
+ * @generated from message gleaner.operator.v1.CreateFileLinkResponse
+ */
+export type CreateFileLinkResponse = Message<"gleaner.operator.v1.CreateFileLinkResponse"> & {
+  /**
+   * The file. Its link needs no key.
+   *
+   * @generated from field: gleaner.job.v1.ResultFile file = 1;
+   */
+  file?: ResultFile | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.CreateFileLinkResponse.
+ * Use `create(CreateFileLinkResponseSchema)` to create a new message.
+ */
+export const CreateFileLinkResponseSchema: GenMessage<CreateFileLinkResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 35);
+
+/**
  * The new job.
  *
  * @generated from message gleaner.operator.v1.RetryJobResponse
@@ -1000,7 +1051,7 @@ export type RetryJobResponse = Message<"gleaner.operator.v1.RetryJobResponse"> &
  * Use `create(RetryJobResponseSchema)` to create a new message.
  */
 export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 34);
+  messageDesc(file_gleaner_operator_v1_operator, 36);
 
 /**
  * Request to cancel a job.
@@ -1028,7 +1079,7 @@ export type CancelJobRequest = Message<"gleaner.operator.v1.CancelJobRequest"> &
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 35);
+  messageDesc(file_gleaner_operator_v1_operator, 37);
 
 /**
  * The job after the cancellation.
@@ -1049,7 +1100,7 @@ export type CancelJobResponse = Message<"gleaner.operator.v1.CancelJobResponse">
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 36);
+  messageDesc(file_gleaner_operator_v1_operator, 38);
 
 /**
  * Request for the work queue.
@@ -1064,7 +1115,7 @@ export type GetWorkRequest = Message<"gleaner.operator.v1.GetWorkRequest"> & {
  * Use `create(GetWorkRequestSchema)` to create a new message.
  */
 export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 37);
+  messageDesc(file_gleaner_operator_v1_operator, 39);
 
 /**
  * The queued work and the running processes.
@@ -1092,7 +1143,7 @@ export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
  * Use `create(GetWorkResponseSchema)` to create a new message.
  */
 export const GetWorkResponseSchema: GenMessage<GetWorkResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 38);
+  messageDesc(file_gleaner_operator_v1_operator, 40);
 
 /**
  * Outstanding batches of a marketplace.
@@ -1134,7 +1185,7 @@ export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
  * Use `create(BacklogSchema)` to create a new message.
  */
 export const BacklogSchema: GenMessage<Backlog> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 39);
+  messageDesc(file_gleaner_operator_v1_operator, 41);
 
 /**
  * A process of this service.
@@ -1239,7 +1290,7 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 40);
+  messageDesc(file_gleaner_operator_v1_operator, 42);
 
 /**
  * Request for the settings.
@@ -1254,7 +1305,7 @@ export type ListSettingsRequest = Message<"gleaner.operator.v1.ListSettingsReque
  * Use `create(ListSettingsRequestSchema)` to create a new message.
  */
 export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 41);
+  messageDesc(file_gleaner_operator_v1_operator, 43);
 
 /**
  * Effective settings of the process that responds.
@@ -1275,7 +1326,7 @@ export type ListSettingsResponse = Message<"gleaner.operator.v1.ListSettingsResp
  * Use `create(ListSettingsResponseSchema)` to create a new message.
  */
 export const ListSettingsResponseSchema: GenMessage<ListSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 42);
+  messageDesc(file_gleaner_operator_v1_operator, 44);
 
 /**
  * One setting.
@@ -1317,7 +1368,7 @@ export type Setting = Message<"gleaner.operator.v1.Setting"> & {
  * Use `create(SettingSchema)` to create a new message.
  */
 export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 43);
+  messageDesc(file_gleaner_operator_v1_operator, 45);
 
 /**
  * Request for a page of deliveries.
@@ -1352,7 +1403,7 @@ export type ListDeliveriesRequest = Message<"gleaner.operator.v1.ListDeliveriesR
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 44);
+  messageDesc(file_gleaner_operator_v1_operator, 46);
 
 /**
  * Empty: the configuration sets the recipients.
@@ -1367,7 +1418,7 @@ export type TestNotificationRequest = Message<"gleaner.operator.v1.TestNotificat
  * Use `create(TestNotificationRequestSchema)` to create a new message.
  */
 export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 45);
+  messageDesc(file_gleaner_operator_v1_operator, 47);
 
 /**
  * The queued test messages; none if no recipient is configured.
@@ -1388,7 +1439,7 @@ export type TestNotificationResponse = Message<"gleaner.operator.v1.TestNotifica
  * Use `create(TestNotificationResponseSchema)` to create a new message.
  */
 export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 46);
+  messageDesc(file_gleaner_operator_v1_operator, 48);
 
 /**
  * Request for the origins.
@@ -1403,7 +1454,7 @@ export type ListOriginsRequest = Message<"gleaner.operator.v1.ListOriginsRequest
  * Use `create(ListOriginsRequestSchema)` to create a new message.
  */
 export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 47);
+  messageDesc(file_gleaner_operator_v1_operator, 49);
 
 /**
  * Origins with recent requests, and paused origins, by name.
@@ -1424,7 +1475,7 @@ export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsRespon
  * Use `create(ListOriginsResponseSchema)` to create a new message.
  */
 export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 48);
+  messageDesc(file_gleaner_operator_v1_operator, 50);
 
 /**
  * State of an origin, shared by all workers.
@@ -1515,7 +1566,7 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 49);
+  messageDesc(file_gleaner_operator_v1_operator, 51);
 
 /**
  * Request counts of an origin in one minute.
@@ -1564,7 +1615,7 @@ export type OriginMinute = Message<"gleaner.operator.v1.OriginMinute"> & {
  * Use `create(OriginMinuteSchema)` to create a new message.
  */
 export const OriginMinuteSchema: GenMessage<OriginMinute> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 50);
+  messageDesc(file_gleaner_operator_v1_operator, 52);
 
 /**
  * Request for drift statistics.
@@ -1592,7 +1643,7 @@ export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarm
  * Use `create(ListDriftAlarmsRequestSchema)` to create a new message.
  */
 export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 51);
+  messageDesc(file_gleaner_operator_v1_operator, 53);
 
 /**
  * Drift statistics by marketplace and kind of page.
@@ -1613,7 +1664,7 @@ export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlar
  * Use `create(ListDriftAlarmsResponseSchema)` to create a new message.
  */
 export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 52);
+  messageDesc(file_gleaner_operator_v1_operator, 54);
 
 /**
  * How often a listed field is missing: null, empty, absent or of another type.
@@ -1691,7 +1742,7 @@ export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
  * Use `create(FieldDriftSchema)` to create a new message.
  */
 export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 53);
+  messageDesc(file_gleaner_operator_v1_operator, 55);
 
 /**
  * Request to accept drift.
@@ -1726,7 +1777,7 @@ export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest
  * Use `create(AcceptDriftRequestSchema)` to create a new message.
  */
 export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 54);
+  messageDesc(file_gleaner_operator_v1_operator, 56);
 
 /**
  * The alarms that ended.
@@ -1747,7 +1798,7 @@ export type AcceptDriftResponse = Message<"gleaner.operator.v1.AcceptDriftRespon
  * Use `create(AcceptDriftResponseSchema)` to create a new message.
  */
 export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 55);
+  messageDesc(file_gleaner_operator_v1_operator, 57);
 
 /**
  * Request for a page of the audit log.
@@ -1789,7 +1840,7 @@ export type ListAuditEntriesRequest = Message<"gleaner.operator.v1.ListAuditEntr
  * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
  */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 56);
+  messageDesc(file_gleaner_operator_v1_operator, 58);
 
 /**
  * A page of the audit log.
@@ -1817,7 +1868,7 @@ export type ListAuditEntriesResponse = Message<"gleaner.operator.v1.ListAuditEnt
  * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
  */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 57);
+  messageDesc(file_gleaner_operator_v1_operator, 59);
 
 /**
  * An action of an operator or a user. Entries are kept for 400 days and never changed.
@@ -1909,7 +1960,7 @@ export type AuditEntry = Message<"gleaner.operator.v1.AuditEntry"> & {
  * Use `create(AuditEntrySchema)` to create a new message.
  */
 export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 58);
+  messageDesc(file_gleaner_operator_v1_operator, 60);
 
 /**
  * Calls that need an operator's key.
@@ -2107,6 +2158,36 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListBatchesRequestSchema;
     output: typeof ListBatchesResponseSchema;
+  },
+  /**
+   * Lists any job's result files, without links.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ListFiles
+   */
+  listFiles: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof ListFilesResponseSchema;
+  },
+  /**
+   * Creates a link to a result file of any job, valid for 7 days. The log records the operator, the job, and the file.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.CreateFileLink
+   */
+  createFileLink: {
+    methodKind: "unary";
+    input: typeof CreateFileLinkRequestSchema;
+    output: typeof CreateFileLinkResponseSchema;
+  },
+  /**
+   * Streams any job's results so far, like JobService.StreamResults. The log records the operator and the job.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.StreamResults
+   */
+  streamResults: {
+    methodKind: "server_streaming";
+    input: typeof JobRequestSchema;
+    output: typeof HttpBodySchema;
   },
   /**
    * Retries the failed units of an ended job for its owner, in a new job. It is charged like any other

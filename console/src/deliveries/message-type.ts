@@ -1,0 +1,11 @@
+/** Labels of the types of messages. */
+const labels: Readonly<Record<string, string>> = {
+  'job.ended': 'Job ended',
+  'job.rejected': 'Job rejected',
+  'job.awaiting_approval': 'Job awaits approval',
+  'job.approval_expiring': 'Approval expires soon',
+  test: 'Test message',
+};
+
+/** Formats the type of a message: "Job ended". Unknown types are returned unchanged. */
+export const messageTypeText = (type: string): string => labels[type] ?? type;

@@ -1,0 +1,8 @@
+/** Returns whether a text contains every word of a search term, ignoring case. */
+export function matches(term: string, text: string): boolean {
+  const lower = text.toLowerCase();
+  return term
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
+}

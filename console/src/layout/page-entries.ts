@@ -1,0 +1,47 @@
+import {
+  type Icon,
+  IconBell,
+  IconChecklist,
+  IconCoins,
+  IconHome,
+  IconKey,
+  IconListDetails,
+  IconPlugConnected,
+  IconSend,
+  IconServerCog,
+  IconSettings,
+  IconUserShield,
+  IconUsers,
+  IconWebhook,
+} from '@tabler/icons-react';
+import type { Role } from '../session/session.ts';
+
+/** Page in the navigation. */
+export interface PageEntry {
+  to: string;
+  label: string;
+  Icon: Icon;
+}
+
+/** Pages of each role, in the order of the navigation. */
+export const pageEntries: Record<Role, PageEntry[]> = {
+  operator: [
+    { to: '/approvals', label: 'Approvals', Icon: IconChecklist },
+    { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
+    { to: '/users', label: 'Users', Icon: IconUsers },
+    { to: '/operators', label: 'Operators', Icon: IconUserShield },
+    { to: '/ledger', label: 'Ledger', Icon: IconCoins },
+    { to: '/origins', label: 'Origins', Icon: IconPlugConnected },
+    { to: '/work', label: 'Queues and workers', Icon: IconServerCog },
+    { to: '/deliveries', label: 'Notifications', Icon: IconBell },
+    { to: '/settings', label: 'Settings', Icon: IconSettings },
+  ],
+  user: [
+    { to: '/', label: 'Account', Icon: IconHome },
+    { to: '/submit', label: 'Submit', Icon: IconSend },
+    { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
+    { to: '/ledger', label: 'Ledger', Icon: IconCoins },
+    { to: '/keys', label: 'API keys', Icon: IconKey },
+    { to: '/webhook', label: 'Webhook', Icon: IconWebhook },
+  ],
+};

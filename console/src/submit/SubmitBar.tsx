@@ -1,0 +1,55 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Button, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { formatUnits } from '../number/format.ts';
+import type { Offer } from '../offers/offers.ts';
+import { describeCost } from './cost.ts';
+
+interface SubmitBarProps {
+  offer: Offer;
+  /** Number of units; null if it is unknown. */
+  units: number | null;
+  busy: boolean;
+  disabled?: boolean;
+  /** Submits; without it the button submits its form. */
+  onSubmit?: () => void;
+  /** Further buttons. */
+  children?: ReactNode;
+}
+
+/** Submit button with the cost and the balance after it. */
+export function SubmitBar({ offer, units, busy, disabled = false, onSubmit, children }: SubmitBarProps) {
+  return (
+    <Group>
+      <Button type={onSubmit ? 'button' : 'submit'} loading={busy} disabled={disabled} onClick={onSubmit}>
+        {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
+      </Button>
+      {children}
+      <Cost offer={offer} units={units} />
+    </Group>
+  );
+}
+
+function Cost({ offer, units }: Pick<SubmitBarProps, 'offer' | 'units'>) {
+  const prices = useQuery(
+    AccountService.method.listPrices,
+    {},
+    // Prices change with a restart of the service only.
+    { staleTime: Number.POSITIVE_INFINITY },
+  ).data?.prices;
+  const { data } = useQuery(AccountService.method.getAccount, {}, { refetchInterval: pollMs.list });
+  const price = prices?.find(({ market, kind }) => market === offer.market && kind === offer.kind);
+  if (!price || !data?.account) return null;
+  const { text, isShort } = describeCost({
+    units,
+    unitPrice: price.unitPrice,
+    balance: Number(data.account.balance),
+  });
+  return (
+    <Text size="sm" c={isShort ? 'var(--mantine-color-error)' : 'dimmed'} aria-live="polite">
+      {text}
+    </Text>
+  );
+}
