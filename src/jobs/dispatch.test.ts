@@ -6,7 +6,8 @@ import { Fault } from '../contract/fault.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { approve } from './decide.ts';
-import { dispatch, failUnqueued, isOpen, publish, tryDispatch } from './dispatch.ts';
+import { dispatch, failUnqueued, publish, tryDispatch } from './dispatch.ts';
+import { isOpen } from './is-open.ts';
 import { settle } from './settle.ts';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
-import { isWithin } from '../base/working-hours.ts';
 import { Fault } from '../contract/fault.ts';
 import type { BatchReference, Job, Outcome } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
+import { isOpen } from './is-open.ts';
 import { type SettleContext, settle } from './settle.ts';
 
 /** Dependencies of this module. */
@@ -17,16 +17,6 @@ export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
 
 /** Time before a batch whose publish failed is published again, in milliseconds. */
 const publishRetryMs = 5_000;
-
-/** Returns false while a job of a kind with working hours is outside of them. */
-export function isOpen(context: DispatchContext, job: Job): boolean {
-  const { workingHours } = context.settings;
-  return (
-    workingHours === null ||
-    !context.offers.of(job).kind.workingHours ||
-    isWithin(workingHours, context.clock.now())
-  );
-}
 
 /** Size of a window as a multiple of the origin's concurrency, so that no permit waits for a dispatch. */
 const requestsPerPermit = 2;

@@ -1,7 +1,6 @@
 import { unitStatus } from '../kinds/states.ts';
 import type { Batch, BatchSummary, Job, Outcome, Unit } from '../store/documents.ts';
 import type { BatchStore } from '../store/store.ts';
-import { rejectedOutcome } from './settle.ts';
 
 /** A batch with the index of its first unit in the job, from 0. */
 export interface PlacedBatch {
@@ -20,6 +19,13 @@ export interface PlacedUnit {
   /** Undefined while the unit is outstanding. */
   outcome: Outcome | undefined;
 }
+
+/** Outcome of the units of a rejected job. */
+export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
+  status: 'FAILED',
+  code: 'rejected',
+  message: `The job was rejected. ${reason}`.trim(),
+});
 
 /**
  * Reads the batches of a job whose summaries `wanted` accepts, in order and a few at a time. Other batches cost only

@@ -9,7 +9,7 @@ import type { JobMethod } from './offers.ts';
 import { type RecordContext, readRecord } from './records.ts';
 import { tagOf } from './tag.ts';
 import { showWhenChanged, type TaggedView, type WaitContext, type WaitOptions } from './wait.ts';
-import { type WaitingContext, waitingFor } from './waiting.ts';
+import { type WaitingForContext, waitingFor } from './waiting-for.ts';
 
 /** Dependencies of this module. */
 export type ReadContext = Pick<JobContext, 'clock' | 'links' | 'offers'> &
@@ -17,7 +17,7 @@ export type ReadContext = Pick<JobContext, 'clock' | 'links' | 'offers'> &
     'countJob' | 'findUnit' | 'getJob' | 'getJobByNumber' | 'listBatches' | 'listJobs' | 'readBatches'
   > &
   WaitContext &
-  WaitingContext &
+  WaitingForContext &
   RecordContext;
 
 /** Maximum failed units in a snapshot. */

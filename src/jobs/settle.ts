@@ -1,8 +1,9 @@
 import { refundJob } from '../credits/job-credits.ts';
 import { aggregate } from '../kinds/states.ts';
-import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
+import type { Counts, Job, JobState, NoticeReason } from '../store/documents.ts';
 import { type CompileContext, compile } from './compile.ts';
 import type { JobContext, StoreUse } from './context.ts';
+import { rejectedOutcome } from './placed.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
 
 /** Dependencies of this module. */
@@ -26,13 +27,6 @@ const ending = ['settling', 'rejecting', 'terminating'] as const;
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
-
-/** Outcome of the units of a rejected job. */
-export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
-  status: 'FAILED',
-  code: 'rejected',
-  message: `The job was rejected. ${reason}`.trim(),
-});
 
 /**
  * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process is ending

@@ -3,7 +3,7 @@ import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs.t
 import { parseWorkingHours } from '../base/working-hours.ts';
 import { aBatch, aJob, units } from '../store/contract/samples.ts';
 import type { Job, JobState } from '../store/documents.ts';
-import { waitingFor } from './waiting.ts';
+import { waitingFor } from './waiting-for.ts';
 
 const minuteMs = 60_000;
 const closed = parseWorkingHours('13:00-14:00+08:00');

@@ -6,7 +6,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { chargedCredits } from '../credits/job-credits.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
-import { type WaitingContext, waitingFor } from '../jobs/waiting.ts';
+import { type WaitingForContext, waitingFor } from '../jobs/waiting-for.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
 import { emptyCounts } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';
@@ -14,7 +14,7 @@ import type { Counts, Job, User } from '../store/documents.ts';
 /** Dependencies of this module. */
 export type JobShapeContext = Pick<JobContext, 'offers'> &
   StoreUse<'countJobs' | 'getUsers'> &
-  WaitingContext;
+  WaitingForContext;
 
 /** The message Job as a plain object. */
 export type JobShape = MessageInitShape<typeof JobSchema>;
